@@ -1,0 +1,1 @@
+"""The reference implementation of the border between Gemini CLI and the Model Context Protocol."""

@@ -5,7 +5,6 @@ Fake is the handle: it writes the program and the scripts, reads the journal, an
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import time
@@ -22,7 +21,7 @@ __all__ = ["Call", "Fake", "Kind", "Play", "Script", "ScriptError", "StdinKind"]
 PAUSE = 0.005
 """Seconds between two looks at the journal."""
 
-FINISH = "choose() { finish 70; }\nsequence=0\n"
+CLOSED = "finish 70\n"
 
 
 class Fake:
@@ -68,8 +67,8 @@ class Fake:
         for name, play in named:
             self._write_play(folder, name, play.resolved())
         matches = [(name, play.match) for name, play in named if play.match is not None]
-        _replace(self.root / "current", f"{folder}/{named[0][0] if named else 0}\n")
-        _replace(self.root / "playlist", _playlist(folder, len(sequence), matches))
+        first = named[0][0] if named else ""
+        _replace(self.root / "playlist", _playlist(folder, first, self._journal.last(), len(sequence), matches))
 
     def release(self, name: str) -> None:
         """Let the plays that wait, or will wait, for `name` go on."""
@@ -80,10 +79,10 @@ class Fake:
             os.close(waiting)
 
     def reset(self) -> None:
-        """Forget every call; numbering starts again at 1."""
+        """Forget every call and play; numbering starts again at 1."""
         self._end_everything()
         self._journal.clear()
-        (self.root / "hint").unlink(missing_ok=True)
+        self.load(())
 
     def calls(self) -> tuple[Call, ...]:
         """The calls and listings so far, in the order in which they started; questions for the version do not count."""
@@ -118,7 +117,7 @@ class Fake:
     def close(self) -> None:
         """End every process of the fake that still lives; later starts of it fail. The files stay."""
         self.program.unlink(missing_ok=True)
-        _replace(self.root / "playlist", FINISH)
+        _replace(self.root / "playlist", CLOSED)
         self._end_everything()
 
     def _end_everything(self) -> None:
@@ -143,16 +142,19 @@ class Fake:
             data.mkdir(exist_ok=True)
             (data / file).write_bytes(content)
         for release in translation.releases:
-            with contextlib.suppress(FileExistsError):
-                os.mkfifo(releases / release)
+            if not (releases / release).is_fifo():
+                os.mkfifo(releases / f"{release}.new")
+                (releases / f"{release}.new").replace(releases / release)
         (folder / name).write_text("\n".join((*translation.lines, "")), encoding="ascii")
 
 
-def _playlist(folder: Path, sequence: int, matches: Sequence[tuple[str, str]]) -> str:
+def _playlist(folder: Path, first: str, since: int, sequence: int, matches: Sequence[tuple[str, str]]) -> str:
     arms = [f"*{shlex.quote(match)}*) play={name}; return ;;" for name, match in matches]
     greps = [f'"$grep" -qF -e {shlex.quote(match)} "$call.stdin" && play={name} && return' for name, match in matches]
     lines = [
         f"plays={shlex.quote(str(folder))}",
+        f"first={first}",
+        f"since={since}",
         f"sequence={sequence}",
         "choose() {",
         "play=",

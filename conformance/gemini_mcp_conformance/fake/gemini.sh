@@ -1,17 +1,21 @@
 # The fake gemini: journals the call, then plays the script it is given. POSIX sh; the few lines above this one,
 # written by program.py, hold where the journal is and where cat, env, grep, ls, ps and sleep are.
 
-# A number of its own: creating a file that must not exist is atomic, and the hint only saves attempts.
-number=
-[ -r "$root/hint" ] && read -r number < "$root/hint"
-[ -n "$number" ] || number=1
+# A number of its own: creating a file that must not exist is atomic. Taken numbers are contiguous, so halving finds
+# the first free one. No file is ever written twice: some file systems flush what is truncated, which takes long.
+low=0 high=1
+while [ -e "$root/journal/$high.start" ]; do low=$high high=$((high * 2)); done
+while [ $((high - low)) -gt 1 ]; do
+  number=$(((low + high) / 2))
+  if [ -e "$root/journal/$number.start" ]; then low=$number; else high=$number; fi
+done
+number=$high
 set -C
 until { printf '' > "$root/journal/$number.start"; } 2>/dev/null; do
   [ -e "$root/journal/$number.start" ] || exit 70
   number=$((number + 1))
 done
 set +C
-printf '%s\n' "$((number + 1))" > "$root/hint"
 call=$root/journal/$number
 
 kind=call
@@ -94,14 +98,18 @@ if [ "$kind" = version ]; then
   finish 0
 fi
 
+. "$root/playlist"
+
 if [ "$kind" = list ]; then
-  read -r play < "$root/current"
+  play=$plays/$first
+  while [ "$((number -= 1))" -gt "$since" ]; do
+    [ -e "$root/journal/$number.play" ] && read -r play < "$root/journal/$number.play" && break
+  done
   [ -f "$play.list" ] && . "$play.list"
   printf 'No previous sessions found for this project.'
   finish 0
 fi
 
-. "$root/playlist"
 choose "$@"
 if [ -z "$play" ]; then
   if [ "$sequence" = 0 ]; then
@@ -116,6 +124,6 @@ if [ -z "$play" ]; then
   set +C
   play=$next
 fi
-printf '%s\n' "$plays/$play" > "$root/current"
+printf '%s\n' "$plays/$play" > "$call.play"
 . "$plays/$play.sh"
 finish 0

@@ -56,16 +56,22 @@ class Journal:
 
     def read(self) -> tuple[Call, ...]:
         """Every call whose beginning is journalled, in the order in which they started."""
-        names = os.listdir(self.folder)
-        numbers = sorted(int(name.removesuffix(".start")) for name in names if name.endswith(".start"))
-        calls = (self._call(number) for number in numbers)
+        calls = (self._call(number) for number in self._numbers())
         return tuple(call for call in calls if call is not None)
+
+    def last(self) -> int:
+        """The greatest number so far; 0 before the first call."""
+        return max(self._numbers(), default=0)
 
     def clear(self) -> None:
         """Forget every call."""
         self._ended.clear()
         for path in self.folder.iterdir():
             path.unlink()
+
+    def _numbers(self) -> list[int]:
+        names = os.listdir(self.folder)
+        return sorted(int(name.removesuffix(".start")) for name in names if name.endswith(".start"))
 
     def _call(self, number: int) -> Call | None:
         call = self._ended.get(number) or _read_call(self.folder / str(number), number)

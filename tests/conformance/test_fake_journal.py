@@ -105,7 +105,7 @@ def test_start_and_end_are_kept(fake: Fake) -> None:
     run(fake)
     call = only_call(fake)
     assert call.ended is not None
-    assert 0.1e9 <= call.ended - call.started < 10e9
+    assert 0.08e9 <= call.ended - call.started < 10e9
 
 
 def test_a_null_stdin_is_known_and_not_read(fake: Fake) -> None:

@@ -18,7 +18,11 @@ StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
 
 @dataclass(frozen=True)
 class Call:
-    """One start of gemini, as gemini saw it. `ended` is None while it runs and when a signal ended it."""
+    """One start of gemini, as gemini saw it.
+
+    `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms); `ended` is None while the call
+    runs and when a signal ended it.
+    """
 
     number: int
     kind: Kind

@@ -212,7 +212,7 @@ def test_a_system_file_that_is_missing_has_a_path_only(fake: Fake) -> None:
 
 def test_sixteen_calls_at_once_are_sixteen_entries(fake: Fake) -> None:
     with ThreadPoolExecutor(16) as pool:
-        outputs = list(pool.map(lambda n: run(fake, str(n)), range(16)))
+        outputs = [done.result() for done in [pool.submit(run, fake, str(n)) for n in range(16)]]
     calls = fake.calls()
     assert outputs == [b"hello\n"] * 16
     assert [call.number for call in calls] == list(range(1, 17))

@@ -1,0 +1,129 @@
+# The fake gemini: journals the call, then plays the script it is given. POSIX sh; the few lines above this one,
+# written by program.py, hold where the journal is and where cat, env, grep, ls, ps and sleep are.
+
+# A number of its own: creating a file that must not exist is atomic. Taken numbers are contiguous, so halving finds
+# the first free one. No file is ever written twice: some file systems flush what is truncated, which takes long.
+low=0 high=1
+while [ -e "$root/journal/$high.start" ]; do low=$high high=$((high * 2)); done
+while [ $((high - low)) -gt 1 ]; do
+  number=$(((low + high) / 2))
+  if [ -e "$root/journal/$number.start" ]; then low=$number; else high=$number; fi
+done
+number=$high
+set -C
+until { printf '' > "$root/journal/$number.start"; } 2>/dev/null; do
+  [ -e "$root/journal/$number.start" ] || exit 70
+  number=$((number + 1))
+done
+set +C
+call=$root/journal/$number
+
+kind=call
+case $#,$1 in 1,--version | 1,-v) kind=version ;; esac
+for argument in "$@"; do
+  case $argument in
+    --) break ;;
+    --list-sessions | --listSessions) kind=list ;;
+  esac
+done
+
+fd=/dev/fd/0
+[ -d /dev/fd ] || fd=/proc/$$/fd/0
+if [ ! -e "$fd" ]; then stdin=closed
+elif [ -t 0 ]; then stdin=terminal
+elif [ -p "$fd" ]; then stdin=pipe
+elif [ -S "$fd" ]; then stdin=socket
+elif [ "$fd" -ef /dev/null ]; then stdin=null
+else stdin=file
+fi
+
+if [ -r "/proc/$$/environ" ]; then
+  "$cat" "/proc/$$/environ" > "$call.environ"
+  read -r stat < "/proc/$$/stat"
+else
+  "$env" -0 > "$call.environ" 2>/dev/null || "$env" > "$call.environ-lines"
+  stat="$$ (gemini) R 0 $("$ps" -o pgid= -p $$)"
+fi
+
+if [ -n "$GEMINI_SYSTEM_MD" ] && [ -f "$GEMINI_SYSTEM_MD" ]; then
+  case $GEMINI_SYSTEM_MD in
+    */*) directory=${GEMINI_SYSTEM_MD%/*}/ ;;
+    *) directory=. ;;
+  esac
+  "$cat" "$GEMINI_SYSTEM_MD" > "$call.system" 2>/dev/null
+  "$ls" -Lldn "$GEMINI_SYSTEM_MD" "$directory" > "$call.modes" 2>/dev/null
+fi
+
+{
+  printf '%s\n' "$stat" "$kind $stdin $#"
+  [ $# = 0 ] || printf '%s\0' "$@"
+  pwd -P 2>/dev/null || printf '\n'
+  printf '.'
+} > "$call.head"
+
+# What is started from here on is known by this variable.
+GEMINI_FAKE_CALL=$call
+export GEMINI_FAKE_CALL
+
+case $kind,$stdin in
+  *,file)
+    if [ -f "$fd" ] && "$cat" > "$call.stdin"; then : > "$call.eof"; fi
+    ;;
+  call,pipe | call,socket)
+    # As the real CLI: nothing within 500 ms is no input; once a byte has come, all of it is read.
+    exec 3<&0
+    "$cat" <&3 > "$call.stdin" 2>/dev/null 3<&- &
+    reader=$!
+    (
+      trap 'kill -KILL "$!"; wait; exit' TERM
+      "$sleep" 0.5 &
+      wait "$!"
+      [ -s "$call.stdin" ] || kill -KILL "$reader"
+    ) > /dev/null 2>&1 3<&- &
+    timer=$!
+    wait "$reader" 2>/dev/null && : > "$call.eof"
+    kill "$timer" 2>/dev/null
+    wait "$timer" 2>/dev/null
+    exec 3<&-
+    ;;
+esac
+
+finish() {
+  : > "$call.end"
+  exit "$1"
+}
+
+if [ "$kind" = version ]; then
+  printf '0.61.0\n'
+  finish 0
+fi
+
+. "$root/playlist"
+
+if [ "$kind" = list ]; then
+  play=$plays/$first
+  while [ "$((number -= 1))" -gt "$since" ]; do
+    [ -e "$root/journal/$number.play" ] && read -r play < "$root/journal/$number.play" && break
+  done
+  [ -f "$play.list" ] && . "$play.list"
+  printf 'No previous sessions found for this project.'
+  finish 0
+fi
+
+choose "$@"
+if [ -z "$play" ]; then
+  if [ "$sequence" = 0 ]; then
+    printf 'The fake gemini has no play for this call.\n' >&2
+    finish 70
+  fi
+  set -C
+  next=1
+  while [ "$next" -lt "$sequence" ] && ! { printf '' > "$plays/$next.taken"; } 2>/dev/null; do
+    next=$((next + 1))
+  done
+  set +C
+  play=$next
+fi
+printf '%s\n' "$plays/$play" > "$call.play"
+. "$plays/$play.sh"
+finish 0

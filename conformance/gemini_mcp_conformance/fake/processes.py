@@ -1,0 +1,75 @@
+"""Which processes of a fake gemini still live: read from /proc where there is one; a zombie is no orphan."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+MARKER = b"GEMINI_FAKE_CALL="
+"""The shim exports this variable to whatever it starts, so a descendant is known wherever it went."""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """The part of a line of /proc/PID/stat that tells who a process is."""
+
+    pid: int
+    state: str
+    pgid: int
+    starttime: int | None
+
+    @classmethod
+    def parse(cls, line: str) -> Stat:
+        pid, rest = line.split(" ", 1)
+        fields = rest[rest.rindex(")") + 1 :].split()
+        return cls(int(pid), fields[0], int(fields[2]), int(fields[19]) if len(fields) > 19 else None)
+
+    def is_same(self, other: Stat) -> bool:
+        return self.pid == other.pid and self.starttime == other.starttime
+
+
+def living(main: Stat, call: str, children: Iterable[int]) -> frozenset[int]:
+    """The pids of the call `main` that live: itself, what it started, and its group when it leads one."""
+    if not (PROC / "self" / "stat").exists():
+        return frozenset(pid for pid in (main.pid, *children) if _exists(pid))
+    marker = MARKER + os.fsencode(call)
+    return frozenset(stat.pid for stat in _processes() if _belongs(stat, main, marker))
+
+
+def end(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _belongs(stat: Stat, main: Stat, marker: bytes) -> bool:
+    if stat.state in "ZX":
+        return False
+    if stat.is_same(main) or (main.pgid == main.pid and stat.pgid == main.pgid):
+        return True
+    try:
+        return marker in (PROC / str(stat.pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _processes() -> Iterator[Stat]:
+    for entry in os.listdir(PROC):
+        if entry.isdecimal():
+            with contextlib.suppress(OSError, ValueError):
+                yield Stat.parse((PROC / entry / "stat").read_text(encoding="utf-8", errors="replace"))
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

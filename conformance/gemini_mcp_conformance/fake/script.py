@@ -1,0 +1,173 @@
+"""Script and Play: what the fake gemini does when it is called, and its translation to shell lines; pure.
+
+A new kind of step is one entry in `_STEPS`: a function from the step's value to shell lines. Bytes become octal
+escapes of `printf`, so that the lines are ASCII whatever they print.
+"""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+JSON = Any
+"""JSON as it enters: nothing is known of it yet."""
+
+INLINE_BYTES = 8 * 1024
+"""Up to here the shell prints the bytes itself; beyond, it copies a prepared file."""
+
+
+class ScriptError(ValueError):
+    """A script that the fake cannot play: whoever wrote it is at fault."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """What one call of gemini does, step by step, and what a listing of its sessions answers afterwards."""
+
+    id: str
+    play: tuple[Mapping[str, JSON], ...]
+    list_sessions: tuple[Mapping[str, JSON], ...] | None = None
+    description: str = ""
+    observed: str | None = None
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, JSON]) -> Script:
+        if "play" not in value:
+            raise ScriptError(f"The script {value.get('id', '')!r} has no `play`; it should be a list of steps.")
+        listing = value.get("listSessions")
+        return cls(
+            id=str(value.get("id", "inline")),
+            play=tuple(value["play"]),
+            list_sessions=None if listing is None else tuple(listing),
+            description=str(value.get("description", "")),
+            observed=value.get("observed"),
+        )
+
+
+@dataclass(frozen=True)
+class Play:
+    """A script in a playlist: for the next call, or for the call whose argv or stdin holds `match`."""
+
+    script: Script | Mapping[str, JSON]
+    match: str | None = None
+
+    def resolved(self) -> Script:
+        return self.script if isinstance(self.script, Script) else Script.from_json(self.script)
+
+
+@dataclass(frozen=True)
+class Translation:
+    """Shell lines and the files they copy; files are named relative to where the lines will be kept."""
+
+    lines: tuple[str, ...]
+    files: Mapping[str, bytes]
+    releases: frozenset[str]
+
+
+def to_shell(steps: Sequence[Mapping[str, JSON]], folder: Path, releases: Path) -> Translation:
+    """Translate steps to lines that a shell can run; they always end the process."""
+    writer = _Writer(folder, releases)
+    for step in steps:
+        if len(step) != 1 or (kind := next(iter(step))) not in _STEPS:
+            raise ScriptError(f"The step {dict(step)!r} should have exactly one key of {', '.join(_STEPS)}.")
+        _STEPS[kind](writer, step[kind])
+    return Translation((*writer.lines, "finish 0"), writer.files, frozenset(writer.releases))
+
+
+class _Writer:
+    def __init__(self, folder: Path, releases: Path) -> None:
+        self.folder = folder
+        self.release_folder = releases
+        self.lines: list[str] = []
+        self.files: dict[str, bytes] = {}
+        self.releases: set[str] = set()
+
+    def output(self, stream: str, data: bytes) -> None:
+        suffix = {"stdout": "", "stderr": " >&2"}[stream]
+        if len(data) <= INLINE_BYTES:
+            self.lines.append(f"printf '{_escaped(data)}'{suffix}")
+            return
+        name = f"data{len(self.files)}"
+        self.files[name] = data
+        self.lines.append(f'"$cat" {shlex.quote(str(self.folder / name))}{suffix}')
+
+    def stdout(self, value: JSON) -> None:
+        self.output("stdout", _encoded(value))
+
+    def stderr(self, value: JSON) -> None:
+        self.output("stderr", _encoded(value))
+
+    def stdout_base64(self, value: JSON) -> None:
+        self.output("stdout", base64.b64decode(value, validate=True))
+
+    def stderr_base64(self, value: JSON) -> None:
+        self.output("stderr", base64.b64decode(value, validate=True))
+
+    def fill(self, value: JSON) -> None:
+        text, size = _encoded(value["text"]), int(value["bytes"])
+        self.output(value["stream"], (text * (size // len(text) + 1))[:size])
+
+    def wait(self, value: JSON) -> None:
+        self.lines.append(f'"$sleep" {float(value):g}')
+
+    def hang(self, value: JSON) -> None:
+        if value is True:
+            self.lines.append('exec "$sleep" 1000000')
+
+    def release(self, value: JSON) -> None:
+        self.releases.add(str(value))
+        self.lines.append(f"read -r released < {shlex.quote(str(self.release_folder / str(value)))}")
+
+    def ignore(self, value: JSON) -> None:
+        self.lines.append(f"trap '' {_signals(value)}")
+
+    def child(self, value: JSON) -> None:
+        ignore = f"trap '' {_signals(value['ignore'])}; " if value.get("ignore") else ""
+        stdout = {"stdout": "", "none": " > /dev/null"}[value["holds"]]
+        self.lines.append(f'({ignore}exec "$sleep" {float(value["seconds"]):g}) < /dev/null{stdout} 2> /dev/null &')
+        self.lines.append("""printf '%s\\n' "$!" >> "$call.children\"""")
+
+    def exit(self, value: JSON) -> None:
+        self.lines.append(f"finish {int(value)}")
+
+    def signal(self, value: JSON) -> None:
+        self.lines.append(f"ulimit -c 0; kill -{_signals([value])} $$")
+
+
+_STEPS: Mapping[str, Callable[[_Writer, JSON], None]] = {
+    "stdout": _Writer.stdout,
+    "stderr": _Writer.stderr,
+    "stdoutBase64": _Writer.stdout_base64,
+    "stderrBase64": _Writer.stderr_base64,
+    "fill": _Writer.fill,
+    "wait": _Writer.wait,
+    "hang": _Writer.hang,
+    "release": _Writer.release,
+    "ignore": _Writer.ignore,
+    "child": _Writer.child,
+    "exit": _Writer.exit,
+    "signal": _Writer.signal,
+}
+
+
+def _encoded(value: JSON) -> bytes:
+    """Text, or the long form {"repeat", "times"} of it, in UTF-8."""
+    if isinstance(value, Mapping):
+        long = cast("Mapping[str, JSON]", value)
+        return str(long["repeat"]).encode() * int(long["times"])
+    return str(value).encode()
+
+
+def _escaped(data: bytes) -> str:
+    return "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in data)
+
+
+def _signals(value: JSON) -> str:
+    names = [str(name).removeprefix("SIG") for name in value]
+    if not all(name.isalnum() for name in names):
+        raise ScriptError(f"The signals {names!r} should be names such as TERM.")
+    return " ".join(names)

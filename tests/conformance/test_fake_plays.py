@@ -1,0 +1,247 @@
+"""What the fake gemini does: every kind of step, the choice of the play, and that nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_mcp_conformance.fake import Call, Fake, Play, ScriptError
+
+SECONDS = 30
+"""More than any of this takes."""
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Iterator[Fake]:
+    with Fake.create(tmp_path) as fake:
+        yield fake
+
+
+def says(text: str, match: str | None = None) -> Play:
+    return Play({"play": [{"stdout": text}]}, match)
+
+
+def start(fake: Fake, *argv: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [fake.program, *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def run(fake: Fake, *argv: str) -> tuple[int, bytes, bytes]:
+    process = start(fake, *argv)
+    stdout, stderr = process.communicate(timeout=SECONDS)
+    return process.returncode, stdout, stderr
+
+
+def play(fake: Fake, *steps: Mapping[str, Any]) -> tuple[int, bytes, bytes]:
+    fake.load([Play({"play": steps})])
+    return run(fake)
+
+
+def running(fake: Fake, *steps: Mapping[str, Any]) -> tuple[subprocess.Popen[bytes], Call]:
+    """A call that has printed a dot and plays on."""
+    fake.load([Play({"play": [*steps[:-1], {"stdout": "."}, steps[-1]]})])
+    process = start(fake)
+    assert process.stdout is not None
+    assert process.stdout.read(1) == b"."
+    return process, fake.calls()[-1]
+
+
+def test_texts_go_to_their_stream_in_utf_8(fake: Fake) -> None:
+    steps = [{"stdout": "a'%s\\n\\\n"}, {"stderr": "é😀"}, {"stdout": "b"}]
+    assert play(fake, *steps) == (0, b"a'%s\\n\\\nb", "é😀".encode())
+
+
+def test_bytes_go_to_their_stream(fake: Fake) -> None:
+    assert play(fake, {"stdoutBase64": "AP+B"}, {"stderrBase64": "gIGI"}) == (0, b"\0\xff\x81", b"\x80\x81\x88")
+
+
+def test_a_long_text_is_written_whole(fake: Fake) -> None:
+    assert play(fake, {"stdout": {"repeat": "é'", "times": 50_000}}) == (0, "é'".encode() * 50_000, b"")
+
+
+def test_ten_megabytes_are_written_whole(fake: Fake) -> None:
+    exit_code, stdout, _ = play(fake, {"fill": {"stream": "stdout", "text": "ab", "bytes": 10_485_761}})
+    assert (exit_code, len(stdout), stdout[-3:]) == (0, 10_485_761, b"aba")
+
+
+def test_an_exit_code_is_the_exit_code(fake: Fake) -> None:
+    assert play(fake, {"stdout": "x"}, {"exit": 244}, {"stdout": "never"}) == (244, b"x", b"")
+
+
+@pytest.mark.parametrize("name", ["KILL", "TERM", "SEGV"])
+def test_a_signal_is_a_death_by_it(fake: Fake, name: str) -> None:
+    exit_code, stdout, _ = play(fake, {"stdout": "x"}, {"signal": name})
+    assert (exit_code, stdout) == (-signal.Signals[f"SIG{name}"], b"x")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_hanging_call_dies_of_a_signal(fake: Fake, number: signal.Signals) -> None:
+    process, call = running(fake, {"hang": True})
+    assert fake.alive(call)
+    process.send_signal(number)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == -number
+    assert fake.wait_for_end(call, SECONDS).ended is None
+
+
+def test_an_ignored_signal_does_not_end_it(fake: Fake) -> None:
+    process, call = running(fake, {"ignore": ["TERM"]}, {"hang": True})
+    os.killpg(process.pid, signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=SECONDS)
+    assert not fake.alive(call)
+
+
+def test_a_child_lives_on_after_the_call(fake: Fake) -> None:
+    exit_code, _, _ = play(fake, {"child": {"seconds": 60, "holds": "none"}}, {"exit": 0})
+    (call,) = fake.calls()
+    assert exit_code == 0
+    assert fake.living(call) == frozenset(call.children)
+    os.killpg(call.pgid, signal.SIGTERM)
+    fake.wait_for_end(call, SECONDS)
+
+
+def test_a_child_can_hold_stdout_open(fake: Fake) -> None:
+    fake.load([Play({"play": [{"child": {"seconds": 60, "holds": "stdout"}}, {"exit": 0}]})])
+    process = start(fake)
+    process.wait(SECONDS)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.communicate(timeout=0.2)
+    fake.close()
+    process.communicate(timeout=SECONDS)
+
+
+def test_a_child_can_ignore_signals(fake: Fake) -> None:
+    play(fake, {"child": {"seconds": 60, "holds": "none", "ignore": ["TERM"]}})
+    (call,) = fake.calls()
+    os.killpg(call.pgid, signal.SIGTERM)
+    with pytest.raises(TimeoutError):
+        fake.wait_for_end(call, 0.2)
+
+
+def test_a_zombie_is_not_alive(fake: Fake) -> None:
+    process, call = running(fake, {"hang": True})
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not fake.alive(call)
+    process.communicate(timeout=SECONDS)
+
+
+def test_a_call_that_waits_goes_on_when_released(fake: Fake) -> None:
+    process, call = running(fake, {"release": "go"})
+    assert fake.alive(call)
+    fake.release("go")
+    process.communicate(timeout=SECONDS)
+    assert fake.calls()[-1].ended is not None
+
+
+def test_many_calls_are_released_at_once(fake: Fake) -> None:
+    fake.load([Play({"play": [{"release": "go"}, {"stdout": "x"}]})])
+    processes = [start(fake) for _ in range(8)]
+    fake.wait_for_calls(8, SECONDS)
+    fake.release("go")
+    assert [process.communicate(timeout=SECONDS)[0] for process in processes] == [b"x"] * 8
+
+
+def test_a_release_counts_for_the_calls_after_it(fake: Fake) -> None:
+    fake.load([Play({"play": [{"release": "go"}]})])
+    fake.release("go")
+    assert run(fake)[0] == 0
+
+
+def test_a_new_load_waits_again(fake: Fake) -> None:
+    fake.load([Play({"play": [{"release": "go"}]})])
+    fake.release("go")
+    process, call = running(fake, {"release": "go"})
+    assert fake.alive(call)
+    fake.release("go")
+    process.communicate(timeout=SECONDS)
+
+
+def test_calls_take_one_play_after_the_other_and_repeat_the_last(fake: Fake) -> None:
+    fake.load([says("1"), says("2"), says("3")])
+    assert [run(fake)[1] for _ in range(5)] == [b"1", b"2", b"3", b"3", b"3"]
+
+
+def test_a_token_in_argv_chooses_its_play(fake: Fake) -> None:
+    fake.load([says("A", "token-a'"), says("1"), says("B", "token-b"), says("2")])
+    answers = [run(fake, prompt)[1] for prompt in ("x", "with token-b\nin it", "--prompt=token-a'", "y", "token-b")]
+    assert answers == [b"1", b"B", b"A", b"2", b"B"]
+
+
+def test_a_token_in_stdin_chooses_its_play(fake: Fake) -> None:
+    fake.load([says("A", "token-a"), says("1")])
+    done = subprocess.run([fake.program], input=b"long\ntoken-a\n", capture_output=True, timeout=SECONDS, check=True)
+    assert done.stdout == b"A"
+
+
+def test_a_call_without_a_play_says_so(fake: Fake) -> None:
+    assert run(fake) == (70, b"", b"The fake gemini has no play for this call.\n")
+
+
+def test_a_listing_comes_from_the_script_of_the_last_call(fake: Fake) -> None:
+    scripts = [{"play": [], "listSessions": [{"stderr": text}, {"exit": 3}]} for text in ("first", "second")]
+    fake.load([Play(script) for script in scripts])
+    listings = [run(fake, "--list-sessions")]
+    for _ in scripts:
+        run(fake)
+        run(fake, "--version")
+        listings.append(run(fake, "--list-sessions", "-o", "json"))
+    assert listings == [(3, b"", b"first"), (3, b"", b"first"), (3, b"", b"second")]
+    assert [call.kind for call in fake.calls()] == ["list", "call", "list", "call", "list"]
+
+
+def test_a_listing_that_is_not_scripted_is_empty(fake: Fake) -> None:
+    fake.load([says("x")])
+    assert run(fake, "--list-sessions") == (0, b"No previous sessions found for this project.", b"")
+
+
+def test_a_load_begins_anew(fake: Fake) -> None:
+    fake.load([Play({"play": [], "listSessions": [{"stdout": "old"}]})])
+    run(fake)
+    fake.load([Play({"play": [{"stdout": "new"}], "listSessions": [{"stdout": "new list"}]}), says("2")])
+    assert run(fake, "--list-sessions")[1] == b"new list"
+    assert run(fake)[1] == b"new"
+
+
+@pytest.mark.parametrize("step", [{}, {"stdot": "x"}, {"stdout": "x", "exit": 0}, {"signal": "a b"}])
+def test_a_step_that_cannot_be_played_is_refused(fake: Fake, step: Mapping[str, Any]) -> None:
+    with pytest.raises(ScriptError):
+        fake.load([Play({"play": [step]})])
+
+
+def test_nothing_lives_after_close(fake: Fake) -> None:
+    steps = [{"ignore": ["TERM", "INT", "HUP"]}, {"child": {"seconds": 60, "holds": "stdout", "ignore": ["TERM"]}}]
+    process, call = running(fake, *steps, {"hang": True})
+    waiting, _ = running(fake, {"wait": 60})
+    fake.close()
+    assert not fake.alive(call)
+    for ended in (process, waiting):
+        ended.communicate(timeout=SECONDS)
+
+
+def test_a_child_that_left_the_group_is_still_found(fake: Fake) -> None:
+    fake.load([Play({"play": [{"child": {"seconds": 60, "holds": "none"}}]})])
+    subprocess.run([fake.program], stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=True)
+    (call,) = fake.calls()
+    assert call.pgid != call.pid
+    assert fake.living(call) == frozenset(call.children)
+
+
+def test_after_close_gemini_is_not_found(fake: Fake) -> None:
+    fake.close()
+    with pytest.raises(FileNotFoundError):
+        start(fake)

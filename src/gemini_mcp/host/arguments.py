@@ -52,10 +52,11 @@ class Misused(Exception):
 
 @dataclass(frozen=True)
 class Words:
-    """What the command line says: flags by their long name, and the words that are none."""
+    """What the command line says: flags by their long name, the words that are none, and what follows `--`."""
 
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     words: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
     def last(self, flag: str) -> str | None:
         """The value of a flag that counts."""
@@ -85,6 +86,7 @@ def read_add(arguments: Sequence[str], profile: Profile) -> Words:
 def read_remove(arguments: Sequence[str], profile: Profile) -> Words:
     """The words of `remove`; raises Misused."""
     words = _read_current(arguments, _REMOVE_FLAGS)
+    words = words.with_word(*words.after)
     if "help" not in words.flags:
         _check_count(words, 1)
         _check_choice(words, "scope", SCOPES)
@@ -161,18 +163,19 @@ def _read_current(arguments: Sequence[str], known: Mapping[str, str]) -> Words:
     while rest:
         word = rest.pop(0)
         if word == "--":
-            return words.with_word(*rest)
+            return replace(words, after=tuple(rest))
         name, value = _flag(word)
         if name is not None and name.startswith("no-") and known.get(name[3:]) in _SWITCHES:
             words = words.with_flag(known[name[3:]], "false")
         elif name is not None and name in known:
-            words = _take_current(words, known[name], value, rest, known)
+            words = _take_current(words, name, value, rest, known)
         else:
             words = words.with_word(word if len(words.words) < 2 else coerced(word))
     return words
 
 
-def _take_current(words: Words, flag: str, value: str | None, rest: list[str], known: Mapping[str, str]) -> Words:
+def _take_current(words: Words, typed: str, value: str | None, rest: list[str], known: Mapping[str, str]) -> Words:
+    flag = known[typed]
     if flag in _SWITCHES:
         is_given = value is None and rest[:1] in (["true"], ["false"])
         return words.with_flag(flag, value or (rest.pop(0) if is_given else "true"))
@@ -180,7 +183,7 @@ def _take_current(words: Words, flag: str, value: str | None, rest: list[str], k
         return words.with_flag(flag, value)
     if flag in _SINGLE:
         if not rest:
-            raise Misused(f"Not enough arguments following: {flag}")
+            raise Misused(f"Not enough arguments following: {typed}")
         return words.with_flag(flag, rest.pop(0))
     if flag not in _LISTS:
         return words.with_flag(flag, rest.pop(0) if rest and not _is_ours(rest[0], known) else "")

@@ -52,7 +52,7 @@ def run(
 def server_config(words: Words, profile: Profile) -> JsonObject:
     """The server that the words of `add` describe."""
     transport = words.last("transport") or "stdio"
-    target, args = words.words[1], list(words.words[2:])
+    target, args = words.words[1], [*words.words[2:], *words.after]
     if transport == "stdio":
         return {"command": target, "args": args, **_given("env", _pairs(words, "env", profile)), **_common(words)}
     key = "httpUrl" if transport == "http" and profile is Profile.DOCUMENTED else "url"

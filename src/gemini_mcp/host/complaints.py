@@ -66,7 +66,7 @@ def parse_error(error: BrokenJson) -> str:
     """The complaint of the JSON parser of Node."""
     if error.problem == "unexpected end":
         return "Unexpected end of JSON input"
-    at = f"in JSON at position {error.position} (line {error.line} column {error.column})"
+    at = f"in JSON at position {error.position}"
     if error.problem == "unexpected '}'":
         return f"Expected double-quoted property name {at}"
     return f"{error.problem[0].upper()}{error.problem[1:]} {at}"

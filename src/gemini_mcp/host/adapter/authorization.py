@@ -144,7 +144,12 @@ def _mapped(value: Json, change: Callable[[str], str]) -> Json:
     return value if items is None else [_mapped(item, change) for item in items]
 
 
+def _token_parameter(value: JsonObject, profile: Profile) -> Json:
+    return {"url": rules.with_token_parameter(value["sseUrl"], value["tokenParameter"], value["accessToken"])}
+
+
 _BY_KEY: Mapping[str, Callable[[JsonObject, Profile], Json]] = {
+    "tokenParameter": _token_parameter,
     "header": _header,
     "expiresInMs": _expiry,
     "pkce": _authorization_url,

@@ -26,7 +26,7 @@ def vectors() -> Iterator[Json]:
                 yield pytest.param(file.stem, profile, vector, id=f"{file.stem}:{vector['id']}:{profile}")
 
 
-@pytest.mark.parametrize(("behaviour", "profile", "vector"), vectors())
+@pytest.mark.parametrize(("behaviour", "profile", "vector"), list(vectors()))
 def test_the_reference_answers_as_expected(behaviour: str, profile: str, vector: Json) -> None:
     request = {"id": vector["id"], "behaviour": behaviour, "profile": profile, "input": vector["input"]}
     assert answer(json.loads(json.dumps(request))) == {"id": vector["id"], "output": vector["expected"]}
@@ -64,4 +64,5 @@ def test_the_settings_schema_agrees_with_the_vectors(vector: Json) -> None:
     schema = json.loads((HOST / "settings.schema.json").read_text(encoding="utf-8"))
     is_refused = any(problem["isFatal"] for problem in vector["expected"]["problems"])
     is_address_fault = vector["id"].startswith("documented-bad-address")
-    assert jsonschema.Draft202012Validator(schema).is_valid(settings) == (not is_refused or is_address_fault)
+    validator: Any = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(settings) == (not is_refused or is_address_fault)

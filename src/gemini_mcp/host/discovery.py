@@ -48,12 +48,13 @@ class Ask:
         return {} if self.cursor is None else {"cursor": self.cursor}
 
 
-@dataclass(frozen=True)
 class Refusal(Exception):
     """A request that came to nothing: a protocol error, or an answer that is not one."""
 
-    message: str
-    code: int = 0
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
 
 
 Reply: TypeAlias = JsonObject | Refusal

@@ -129,6 +129,7 @@ class Session:
 
     async def _attempt(self, config: ServerConfig) -> str | None:
         """Connect, interview, and stay until the end; the value is a 401's challenge."""
+        fallback = _fallback(config, self.plan.profile)
         with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
             try:
                 watch = await self.plan.watch(config) if self.plan.watch is not None else None
@@ -136,6 +137,8 @@ class Session:
                     scope.deadline = float("inf")
                     await self._stay(connection)
             except Unreachable as error:
+                if fallback is not None and error.challenge is None and not self._settled[config.name].is_set():
+                    return await self._attempt(fallback)
                 self._fail(config, error.reason, error.challenge is not None)
                 return error.challenge
             except (UnusableConfig, InvalidUrl) as error:
@@ -173,6 +176,14 @@ async def open_session(plan: Plan) -> AsyncGenerator[Session]:
         finally:
             session.end()
             tasks.cancel_scope.deadline = anyio.current_time() + 10
+
+
+def _fallback(config: ServerConfig, profile: Profile) -> ServerConfig | None:
+    """The SSE reading of a current configuration whose `url` says nothing of its transport."""
+    values = config.values
+    if profile is Profile.DOCUMENTED or not values.get("url") or values.get("httpUrl") or values.get("type"):
+        return None
+    return replace(config, values={**values, "type": "sse"})
 
 
 def surroundings_of(environment: Mapping[str, str], heard: list[tuple[str, str]] | None = None) -> Surroundings:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp.host import shell
+from gemini_mcp.host.complaints import warning
 from gemini_mcp.host.expansion import expand_everywhere
 from gemini_mcp.host.filters import Selection, ServerLists, select_servers
 from gemini_mcp.host.jsonc import BrokenJson, read
@@ -74,6 +75,12 @@ class Settings:
     servers: tuple[ServerConfig, ...] = ()
     lists: ServerLists = field(default_factory=ServerLists)
     problems: tuple[Problem, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_faulty(self) -> bool:
+        """Whether something of the files had to be refused."""
+        return any(problem.is_fatal for problem in self.problems)
 
     def selection(self, profile: Profile) -> Selection:
         """Which servers are used."""
@@ -82,7 +89,7 @@ class Settings:
     def used(self, profile: Profile) -> tuple[ServerConfig, ...]:
         """The configurations of the servers that are used, in order."""
         names = self.selection(profile).used
-        return tuple(server for server in self.servers if server.name in names)
+        return tuple(server for server in self.servers if server.name in names and _has_transport(server.values))
 
     def find(self, name: str) -> ServerConfig | None:
         """The server of that name."""
@@ -101,6 +108,8 @@ def load(
     for layer in layers:
         values, found = _read_layer(layer, environment, profile)
         merged = _merge(merged, layer, values, found)
+        if profile is Profile.CURRENT and (said := warning(values, layer.file)):
+            merged = replace(merged, warnings=(*merged.warnings, said))
         line = (object_of(values.get("mcp")) or {}).get("serverCommand")
         command = (str(line), layer.file) if line else command
     return _with_command(merged, command, environment) if command else merged
@@ -116,12 +125,13 @@ def _read_layer(
     layer: Layer, environment: Mapping[str, str], profile: Profile
 ) -> tuple[JsonObject, tuple[Problem, ...]]:
     try:
-        raw: Json = read(layer.text) if layer.text.strip() else {}
+        raw: Json = read(layer.text, profile is Profile.DOCUMENTED) if layer.text.strip() else {}
     except BrokenJson as error:
         fix = "Correct the file; nothing of it is used until then."
         return {}, (Problem((), None, str(error), fix, layer.file),)
     expanded = expand_everywhere(raw, environment, profile)
-    return object_of(expanded) or {}, problems(expanded, layer.file)
+    found = problems(expanded, layer.file) if profile is Profile.DOCUMENTED else ()
+    return object_of(expanded) or {}, found
 
 
 def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Problem, ...]) -> Settings:
@@ -138,7 +148,11 @@ def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Pr
         allowed=texts_of(mcp.get("allowed")) if "allowed" in mcp else settings.lists.allowed,
         excluded=texts_of(mcp.get("excluded")) if "excluded" in mcp else settings.lists.excluded,
     )
-    return Settings(tuple(servers.values()), lists, (*settings.problems, *found))
+    return replace(settings, servers=tuple(servers.values()), lists=lists, problems=(*settings.problems, *found))
+
+
+def _has_transport(values: JsonObject) -> bool:
+    return bool(values.get("command") or values.get("url") or values.get("httpUrl"))
 
 
 def _with_command(settings: Settings, command: tuple[str, str], environment: Mapping[str, str]) -> Settings:

@@ -125,6 +125,8 @@ def _guarded(text: Json, profile: Profile) -> str:
 
 
 def _documented_parts(name: str, call_id: str, rendered: Rendered) -> Json:
+    if isinstance(rendered.llm_content, str):
+        return _response(name, call_id, {"error": rendered.llm_content})
     parts: list[JsonObject] = list(rendered.llm_content)
     if len(parts) == 1 and "text" in parts[0]:
         return _response(name, call_id, {"output": parts[0]["text"]})

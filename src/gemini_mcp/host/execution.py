@@ -89,7 +89,7 @@ async def _ask(session: Session, tool: RegisteredTool, arguments: JsonObject) ->
     except Refusal as refusal:
         if session.plan.profile is Profile.CURRENT:
             return render_failure(tool.offer.name, arguments, refusal.message)
-        return Rendered([{"text": refusal.message}], refusal.message, is_error=True)
+        return Rendered(refusal.message, refusal.message, is_error=True)
     return render(tool.offer.name, arguments, result, session.plan.profile)
 
 

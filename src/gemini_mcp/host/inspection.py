@@ -96,7 +96,8 @@ def inspect(
     subject: Subject, others: Sequence[registry.OfferedTool], environment: Mapping[str, str], profile: Profile
 ) -> Inspection:
     """What the profile makes of the server, after the tools of the other configured servers."""
-    played = scripted.play(subject.name, subject.spec(), subject.config, profile)
+    lists = {key: subject.config[key] for key in ("includeTools", "excludeTools") if key in subject.config}
+    played = scripted.play(subject.name, subject.spec(), lists, profile)
     offers = played.found.tools
     built = registry.build(builtins.names(profile), (*others, *offers), profile)
     kept = {id(tool.offer): tool.name for tool in built.tools if tool.offer is not None}

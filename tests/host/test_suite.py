@@ -60,7 +60,7 @@ def test_a_fault_is_caught(name: str) -> None:
 def test_a_property_catches_a_fault_by_itself(name: str) -> None:
     command = [sys.executable, str(HERE / "adapters" / "broken.py"), name]
     only = HostSpec(SPECIFICATION.requirements, {}, [])
-    verdicts = run(command, "documented", only, Options(max_examples=200, with_scenarios=False))
+    verdicts = run(command, "documented", only, Options(max_examples=40, with_scenarios=False))
     assert [verdict for verdict in verdicts if verdict.outcome == "fail" and "property" in verdict.message]
 
 

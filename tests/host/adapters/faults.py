@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemini_mcp.host.adapter import answer
+from gemini_mcp.host.values import list_of, object_of, texts_of
 
 Json = Any
 Change = Callable[[Json, Json, str], Json]
@@ -108,13 +109,14 @@ def _(value: Json, output: Json, profile: str) -> Json:
 
 @fault("filter-ignores-case", "tool-filter", "Names are compared without case.")
 def _(value: Json, output: Json, profile: str) -> Json:
-    lowered = {key: [n.lower() for n in names] for key, names in value.items() if isinstance(names, list)}
+    lists = {key: texts_of(names) for key, names in value.items()}
+    lowered = {key: [name.lower() for name in names] for key, names in lists.items() if names is not None}
     return _asked("tool-filter", {**lowered, "toolName": (value["toolName"] or "").lower()}, profile)
 
 
 @fault("filter-globs", "tool-filter", "A star in includeTools matches anything.")
 def _(value: Json, output: Json, profile: str) -> Json:
-    return {"enabled": True} if any("*" in name for name in value.get("includeTools") or []) else output
+    return {"enabled": True} if "*" in str(value.get("includeTools")) else output
 
 
 @fault("filter-no-call-form", "tool-filter", "`name(…)` includes nothing.")
@@ -132,7 +134,7 @@ def _(value: Json, output: Json, profile: str) -> Json:
 @fault("servers-empty-allow-swapped", "server-filter", "An empty allow-list means what it means in the other profile.")
 def _(value: Json, output: Json, profile: str) -> Json:
     is_empty = value["settings"].get("mcp", {}).get("allowed", value["settings"].get("allowMCPServers")) == []
-    swapped = {"used": value["servers"] if profile == "documented" else []}
+    swapped: Json = {"used": value["servers"] if profile == "documented" else []}
     return {**output, **swapped} if is_empty else output
 
 
@@ -166,8 +168,8 @@ def _(value: Json, output: Json, profile: str) -> Json:
 
 @fault("schema-keeps-dollar-schema", "schema-sanitisation", "`$schema` stays at the root.")
 def _(value: Json, output: Json, profile: str) -> Json:
-    schema = value.get("inputSchema")
-    if profile == "documented" and isinstance(schema, dict) and "$schema" in schema and "parameters" in output:
+    schema = object_of(value.get("inputSchema")) or {}
+    if profile == "documented" and "$schema" in schema and "parameters" in output:
         return {"parameters": {**output["parameters"], "$schema": schema["$schema"]}}
     return output
 
@@ -181,9 +183,10 @@ def _(value: Json, output: Json, profile: str) -> Json:
 
 
 def _without(value: Json, names: tuple[str, ...]) -> Json:
-    if isinstance(value, dict):
-        return {k: _without(v, names) for k, v in value.items() if k not in names}
-    return [_without(item, names) for item in value] if isinstance(value, list) else value
+    members, items = object_of(value), list_of(value)
+    if members is not None:
+        return {key: _without(member, names) for key, member in members.items() if key not in names}
+    return value if items is None else [_without(item, names) for item in items]
 
 
 @fault("schema-blind", "schema-sanitisation", "The keywords are removed wherever they stand, names and values too.")
@@ -319,8 +322,8 @@ def _(value: Json, output: Json, profile: str) -> Json:
 
 @fault("content-drops-images", "content-to-parts", "Images do not reach the model.")
 def _(value: Json, output: Json, profile: str) -> Json:
-    parts = output.get("modelParts")
-    return {**output, "modelParts": parts[:1]} if isinstance(parts, list) else output
+    parts = list_of(output.get("modelParts"))
+    return output if parts is None else {**output, "modelParts": parts[:1]}
 
 
 @fault("content-unguarded", "content-to-parts", "Current text is not wrapped.")
@@ -417,12 +420,14 @@ def _(value: Json, output: Json, profile: str) -> Json:
 
 @fault("oauth-rejected-kept", "oauth", "A rejected token stays stored.")
 def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "tokenStillStored": True} if isinstance(output, dict) and "tokenStillStored" in output else output
+    members = object_of(output) or {}
+    return {**members, "tokenStillStored": True} if "tokenStillStored" in members else output
 
 
 @fault("oauth-open-file", "oauth", "The token file can be read by everybody.")
 def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "mode": "644"} if isinstance(output, dict) and "mode" in output else output
+    members = object_of(output) or {}
+    return {**members, "mode": "644"} if "mode" in members else output
 
 
 @fault("supports-nothing", "tool-filter", "The adapter supports no behaviour at all.")

@@ -107,7 +107,8 @@ class Authorizer:
         url = oauth.authorization_url(settings, flow, address, self.profile)
         async with listen(settings.redirect_uri, flow.state) as listener:
             self._send_to_browser(config.name, url)
-            answer = await listener.answer(self.wait_seconds)
+            await listener.wait(self.wait_seconds)
+        answer = listener.answer()
         if found.issuer is not None and answer.get("iss", found.issuer) != found.issuer:
             raise Refused("the answer names another issuer than the metadata")
         form = oauth.exchange_form(settings, answer["code"], flow, address, self.profile)

@@ -68,12 +68,17 @@ class Listener:
 
     waiting: _Waiting
 
-    async def answer(self, seconds: float = WAIT_SECONDS) -> dict[str, str]:
-        """The query the browser brings; raises Refused and TimeoutError."""
-        with anyio.fail_after(seconds):
+    async def wait(self, seconds: float = WAIT_SECONDS) -> None:
+        """Wait for the browser, at most so long."""
+        with anyio.move_on_after(seconds):
             await self.waiting.arrived.wait()
+
+    def answer(self) -> dict[str, str]:
+        """The query the browser brought; raises Refused and TimeoutError."""
         if self.waiting.refusal is not None:
             raise Refused(self.waiting.refusal)
+        if not self.waiting.arrived.is_set():
+            raise TimeoutError
         return self.waiting.query
 
 

@@ -75,7 +75,10 @@ class Authorizer:
         return None
 
     async def authenticate(self, config: ServerConfig, challenge: str) -> bool:
-        """Run the flow after a 401, and say what came of it."""
+        """Run the flow after a 401, and say what came of it; the current profile waits to be asked."""
+        if self.profile is Profile.CURRENT and config.oauth.get("enabled") is not True:
+            self.interaction.say(f"{config.name}: requires authentication: gemini-mcp-host auth {config.name}")
+            return False
         try:
             await self.obtain(config, challenge)
         except NotAuthorized as error:

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import anyio
 
@@ -27,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     options, rest = _leading(words)
     if rest[:1] in (["add"], ["remove"]):
+        if options.compare:
+            return _compare(context(Profile.DOCUMENTED), partial(editing.preview, arguments=rest))
         return editing.run(context(Profile(options.profile)), rest)
     given = _parser().parse_args(words)
     if given.command is None:
@@ -52,19 +55,25 @@ def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options before the subcommand, and the rest."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--profile", choices=[p.value for p in Profile], default=Profile.DOCUMENTED.value)
+    parser.add_argument("--compare", action="store_true")
     place = next((index for index, word in enumerate(words) if word in ("add", "remove")), len(words))
     options, unknown = parser.parse_known_args(words[:place])
     return options, words[place:] if not unknown else []
 
 
 def _runner(given: argparse.Namespace) -> Run:
+    """The subcommand, once its words are known to make sense; raises UsageError."""
+    if given.command == "inspect":
+        words = _inspected(given)
+        return lambda here: inspecting.run(here, words, given.name, given.html, given.alone)
+    if given.command == "call":
+        calls.read_arguments(given.arg, given.args, None)
     runs: dict[str, Run] = {
         "list": servers.list_servers,
         "status": servers.status,
         "tools": lambda here: servers.tools(here, given.server),
         "resources": servers.resources,
         "prompts": servers.prompts,
-        "inspect": lambda here: inspecting.run(here, _inspected(given), given.name, given.html, given.alone),
         "call": lambda here: calls.call(here, given.tool, given.arg, given.args),
         "prompt": lambda here: calls.prompt(here, given.line),
         "read": lambda here: calls.expand(here, given.reference, True),

@@ -15,6 +15,7 @@ _PATTERN = {
     Profile.CURRENT: re.compile(r"\$(?:([A-Za-z0-9_]+)|\{([^}]+?)(?::-(?P<default>[^}]*))?\})"),
 }
 _LATE = re.compile(r"(?<!\\)\$\{([^{}]+)\}|(?<!\\)\$([A-Za-z_][A-Za-z0-9_]*)")
+_MOST_STEPS = 100
 _OPERATOR = re.compile(r":\+|\+|:-|-")
 
 
@@ -45,9 +46,7 @@ def expand_late(text: str, environment: Mapping[str, str]) -> str:
     `\\$` stands for a dollar sign. Where that library would not end, the expansion stops.
     """
     result, seen = text, set[str]()
-    while match := _LATE.search(result):
-        if result in seen:
-            break
+    while (match := _LATE.search(result)) and result not in seen and len(seen) < _MOST_STEPS:
         seen.add(result)
         result = replace_first(result, match.group(), _late_value(match, environment, seen))
     return result.replace("\\$", "$")

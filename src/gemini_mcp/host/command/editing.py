@@ -9,6 +9,15 @@ from gemini_mcp.host.jsonc import BrokenJson
 from gemini_mcp.host.profile import Profile
 
 
+async def preview(context: Context, arguments: Sequence[str]) -> int:
+    """Show what `add` or `remove` would leave in the files, and write nothing."""
+    ran = commands.run(arguments, read_texts(context.where), context.profile)
+    for scope, text in ran.texts.items():
+        context.say(f"{scope} settings:\n{text}")
+    context.say(ran.said)
+    return USAGE if ran.exit else OK
+
+
 def run(context: Context, arguments: Sequence[str]) -> int:
     """Run `add` or `remove` with these words."""
     texts = read_texts(context.where)

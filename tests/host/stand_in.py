@@ -1,4 +1,4 @@
-"""Stand-ins for `python`, `node` and `docker` on PATH: each plays a scripted server and writes down how it was started."""
+"""Stand-ins for `python`, `node` and `docker` on PATH: each plays a scripted server, and notes how it was started."""
 
 import json
 import os
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import gemini_mcp_conformance.host.scripted as scripted
-
 import gemini_mcp.host
+import gemini_mcp_conformance.host.scripted as scripted
 
 SOURCES = os.pathsep.join(
     str(Path(str(package.__file__)).parents[depth]) for package, depth in ((gemini_mcp.host, 2), (scripted, 2))

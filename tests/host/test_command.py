@@ -92,7 +92,7 @@ def test_a_malformed_argument_is_exit_2(greeting: Desk) -> None:
 def test_a_resource_is_read_and_expanded(greeting: Desk) -> None:
     assert greeting.run("read", "@srv://resource/path").stdout == "the text\n"
     expanded = greeting.run("expand", "see @srv://resource/path", "--json")
-    assert [part["text"] for part in json.loads(expanded.stdout)][0] == "see @srv://resource/path"
+    assert json.loads(expanded.stdout)[0] == {"text": "see @srv://resource/path"}
     assert greeting.run("read", "@srv:nothing").returncode == 1
 
 

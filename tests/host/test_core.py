@@ -1,5 +1,6 @@
-"""Claims about the pure core that vectors cannot make: texts that are edited, secrets that are kept, searches that end."""
+"""Claims about the pure core that vectors cannot make: texts edited, secrets kept, searches that end."""
 
+import contextlib
 import json
 from typing import Any
 
@@ -18,10 +19,11 @@ from gemini_mcp.host.secrecy import shown_address, shown_words
 from gemini_mcp.host.settings import Layer, ServerConfig, load
 from gemini_mcp.host.shell import UnusableCommand, split
 from gemini_mcp.host.validation import server_problems
+from gemini_mcp.host.values import object_of
 
-KEYS = st.text("abc é\"\\/", max_size=5)
+KEYS = st.text('abc é"\\/', max_size=5)
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.text("ab\n\"\\/*,{}[]: é", max_size=8)),
+    st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.text('ab\n"\\/*,{}[]: é', max_size=8)),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
     max_leaves=8,
 )
@@ -37,7 +39,7 @@ def test_json_is_read_as_json(value: Any) -> None:
 @given(OBJECTS, KEYS, KEYS, VALUES)
 def test_setting_a_value_changes_nothing_else(value: Any, outer: str, inner: str, new: Any) -> None:
     text = with_value(json.dumps(value, indent=2), ("servers", outer), {inner: new})
-    servers = value.get("servers") if isinstance(value.get("servers"), dict) else {}
+    servers = object_of(value.get("servers")) or {}
     assert read(text) == {**value, "servers": {**servers, outer: {inner: new}}}
 
 
@@ -61,14 +63,20 @@ def test_adding_and_removing_gives_the_same_values(names: list[str], new: Any) -
     assert "// one" in text
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"a":}', '{"a" 1}', "{'a': 1}", '{"a": 1 "b": 2}', "[1 2]", "nul", '"a', "[" * 999])
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"a":}', '{"a" 1}', "{'a': 1}", '{"a": 1 "b": 2}', "[1 2]", "nul", '"a', "[" * 999]
+)
 def test_a_broken_text_says_where(text: str) -> None:
     with pytest.raises(BrokenJson) as raised:
         read(text)
     assert raised.value.line >= 1
 
 
-@given(st.dictionaries(st.text("abc", min_size=1), st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1)))
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1), st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1)
+    )
+)
 def test_prompt_arguments_survive_being_written_and_read(arguments: dict[str, str]) -> None:
     declared = prompt_of({"arguments": [{"name": name, "required": True} for name in arguments]}).arguments
     assert fill(format_arguments(arguments), declared, Profile.CURRENT) == arguments
@@ -86,10 +94,8 @@ def test_numbers_are_written_so_that_they_read_back(number: float) -> None:
 
 @given(st.text(max_size=30))
 def test_a_server_command_is_split_or_refused(line: str) -> None:
-    try:
-        assert all(isinstance(word, str) for word in split(line, {}))
-    except UnusableCommand as error:
-        assert line in str(error)
+    with contextlib.suppress(UnusableCommand):
+        assert all(word == word.strip() or "'" in line or '"' in line or "\\" in line for word in split(line, {}))
 
 
 def test_sanitising_shares_what_was_shared() -> None:
@@ -109,11 +115,10 @@ def test_a_deep_schema_does_not_exhaust_the_stack() -> None:
 
 def test_a_server_that_repeats_its_cursor_is_left() -> None:
     steps = interview(ServerConfig("s"), {"tools": {}}, Profile.DOCUMENTED)
-    asked = [next(steps)]
+    again = {"tools": [], "nextCursor": "again"}
+    assert [next(steps), steps.send(again)] == [Ask("tools/list"), Ask("tools/list", "again")]
     with pytest.raises(StopIteration) as ended:
-        for _ in range(10):
-            asked.append(steps.send({"tools": [], "nextCursor": "again"}))
-    assert asked == [Ask("tools/list"), Ask("tools/list", "again")]
+        steps.send(again)
     assert ended.value.value.is_empty
 
 

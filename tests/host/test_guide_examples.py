@@ -52,13 +52,14 @@ ADDED: list[tuple[list[str], dict[str, Any]]] = [
         {"httpUrl": "https://api.example.com/mcp/"},
     ),
     (
-        "--transport http secure-http https://api.example.com/mcp/ --header".split()
+        ["--transport", "http", "secure-http", "https://api.example.com/mcp/", "--header"]
         + ["Authorization: Bearer abc123"],
         {"httpUrl": "https://api.example.com/mcp/", "headers": {"Authorization": "Bearer abc123"}},
     ),
     (["--transport", "sse", "sse-server", "https://api.example.com/sse/"], {"url": "https://api.example.com/sse/"}),
     (
-        "--transport sse secure-sse https://api.example.com/sse/ --header".split() + ["Authorization: Bearer abc123"],
+        ["--transport", "sse", "secure-sse", "https://api.example.com/sse/", "--header"]
+        + ["Authorization: Bearer abc123"],
         {"url": "https://api.example.com/sse/", "headers": {"Authorization": "Bearer abc123"}},
     ),
 ]
@@ -74,7 +75,10 @@ POEM: dict[str, Any] = {
     "answers": {
         "poem-writer": {
             "messages": [
-                {"role": "user", "content": {"type": "text", "text": "Write a haiku with the mood {mood} called {title}."}}
+                {
+                    "role": "user",
+                    "content": {"type": "text", "text": "Write a haiku with the mood {mood} called {title}."},
+                }
             ]
         }
     },
@@ -135,7 +139,9 @@ def test_an_add_line_writes_the_server(tmp_path: Path, words: list[str], written
     assert here.run("remove", name).stdout == f'Server "{name}" removed from project settings.\n'
 
 
-@pytest.mark.parametrize("line", ['/poem-writer --title="Gemini CLI" --mood="reverent"', '/poem-writer "Gemini CLI" reverent'])
+@pytest.mark.parametrize(
+    "line", ['/poem-writer --title="Gemini CLI" --mood="reverent"', '/poem-writer "Gemini CLI" reverent']
+)
 def test_the_poem_is_asked_for(tmp_path: Path, line: str) -> None:
     here = desk(tmp_path)
     here.stand_in("node", POEM)

@@ -23,7 +23,9 @@ EFFECTS = {
     "tokens",
 }
 MODULES = {
-    ".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in ROOT.rglob("*.py") if file.stem != "__init__"
+    ".".join(file.relative_to(ROOT).with_suffix("").parts): file
+    for file in ROOT.rglob("*.py")
+    if file.stem != "__init__"
 }
 
 

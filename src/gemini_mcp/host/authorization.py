@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import httpx2
 
-from gemini_mcp.host import oauth
+from gemini_mcp.host import metadata, oauth
 from gemini_mcp.host.bearer import Watch
 from gemini_mcp.host.callback import Refused, listen
 from gemini_mcp.host.google import google_token
@@ -97,7 +97,7 @@ class Authorizer:
                 await self._flow(config, config.address, challenge, http)
         except TimeoutError:
             raise NotAuthorized(f"nobody came back within {self.wait_seconds:.0f} seconds") from None
-        except (httpx2.HTTPError, InvalidUrl, oauth.Mismatch, Refused, OSError, KeyError) as error:
+        except (httpx2.HTTPError, InvalidUrl, metadata.Mismatch, Refused, OSError, KeyError) as error:
             raise NotAuthorized(_sentence(error)) from None
 
     async def _flow(self, config: ServerConfig, address: str, challenge: str | None, http: httpx2.AsyncClient) -> None:
@@ -128,9 +128,9 @@ class Authorizer:
 
     async def _endpoints(
         self, settings: oauth.OAuthConfig, address: str, challenge: str, http: httpx2.AsyncClient
-    ) -> oauth.Endpoints:
+    ) -> metadata.Endpoints:
         if settings.authorization_url and settings.token_url:
-            return oauth.Endpoints(settings.authorization_url, settings.token_url, settings.scopes)
+            return metadata.Endpoints(settings.authorization_url, settings.token_url, settings.scopes)
         found = await self._challenged(challenge, http)
         for profile in (self.profile, Profile.CURRENT):
             found = found or await _discovered(address, profile, http)
@@ -142,25 +142,25 @@ class Authorizer:
             token_url=settings.token_url or found.token_url,
         )
 
-    async def _challenged(self, challenge: str, http: httpx2.AsyncClient) -> oauth.Endpoints | None:
-        document = oauth.metadata_url(challenge, self.profile)
+    async def _challenged(self, challenge: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
+        document = metadata.metadata_url(challenge, self.profile)
         resource = None if document is None else await _get(http, document)
-        for server in oauth.authorization_servers(resource)[:1]:
-            for place in oauth.server_documents(parse(server)):
-                metadata = await _get(http, place)
-                if metadata is not None:
-                    return _verified(oauth.endpoints(metadata), server)
+        for server in metadata.authorization_servers(resource)[:1]:
+            for place in metadata.server_documents(parse(server)):
+                document = await _get(http, place)
+                if document is not None:
+                    return _verified(metadata.endpoints(document), server)
         return None
 
     async def _client(
-        self, settings: oauth.OAuthConfig, found: oauth.Endpoints, http: httpx2.AsyncClient
+        self, settings: oauth.OAuthConfig, found: metadata.Endpoints, http: httpx2.AsyncClient
     ) -> oauth.OAuthConfig:
         if settings.client_id:
             return settings
         address = found.registration_url
         if address is None:
-            metadata = await _discovered(found.authorization_url, Profile.DOCUMENTED, http)
-            address = metadata.registration_url if metadata is not None else None
+            other = await _discovered(found.authorization_url, Profile.DOCUMENTED, http)
+            address = other.registration_url if other is not None else None
         if address is None:
             raise Refused("the server registers no clients; give `oauth.clientId`")
         response = await http.post(address, json=oauth.registration(settings))
@@ -203,8 +203,8 @@ async def _challenge(http: httpx2.AsyncClient, address: str) -> str:
         return response.headers.get("www-authenticate", "") if response.status_code == 401 else ""
 
 
-async def _discovered(address: str, profile: Profile, http: httpx2.AsyncClient) -> oauth.Endpoints | None:
-    steps = oauth.discover(address, profile)
+async def _discovered(address: str, profile: Profile, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
+    steps = metadata.discover(address, profile)
     try:
         url = next(steps)
         while True:
@@ -231,7 +231,7 @@ async def _post(http: httpx2.AsyncClient, url: str, form: oauth.Form) -> JsonObj
     return answer
 
 
-def _completed(settings: oauth.OAuthConfig, found: oauth.Endpoints) -> oauth.OAuthConfig:
+def _completed(settings: oauth.OAuthConfig, found: metadata.Endpoints) -> oauth.OAuthConfig:
     return replace(
         settings,
         authorization_url=found.authorization_url,
@@ -240,9 +240,9 @@ def _completed(settings: oauth.OAuthConfig, found: oauth.Endpoints) -> oauth.OAu
     )
 
 
-def _verified(found: oauth.Endpoints, server: str) -> oauth.Endpoints:
-    if found.issuer is not None and oauth.base_url(found.issuer) != oauth.base_url(server):
-        raise oauth.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
+def _verified(found: metadata.Endpoints, server: str) -> metadata.Endpoints:
+    if found.issuer is not None and metadata.base_url(found.issuer) != metadata.base_url(server):
+        raise metadata.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
     return found
 
 

@@ -6,6 +6,7 @@ Several recorded questions have the same input, a URL; the first word of the vec
 import re
 from collections.abc import Callable, Mapping
 
+from gemini_mcp.host import metadata
 from gemini_mcp.host import oauth as rules
 from gemini_mcp.host.javascript import stringify
 from gemini_mcp.host.profile import Profile
@@ -40,10 +41,10 @@ def oauth(value: JsonObject, profile: Profile, name: str) -> Json:
 
 def _of_url(asked: str, url: str, profile: Profile) -> Json:
     answers: Mapping[str, Callable[[], Json]] = {
-        "wellknown": lambda: rules.well_known(url, profile),
-        "baseurl": lambda: rules.base_url(url),
-        "resource-param": lambda: rules.resource_parameter(url, profile),
-        "is-sse": lambda: rules.is_sse_endpoint(url),
+        "wellknown": lambda: metadata.well_known(url, profile),
+        "baseurl": lambda: metadata.base_url(url),
+        "resource-param": lambda: metadata.resource_parameter(url, profile),
+        "is-sse": lambda: metadata.is_sse_endpoint(url),
     }
     try:
         return answers[asked]()
@@ -52,7 +53,7 @@ def _of_url(asked: str, url: str, profile: Profile) -> Json:
 
 
 def _header(value: JsonObject, profile: Profile) -> Json:
-    return rules.metadata_url(value["header"], profile)
+    return metadata.metadata_url(value["header"], profile)
 
 
 def _expiry(value: JsonObject, profile: Profile) -> Json:
@@ -85,7 +86,7 @@ def _token_file(value: JsonObject, profile: Profile) -> Json:
 
 def _discovery(value: JsonObject, profile: Profile) -> Json:
     documents: JsonObject = value["documents"]
-    steps = rules.discover(value["serverUrl"].replace("<BASE>", BASE), profile)
+    steps = metadata.discover(value["serverUrl"].replace("<BASE>", BASE), profile)
     requests: list[str] = []
     answer: JsonObject | None = None
     is_started = False
@@ -95,7 +96,7 @@ def _discovery(value: JsonObject, profile: Profile) -> Json:
         except StopIteration as end:
             found = None if end.value is None else end.value.to_json(profile)
             return _masked({"config": found, "requests": requests})
-        except rules.Mismatch as error:
+        except metadata.Mismatch as error:
             return _masked({"config": {"throws": f"ResourceMismatchError: {error}"}, "requests": requests})
         is_started, path = True, url.removeprefix(BASE)
         requests.append(f"GET {path}")

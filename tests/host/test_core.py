@@ -115,7 +115,7 @@ def test_a_deep_schema_does_not_exhaust_the_stack() -> None:
 
 def test_a_server_that_repeats_its_cursor_is_left() -> None:
     steps = interview(ServerConfig("s"), {"tools": {}}, Profile.DOCUMENTED)
-    again = {"tools": [], "nextCursor": "again"}
+    again: Any = {"tools": [], "nextCursor": "again"}
     assert [next(steps), steps.send(again)] == [Ask("tools/list"), Ask("tools/list", "again")]
     with pytest.raises(StopIteration) as ended:
         steps.send(again)

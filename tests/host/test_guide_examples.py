@@ -38,6 +38,7 @@ BLOCKS: dict[str, str] = {
 }
 TRANSPORTS = {"discovered": Sse, "google": StreamableHttp, "http": StreamableHttp, "headers": StreamableHttp}
 
+BEARER = "Authorization: Bearer abc123"
 ADDED: list[tuple[list[str], dict[str, Any]]] = [
     (
         ["my-stdio-server", "-e", "API_KEY=123", "/path/to/server", "arg1", "arg2", "arg3"],
@@ -52,14 +53,12 @@ ADDED: list[tuple[list[str], dict[str, Any]]] = [
         {"httpUrl": "https://api.example.com/mcp/"},
     ),
     (
-        ["--transport", "http", "secure-http", "https://api.example.com/mcp/", "--header"]
-        + ["Authorization: Bearer abc123"],
+        ["--transport", "http", "secure-http", "https://api.example.com/mcp/", "--header", BEARER],
         {"httpUrl": "https://api.example.com/mcp/", "headers": {"Authorization": "Bearer abc123"}},
     ),
     (["--transport", "sse", "sse-server", "https://api.example.com/sse/"], {"url": "https://api.example.com/sse/"}),
     (
-        ["--transport", "sse", "secure-sse", "https://api.example.com/sse/", "--header"]
-        + ["Authorization: Bearer abc123"],
+        ["--transport", "sse", "secure-sse", "https://api.example.com/sse/", "--header", BEARER],
         {"url": "https://api.example.com/sse/", "headers": {"Authorization": "Bearer abc123"}},
     ),
 ]

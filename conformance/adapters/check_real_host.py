@@ -1,4 +1,4 @@
-"""Puts every vector to the published Gemini CLI: each answer agrees with what is expected or with what was observed. Effect.
+"""Puts every vector to the published Gemini CLI: each answer is the expected one, or the observed one. Effect.
 
 usage: check_real_host.py FOLDER      packages are installed below FOLDER once (Node 20, about 500 MB) and kept
 

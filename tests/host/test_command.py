@@ -188,6 +188,9 @@ def test_a_signal_ends_every_server_and_what_it_started(tmp_path: Path, sent: si
     child = _wait_for(tmp_path / "child")
     process.send_signal(sent)
     assert process.wait(15) == 128 + sent
+    deadline = time.monotonic() + 2
+    while _is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert not _is_running(child)
 
 

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     try:
         return _compare(here, _runner(given)) if given.compare else anyio.run(_guarded, here, _runner(given))
-    except calls.UsageError as error:
+    except (calls.UsageError, OSError, UnicodeDecodeError) as error:
         here.complain(str(error))
         return USAGE
 
@@ -93,14 +93,23 @@ def _inspected(given: argparse.Namespace) -> list[str]:
 async def _guarded(here: Context, run: Run) -> int:
     """Run, and end every server when a signal asks this process to end."""
     code = 0
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_watch_signals, tasks)
-        code = await run(here)
-        tasks.cancel_scope.cancel()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_watch_signals, tasks)
+            code = await run(here)
+            tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        raise _only(group) from None
     return code if not _received else 128 + _received[-1]
 
 
 _received: list[int] = []
+
+
+def _only(error: BaseException) -> BaseException:
+    """The one exception inside nested groups, or the group."""
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return _only(inner[0]) if len(inner) == 1 else error
 
 
 async def _watch_signals(tasks: anyio.abc.TaskGroup) -> None:

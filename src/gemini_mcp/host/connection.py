@@ -10,7 +10,6 @@ from functools import partial
 
 import httpx2
 from mcp import ClientSession, MCPError
-from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import CallOptions
@@ -24,9 +23,12 @@ from gemini_mcp.host.environment import server_environment
 from gemini_mcp.host.profile import Profile, introduction
 from gemini_mcp.host.settings import ServerConfig
 from gemini_mcp.host.transport import Remote, Sse, Stdio, Transport, choose
-from gemini_mcp.host.values import JsonObject, object_of
+from gemini_mcp.host.values import Json, JsonObject, object_of
 
 PROTOCOL_HEADER = "mcp-protocol-version"
+
+Streams = tuple[Json, Json]
+"""What a transport reads from and writes to; the SDK has no public name for their types."""
 
 
 class Unreachable(Exception):
@@ -122,7 +124,7 @@ async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, o
 @asynccontextmanager
 async def _open(
     chosen: Transport, config: ServerConfig, surroundings: Surroundings, profile: Profile, watch: Watch
-) -> AsyncGenerator[TransportStreams]:
+) -> AsyncGenerator[Streams]:
     if isinstance(chosen, Stdio):
         environment = server_environment(config.env, surroundings.environment, profile)
         async with stdio.streams(chosen, environment, partial(surroundings.on_stderr, config.name)) as pair:
@@ -133,7 +135,7 @@ async def _open(
 
 
 @asynccontextmanager
-async def _open_remote(chosen: Remote, config: ServerConfig, watch: Watch) -> AsyncGenerator[TransportStreams]:
+async def _open_remote(chosen: Remote, config: ServerConfig, watch: Watch) -> AsyncGenerator[Streams]:
     seconds = config.timeout_ms / 1000
 
     def client(

@@ -52,10 +52,11 @@ async def streams(
 
 
 async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
+    words = [server.command, *server.args]
     try:
-        return await anyio.open_process(
-            [server.command, *server.args], env=environment, cwd=server.cwd, start_new_session=True
-        )
+        # Cancelled half-way, the event loop would end the process and leave its group.
+        with anyio.CancelScope(shield=True):
+            return await anyio.open_process(words, env=environment, cwd=server.cwd, start_new_session=True)
     except FileNotFoundError as error:
         raise NotStarted(f"spawn {server.command} ENOENT") from error
     except PermissionError as error:

@@ -53,16 +53,19 @@ async def streams(
 
 async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
     words = [server.command, *server.args]
+    process: anyio.abc.Process | None = None
     try:
         # Cancelled half-way, the event loop would end the process and leave its group.
         with anyio.CancelScope(shield=True):
-            return await anyio.open_process(words, env=environment, cwd=server.cwd, start_new_session=True)
+            process = await anyio.open_process(words, env=environment, cwd=server.cwd, start_new_session=True)
     except FileNotFoundError as error:
         raise NotStarted(f"spawn {server.command} ENOENT") from error
     except PermissionError as error:
         raise NotStarted(f"spawn {server.command} EACCES") from error
     except (OSError, ValueError) as error:
         raise NotStarted(f"spawn {server.command} {error}") from error
+    assert process is not None
+    return process
 
 
 async def _read(process: anyio.abc.Process, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def specification() -> HostSpec:
 
 
 @contextmanager
-def adapter_environment(folder: Path) -> Iterator[None]:
+def adapter_environment(folder: Path) -> Generator[None]:
     """The environment in which the adapter finds the packages."""
     modules = folder / "node_modules" / "@google"
     cli = modules / "gemini-cli" / "bundle" / "gemini.js"

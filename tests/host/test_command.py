@@ -137,6 +137,18 @@ def test_a_broken_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert here.settings_file.read_text(encoding="utf-8") == '{"mcpServers": '
 
 
+def test_a_file_that_is_no_text_is_refused_and_left_alone(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings("")
+    here.settings_file.write_bytes(b"\xff\xfe")
+    for words in (["add", "s", "cmd"], ["status"]):
+        ran = here.run(*words)
+        assert ran.returncode == 2
+        assert "no UTF-8 text" in ran.stderr
+        assert "Traceback" not in ran.stderr
+    assert here.settings_file.read_bytes() == b"\xff\xfe"
+
+
 def test_add_keeps_comments_and_unknown_keys(tmp_path: Path) -> None:
     here = desk(tmp_path)
     here.settings('{\n  // mine\n  "theme": "dark",\n  "mcpServers": {\n    "a": { "command": "x" } // first\n  }\n}\n')

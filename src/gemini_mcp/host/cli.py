@@ -25,7 +25,14 @@ _WIDTH = 60
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except (calls.UsageError, OSError) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+
+
+def _run(words: list[str]) -> int:
     options, rest = _leading(words)
     if rest[:1] in (["add"], ["remove"]):
         if options.compare:
@@ -44,11 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         is_trusting=getattr(given, "trust", False),
         named=tuple(given.allowed_mcp_server_names) if given.allowed_mcp_server_names else None,
     )
-    try:
-        return _compare(here, _runner(given)) if given.compare else anyio.run(_guarded, here, _runner(given))
-    except (calls.UsageError, OSError, UnicodeDecodeError) as error:
-        here.complain(str(error))
-        return USAGE
+    return _compare(here, _runner(given)) if given.compare else anyio.run(_guarded, here, _runner(given))
 
 
 def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:

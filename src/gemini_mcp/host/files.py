@@ -35,7 +35,14 @@ def places(environment: Mapping[str, str]) -> Places:
 
 def read_texts(where: Places) -> dict[str, str]:
     """The text of each settings file that is there."""
-    return {scope: file.read_text(encoding="utf-8") for scope, file in where.files.items() if file.is_file()}
+    return {scope: _text(file) for scope, file in where.files.items() if file.is_file()}
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise OSError(f"{file} is no UTF-8 text: {error}. Correct the file; it was left as it is.") from error
 
 
 def layers(where: Places) -> tuple[Layer, ...]:

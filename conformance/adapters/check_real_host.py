@@ -1,0 +1,98 @@
+"""Puts every vector to the published Gemini CLI: each answer is the expected one, or the observed one. Effect.
+
+usage: check_real_host.py FOLDER      packages are installed below FOLDER once (Node 20, about 500 MB) and kept
+
+Exit 0 when every answer agrees, 1 when one does not, 3 when the packages cannot be installed.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gemini_mcp_conformance.host import Finding, HostSpec, Options, findings_of
+
+HERE = Path(__file__).resolve().parent
+HOST = HERE.parents[1] / "spec" / "host"
+CORE = "@google/gemini-cli-core"
+PACKAGES: dict[str, dict[str, Any]] = {
+    "documented": {"dependencies": {CORE: "0.1.18"}, "overrides": {"@modelcontextprotocol/sdk": "1.15.1"}},
+    "current": {
+        "dependencies": {CORE: "0.61.0", "@google/gemini-cli": "0.61.0"},
+        "overrides": {"@modelcontextprotocol/sdk": "1.23.0"},
+    },
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check both profiles."""
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    folder = Path(arguments[0]).resolve()
+    codes = [check(profile, folder / profile) for profile in PACKAGES]
+    return max(codes)
+
+
+def check(profile: str, folder: Path) -> int:
+    """Check one profile on the packages in its folder."""
+    if not installed(profile, folder):
+        print(f"{profile}: the packages could not be installed into {folder}", file=sys.stderr)
+        return 3
+    with adapter_environment(folder):
+        options = Options(max_examples=0, with_scenarios=False, allow_observed=True)
+        found = findings_of(["node", str(HERE / "gemini-cli-core.mjs")], profile, specification(), options)
+    return report(profile, found)
+
+
+def installed(profile: str, folder: Path) -> bool:
+    """Install the packages unless they are there."""
+    if (folder / "node_modules" / CORE / "package.json").exists():
+        return True
+    if shutil.which("npm") is None:
+        return False
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "package.json").write_text(json.dumps({"private": True, **PACKAGES[profile]}), encoding="utf-8")
+    command = ["npm", "install", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"]
+    return subprocess.run(command, cwd=folder, check=False, timeout=900).returncode == 0
+
+
+def specification() -> HostSpec:
+    """The vectors, from the checkout this file stands in."""
+    vectors = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (HOST / "vectors").glob("*.json")}
+    return HostSpec([], vectors, [])
+
+
+@contextmanager
+def adapter_environment(folder: Path) -> Generator[None]:
+    """The environment in which the adapter finds the packages."""
+    modules = folder / "node_modules" / "@google"
+    cli = modules / "gemini-cli" / "bundle" / "gemini.js"
+    named = {"CORE": str(modules / "gemini-cli-core"), **({"GEMINI": str(cli)} if cli.exists() else {})}
+    before = {name: os.environ.get(name) for name in named}
+    os.environ.update(named)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def report(profile: str, found: Sequence[Finding]) -> int:
+    """Say what agrees and what does not."""
+    counts = Counter(finding.outcome for finding in found)
+    print(f"{profile}: {counts['pass']} agree, {counts['fail']} differ, {counts['could-not-run']} not supported")
+    for finding in found:
+        if finding.outcome == "fail":
+            print(f"  {finding.check}: {finding.message}")
+    return 1 if counts["fail"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

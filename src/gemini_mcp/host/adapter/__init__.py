@@ -1,0 +1,54 @@
+"""The reference as an adapter: JSON lines `{"id", "behaviour", "profile", "input"}` in, `{"id", "output"}` out.
+
+It only translates between the vectors' shapes and the modules that know the answers; it decides nothing itself.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TextIO
+
+from gemini_mcp.host.adapter import authorization, configuration, execution, tools
+from gemini_mcp.host.profile import Profile
+from gemini_mcp.host.values import Json, JsonObject
+
+Answer = Callable[[JsonObject, Profile], Json]
+
+BEHAVIOURS: Mapping[str, Answer] = {
+    "confirmation": execution.confirmation,
+    "conflict-resolution": tools.conflict_resolution,
+    "content-to-parts": execution.content_to_parts,
+    "discovery": tools.discovery,
+    "env-expansion": configuration.env_expansion,
+    "mcp-add": configuration.mcp_add,
+    "name-normalisation": tools.name_normalisation,
+    "prompt-args": execution.prompt_args,
+    "resources": execution.resources,
+    "schema-sanitisation": tools.schema_sanitisation,
+    "server-filter": configuration.server_filter,
+    "settings-validation": configuration.settings_validation,
+    "tool-filter": tools.tool_filter,
+    "transport": configuration.transport,
+}
+
+
+def answer(request: JsonObject) -> JsonObject:
+    """The answer to one request; what is not known is `unsupported`."""
+    reply: JsonObject = {"id": request.get("id")}
+    behaviour = str(request.get("behaviour"))
+    try:
+        profile = Profile(request.get("profile"))
+        if behaviour == "oauth":
+            return {**reply, "output": authorization.oauth(request["input"], profile, str(request.get("id")))}
+        if behaviour in BEHAVIOURS:
+            return {**reply, "output": BEHAVIOURS[behaviour](request["input"], profile)}
+    except (KeyError, ValueError):
+        pass
+    return {**reply, "unsupported": True}
+
+
+def serve(lines: Iterable[str], out: TextIO, reply: Callable[[JsonObject], JsonObject] = answer) -> None:
+    """Answer every line until there are no more."""
+    for line in lines:
+        if line.strip():
+            out.write(json.dumps(reply(json.loads(line))) + "\n")
+            out.flush()

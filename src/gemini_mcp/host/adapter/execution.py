@@ -1,0 +1,120 @@
+"""Vectors about calling: confirmation, content, prompts and resources; pure.
+
+The recorded inputs leave out what the recording used throughout; the defaults here are those values.
+"""
+
+from collections.abc import Iterable
+
+from gemini_mcp.host import content, prompts
+from gemini_mcp.host import resources as references
+from gemini_mcp.host.confirmation import AllowList, Outcome, question
+from gemini_mcp.host.names import registered_name
+from gemini_mcp.host.profile import Profile
+from gemini_mcp.host.registry import OfferedTool, RegisteredTool
+from gemini_mcp.host.values import Json, JsonObject, object_of, objects_of
+
+CALL_ID = "call-1"
+ANSWER: JsonObject = {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}]}
+ARGUMENTS: JsonObject = {"p": 1}
+DESCRIPTION = "d"
+SCHEMA: JsonObject = {"type": "object"}
+
+
+def confirmation(value: JsonObject, profile: Profile) -> Json:
+    """What is asked before a call, or what an answer allows from then on."""
+    if "outcome" in value:
+        return {"after": _after(value, profile)}
+    if "allowTool" in value:
+        allowed, asked = value["allowTool"], value["ask"]
+        keys = AllowList().after(Outcome.PROCEED_ALWAYS_TOOL, allowed["server"], allowed["tool"], profile)
+        return {"result": _asked(asked["server"], asked["tool"], keys, profile)}
+    folder = value.get("trustedFolder", True)
+    tool = _tool(value["server"], value["tool"], profile)
+    arguments = value.get("args", ARGUMENTS)
+    asked = question(tool, arguments, AllowList(), profile, value.get("trust") is True, folder)
+    return {"confirm": False if asked is None else asked.to_json(profile)}
+
+
+def _after(value: JsonObject, profile: Profile) -> JsonObject:
+    server, tool = value["server"], value["tool"]
+    keys = AllowList().after(Outcome(value["outcome"]), server, tool, profile)
+    return {
+        "sameTool": _asked(server, tool, keys, profile),
+        "otherToolSameServer": _asked(server, f"{tool}2", keys, profile),
+        "sameToolNameOtherServer": _asked(f"{server}2", tool, keys, profile),
+    }
+
+
+def _asked(server: str, tool: str, allowed: AllowList, profile: Profile) -> str:
+    asked = question(_tool(server, tool, profile), ARGUMENTS, allowed, profile)
+    return "no-confirmation" if asked is None else "asks-again"
+
+
+def _tool(server: str, tool: str, profile: Profile) -> RegisteredTool:
+    offer = OfferedTool(server, tool, DESCRIPTION, SCHEMA)
+    return RegisteredTool(registered_name(server, tool, profile), offer)
+
+
+def content_to_parts(value: JsonObject, profile: Profile) -> Json:
+    """A tool's result to the model's parts and the user's display."""
+    rendered = content.render(value["serverTool"], value["args"], value["callToolResult"], profile)
+    shown: JsonObject = {"llmContent": rendered.llm_content, "returnDisplay": rendered.display}
+    name = value["registeredName"]
+    if profile is Profile.DOCUMENTED:
+        return {**shown, "modelParts": content.model_parts(name, CALL_ID, rendered, profile)}
+    return {
+        **shown,
+        "modelParts_gemini25": content.model_parts(name, CALL_ID, rendered, profile),
+        "modelParts_gemini3": content.model_parts(name, CALL_ID, rendered, profile, is_nesting=True),
+    }
+
+
+def prompt_args(value: JsonObject, profile: Profile) -> Json:
+    """A command line to a prompt's arguments, or a whole slash command to what it submits."""
+    if "prompt" not in value:
+        declared = prompts.prompt_of({"arguments": value["promptArguments"]}).arguments
+        filled = prompts.fill(value["args"], declared, profile)
+        return {"error": str(filled)} if isinstance(filled, prompts.Missing) else {"arguments": filled}
+    prompt = prompts.prompt_of(value["prompt"])
+    return {**_command(prompt, profile), **_invoked(prompt, value, profile)}
+
+
+def _command(prompt: prompts.Prompt, profile: Profile) -> JsonObject:
+    shown: JsonObject = {
+        "name": prompts.command_name(prompt, profile),
+        "description": prompts.command_description(prompt),
+        "kind": "mcp-prompt",
+    }
+    return shown if profile is Profile.DOCUMENTED else {**shown, "autoExecute": not prompt.arguments}
+
+
+def _invoked(prompt: prompts.Prompt, value: JsonObject, profile: Profile) -> JsonObject:
+    if value.get("subCommand") == "help":
+        return {"result": prompts.Message(prompts.help_text(prompt), "info").to_json()}
+    filled = prompts.fill(value["args"], prompt.arguments, profile)
+    if isinstance(filled, prompts.Missing):
+        return {"result": prompts.Message(str(filled)).to_json()}
+    failure = value.get("failure")
+    if failure is not None:
+        return {"result": prompts.Message(f"Error: {failure}").to_json(), "invokedWith": filled}
+    return {"result": prompts.read_answer(value.get("answer", ANSWER), profile).to_json(), "invokedWith": filled}
+
+
+def resources(value: JsonObject, profile: Profile) -> Json:
+    """A prompt with references to the parts of the user's message."""
+    listed = [references.Resource(value["server"], item["uri"]) for item in objects_of(value["resources"])]
+    wanted = references.references(value["prompt"], listed, profile)
+    expanded = references.expand(value["prompt"], references.read_all(wanted, _answers(value["reads"])))
+    return {
+        "parts": None if expanded.parts is None else list(expanded.parts),
+        "resourcesRead": _uris(wanted),
+        "exit": 0 if expanded.error is None else references.FAILED_EXIT,
+    }
+
+
+def _uris(wanted: Iterable[references.Resource]) -> list[str]:
+    return [resource.uri for resource in wanted]
+
+
+def _answers(reads: JsonObject) -> dict[str, JsonObject]:
+    return {uri: answer for uri, value in reads.items() if (answer := object_of(value)) is not None}

@@ -1,0 +1,103 @@
+"""`behaviour: "scenario"`: a whole host let loose on scripted servers, and what it found, called and showed. Effect."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import anyio
+
+from gemini_mcp.host import execution
+from gemini_mcp.host.adapter import answer
+from gemini_mcp.host.builtins import names
+from gemini_mcp.host.command.servers import view
+from gemini_mcp.host.confirmation import AllowList, Outcome, Question
+from gemini_mcp.host.content import model_parts
+from gemini_mcp.host.profile import Profile
+from gemini_mcp.host.session import Plan, Session, open_session, surroundings_of
+from gemini_mcp.host.settings import Layer, ServerConfig, load
+from gemini_mcp.host.status import render
+from gemini_mcp.host.values import Json, JsonObject
+
+
+@dataclass
+class _Person:
+    """Who answers the questions: the answers that were given, in order, and then nobody."""
+
+    answers: Iterator[str]
+    allowed: AllowList = field(default_factory=AllowList)
+
+    def confirm(self, asked: Question) -> Outcome:
+        return Outcome(next(self.answers, Outcome.CANCEL.value))
+
+
+def reply(request: JsonObject) -> JsonObject:
+    """The answer to a request, scenarios among them."""
+    if request.get("behaviour") != "scenario":
+        return answer(request)
+    output = anyio.run(_play, request["input"], Profile(request["profile"]))
+    return {"id": request.get("id"), "output": output}
+
+
+async def _play(value: JsonObject, profile: Profile) -> JsonObject:
+    environment: Mapping[str, str] = {**os.environ, **value["environment"]}
+    layers = [Layer(scope, scope, value["settings"].get(scope, "")) for scope in ("user", "project")]
+    loaded = load(layers, environment, profile)
+    servers = tuple(_at(server, value["cwd"]) for server in loaded.used(profile))
+    plan = Plan(servers, surroundings_of(environment), profile, names(profile))
+    person = _Person(iter(value["answers"]))
+    async with open_session(plan) as session:
+        shown = _shown(session)
+        steps = [await _step(session, step, person) for step in value["steps"]]
+    refused = sorted({problem.server for problem in loaded.problems if problem.is_fatal and problem.server})
+    return {**shown, "refused": refused, "steps": steps}
+
+
+def _at(server: ServerConfig, folder: str) -> ServerConfig:
+    if "command" not in server.values:
+        return server
+    return replace(server, values={**server.values, "cwd": str(Path(folder, server.values.get("cwd") or "."))})
+
+
+def _shown(session: Session) -> JsonObject:
+    tools = [
+        {"name": tool.name, "server": tool.offer.server, "tool": tool.offer.name}
+        for tool in session.registry.tools
+        if tool.offer is not None
+    ]
+    return {
+        "state": session.state.name,
+        "servers": {name: server.status.name for name, server in session.servers.items()},
+        "tools": tools,
+        "prompts": list(session.prompts()),
+        "resources": [f"{resource.server}:{resource.uri}" for resource in session.resources()],
+    }
+
+
+async def _step(session: Session, step: JsonObject, person: _Person) -> Json:
+    if "call" in step:
+        return await _call(session, step["call"], person)
+    if "prompt" in step:
+        return (await execution.invoke_prompt(session, step["prompt"])).to_json()
+    if "expand" in step:
+        expanded = await execution.expand(session, step["expand"])
+        return {"failed": True} if expanded.parts is None else {"parts": list(expanded.parts)}
+    views = [_at_home(view(session, server)) for server in session.servers.values()]
+    return {"text": render(views, session.state)}
+
+
+def _at_home(shown: Json) -> Json:
+    """The view without the folder that only this adapter puts into `cwd`."""
+    values = {key: value for key, value in shown.config.values.items() if key != "cwd"}
+    return replace(shown, config=replace(shown.config, values=values))
+
+
+async def _call(session: Session, asked: JsonObject, person: _Person) -> JsonObject:
+    try:
+        called = await execution.call(session, asked["name"], asked["arguments"], person.allowed, person.confirm)
+    except execution.NotCalled:
+        return {"called": False}
+    person.allowed = called.allowed
+    rendered = called.rendered
+    parts = model_parts(called.tool.name, "call-1", rendered, session.plan.profile)
+    return {"called": True, "display": rendered.display, "modelParts": parts, "isError": rendered.is_error}

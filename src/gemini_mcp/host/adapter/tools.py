@@ -1,0 +1,139 @@
+"""Vectors about tools: their names, their schemas, which are used, and who gets a taken name; pure."""
+
+from collections.abc import Sequence
+
+from gemini_mcp.host import names, registry, schema, scripted
+from gemini_mcp.host.discovery import State, conclude
+from gemini_mcp.host.filters import is_enabled
+from gemini_mcp.host.javascript import length
+from gemini_mcp.host.profile import INTRODUCTIONS, Profile
+from gemini_mcp.host.toollist import first_fault
+from gemini_mcp.host.values import Json, JsonObject, list_of, object_of, texts_of
+
+ABSENT = "__absent__"
+EXCERPT = 260
+"""How much of a longer message the vectors quote."""
+
+_EMPTY: JsonObject = {"type": "object"}
+
+
+def name_normalisation(value: JsonObject, profile: Profile) -> Json:
+    """`{tool, server?}` or `{raw}` to the registered name, its length, and what it reads back as."""
+    if "raw" in value or profile is Profile.DOCUMENTED:
+        name = names.normalise(value["raw"] if "raw" in value else value["tool"], profile)
+        return {"name": name, "length": length(name)}
+    name = names.registered_name(value["server"], value["tool"], profile)
+    parsed = names.parse(name)
+    shown = {} if parsed is None else {"serverName": parsed[0], "toolName": parsed[1]}
+    return {"name": name, "length": length(name), "parsed": shown}
+
+
+def tool_filter(value: JsonObject, profile: Profile) -> Json:
+    """`{toolName, includeTools?, excludeTools?}` to whether the tool is used."""
+    include, exclude = texts_of(value.get("includeTools")), texts_of(value.get("excludeTools"))
+    return {"enabled": is_enabled(value["toolName"], include, exclude)}
+
+
+def schema_sanitisation(value: JsonObject, profile: Profile) -> Json:
+    """`{inputSchema}` to what is declared to the model; `{schema}` and `{description}` to the rewriting alone."""
+    if "inputSchema" in value:
+        return _declared(value["inputSchema"], profile)
+    if "schema" in value:
+        return _rewritten(value, profile)
+    cyclic: JsonObject = {"type": "OBJECT", "properties": {"a": {"anyOf": [{"type": "STRING"}], "default": 1}}}
+    cyclic["properties"]["self"] = cyclic
+    member = schema.parameters(cyclic, profile)["properties"]["a"]
+    return {"terminates": True, "properties.a.default": member.get("default", "__removed__")}
+
+
+def _rewritten(value: JsonObject, profile: Profile) -> Json:
+    root: Json = value["schema"]
+    path = texts_of(value.get("cycleAt"))
+    if path is None:
+        return {"schema": schema.parameters(root, profile)}
+    _put(root, path, root)
+    rewritten = schema.parameters(root, profile)
+    _put(rewritten, path, {"cycle": True})
+    return {"terminates": True, "schema": rewritten}
+
+
+def _put(root: Json, path: Sequence[str], value: Json) -> None:
+    """Replace what stands at the path of keys, in place."""
+    *outer, last = path
+    for key in outer:
+        root = root[key]
+    root[last] = value
+
+
+def _declared(input_schema: Json, profile: Profile) -> Json:
+    tool: JsonObject = {"name": "t"} if input_schema == ABSENT else {"name": "t", "inputSchema": input_schema}
+    if first_fault([tool], profile) is None:
+        key = "parameters" if profile is Profile.DOCUMENTED else "parametersJsonSchema"
+        return {key: schema.parameters(input_schema, profile)}
+    status = conclude("s", scripted.Played().found, profile).status.value
+    if profile is Profile.DOCUMENTED:
+        return {"registered": False, "wholeServerListFails": True, "finalStatus": status}
+    return {"registered": False, "finalStatus": status}
+
+
+def conflict_resolution(value: JsonObject, profile: Profile) -> Json:
+    """`{builtin, servers}` to the registry, the order of declaration, and what was said."""
+    played = [_played(name, config, profile) for name, config in value["servers"].items()]
+    offers = [offer for play in played for offer in play.found.tools]
+    built = registry.build(value["builtin"], offers, profile)
+    log = [*(said for play in played for said in play.conclusion.messages), *built.log]
+    shown: JsonObject = {
+        "registry": [_registered(tool) for tool in built.tools],
+        "declarationOrder": [tool.name for tool in built.tools],
+    }
+    return {**shown, "log": log} if log else shown
+
+
+def _played(name: str, config: Json, profile: Profile) -> scripted.Played:
+    members = object_of(config) or {"tools": config}
+    if members.get("connectFails"):
+        return scripted.play(name, {"exit": 1}, {}, profile)
+    tools = [{"name": tool, "inputSchema": dict(_EMPTY)} for tool in list_of(members.get("tools")) or []]
+    return scripted.play(name, {"tools": tools}, members, profile)
+
+
+def _registered(tool: registry.RegisteredTool) -> JsonObject:
+    if tool.offer is None:
+        return {"name": tool.name, "builtin": True}
+    return {"name": tool.name, "server": tool.offer.server, "serverTool": tool.offer.name}
+
+
+def discovery(value: JsonObject, profile: Profile) -> Json:
+    """`{serverSpec}` to the states, the requests and what is registered; `{}` to how each version introduces itself."""
+    if "serverSpec" not in value:
+        return {version: sent.to_json() for version, sent in INTRODUCTIONS.items()}
+    described = object_of(value["serverSpec"])
+    if described is None:
+        return _nothing_discovered(profile)
+    spec, config = object_of(described.get("spec")) or {}, object_of(described.get("cfg")) or {}
+    played = scripted.play("srv", spec, config, profile)
+    status, found = played.conclusion.status.value, played.found
+    return {
+        "discoveryState": [State.NOT_STARTED.value, State.IN_PROGRESS.value, State.COMPLETED.value],
+        "statusEvents": ["connecting", status],
+        "finalStatus": status,
+        "tools": [tool.name for tool in registry.build((), found.tools, profile).tools],
+        "prompts": [prompt.name for prompt in found.prompts],
+        "resources": [resource.uri for resource in found.resources],
+        "clientRequests": list(played.requests),
+        "messages": [message[:EXCERPT] for message in played.conclusion.messages],
+    }
+
+
+def _nothing_discovered(profile: Profile) -> JsonObject:
+    between = State.IN_PROGRESS if profile is Profile.DOCUMENTED else State.COMPLETED
+    return {
+        "discoveryState": [State.NOT_STARTED.value, between.value, State.COMPLETED.value],
+        "statusEvents": [],
+        "finalStatus": None,
+        "tools": [],
+        "prompts": [],
+        "resources": [],
+        "clientRequests": [],
+        "messages": [],
+    }

@@ -1,0 +1,1 @@
+"""The parts of `gemini-mcp-host`: each function does one subcommand and returns its exit code. Effect."""

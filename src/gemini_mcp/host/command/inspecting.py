@@ -1,0 +1,91 @@
+"""`inspect`: asks any server for everything, and shows what Gemini CLI will make of it. Effect."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+
+from gemini_mcp.host import inspection_view
+from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
+from gemini_mcp.host.connection import Connection, Unreachable, connect
+from gemini_mcp.host.discovery import Refusal
+from gemini_mcp.host.files import replace_text
+from gemini_mcp.host.inspection import Inspection, Subject, inspect
+from gemini_mcp.host.javascript import stringify
+from gemini_mcp.host.profile import Profile
+from gemini_mcp.host.registry import OfferedTool
+from gemini_mcp.host.session import open_session
+from gemini_mcp.host.settings import ServerConfig
+from gemini_mcp.host.values import Json, JsonObject, list_of
+
+PAGES = 1000
+
+
+async def run(context: Context, words: Sequence[str], name: str, page: str | None, is_alone: bool) -> int:
+    """Inspect the server that the words start or address."""
+    config = server_of(words, name)
+    others = () if is_alone else await _others(context, name)
+    try:
+        subject = await _subject(context, config)
+    except (Unreachable, Refusal) as error:
+        context.complain(f"{name}: {error}")
+        context.show_stderr(name)
+        return SERVER_FAILED
+    inspections = [inspect(subject, others, context.environment, profile) for profile in Profile]
+    _show(context, name, inspections, page)
+    return FINDING if any(f.loses_tool for one in inspections for f in one.findings) else OK
+
+
+def server_of(words: Sequence[str], name: str) -> ServerConfig:
+    """The server that an address or a command line means."""
+    if len(words) == 1 and words[0].startswith(("http://", "https://")):
+        key = "url" if "/sse" in words[0] else "httpUrl"
+        return ServerConfig(name, {key: words[0], "timeout": 30000})
+    return ServerConfig(name, {"command": words[0], "args": list(words[1:]), "timeout": 30000})
+
+
+async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
+    configured = [server for server in context.settings().used(context.profile) if server.name != name]
+    if not configured:
+        return ()
+    async with open_session(context.plan(configured, is_interactive=False)) as session:
+        return tuple(tool for server in session.servers.values() for tool in server.found.tools)
+
+
+async def _subject(context: Context, config: ServerConfig) -> Subject:
+    plan = context.plan([config], is_interactive=False)
+    watch = await context.authorizer().watch(config)
+    with anyio.fail_after(config.timeout_ms / 1000):
+        async with connect(config, plan.surroundings, Profile.DOCUMENTED, watch) as connection:
+            pages: dict[str, list[list[Json]]] = {}
+            failures: dict[str, tuple[int, str]] = {}
+            for kind in ("tools", "prompts", "resources"):
+                if kind == "tools" or connection.capabilities.get(kind) is not None:
+                    pages[kind] = await _pages(connection, kind, failures)
+            return Subject(config.name, connection.capabilities, pages, config.values, failures)
+
+
+async def _pages(connection: Connection, kind: str, failures: dict[str, tuple[int, str]]) -> list[list[Json]]:
+    pages: list[list[Json]] = []
+    params: JsonObject = {}
+    while len(pages) < PAGES:
+        try:
+            result = await connection.request(f"{kind}/list", params)
+        except Refusal as refusal:
+            failures[kind] = (refusal.code, refusal.message.partition(": ")[2])
+            break
+        pages.append(list_of(result.get(kind)) or [])
+        if not result.get("nextCursor") or result["nextCursor"] == params.get("cursor"):
+            break
+        params = {"cursor": result["nextCursor"]}
+    return pages
+
+
+def _show(context: Context, name: str, inspections: Sequence[Inspection], page: str | None) -> None:
+    if page is not None:
+        replace_text(Path(page), inspection_view.page(name, inspections))
+        context.complain(f"wrote {page}")
+    if context.is_json:
+        context.say(stringify([one.to_json() for one in inspections], 2))
+    elif page is None:
+        context.say(inspection_view.text(name, inspections))

@@ -1,0 +1,239 @@
+"""`gemini-mcp-host` as its user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stand_in import Desk, desk
+
+GREETER: dict[str, Any] = {
+    "tools": [
+        {
+            "name": "say hello",
+            "description": "Greets.",
+            "inputSchema": {
+                "$schema": "x",
+                "type": "object",
+                "properties": {"who": {"type": "string"}, "times": {"type": "integer"}},
+                "required": ["who"],
+            },
+        }
+    ],
+    "resources": [{"uri": "resource/path", "name": "n"}],
+    "reads": {"resource/path": {"contents": [{"uri": "resource/path", "text": "the text"}]}},
+}
+
+
+@pytest.fixture
+def greeting(tmp_path: Path) -> Desk:
+    here = desk(tmp_path)
+    here.stand_in("greeter", GREETER)
+    here.settings('{"mcpServers": {"srv": {"command": "greeter"}}}')
+    return here
+
+
+def test_status_is_the_view_of_the_guide(greeting: Desk) -> None:
+    ran = greeting.run("status")
+    assert ran.stdout == (
+        "MCP Servers Status:\n📡 srv (CONNECTED)\n  Command: greeter\n  Tools: say_hello\n"
+        "  Resources: resource/path\nDiscovery State: COMPLETED\n"
+    )
+    assert ran.returncode == 0
+
+
+def test_a_failed_server_is_exit_4_with_advice(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": {"dead": {"command": "/nonexistent/server"}}}')
+    ran = here.run("status")
+    assert ran.returncode == 4
+    assert "Error: spawn /nonexistent/server ENOENT" in ran.stdout
+    assert "Check configuration: Verify `command`, `args`, and `cwd` are correct" in ran.stdout
+
+
+def test_a_bad_server_is_exit_2_and_the_others_are_there(greeting: Desk) -> None:
+    greeting.settings('{"mcpServers": {"bad": {"url": "http://h/", "command": "x"}, "srv": {"command": "greeter"}}}')
+    ran = greeting.run("tools")
+    assert ran.returncode == 2
+    assert ran.stdout == "say_hello  (srv: say hello)\n"
+    assert "server 'bad'" in ran.stderr
+    assert "settings.json" in ran.stderr
+
+
+def test_a_call_without_a_terminal_is_refused(greeting: Desk) -> None:
+    ran = greeting.run("call", "say_hello", "--arg", "who=me")
+    assert ran.returncode == 1
+    assert "needs confirmation" in ran.stderr
+
+
+@pytest.mark.parametrize("flag", ["--yes", "--trust"])
+def test_a_confirmed_call_shows_display_and_parts(greeting: Desk, flag: str) -> None:
+    ran = greeting.run("call", "say_hello", "--arg", "who=me", "--arg", "times=2", flag, "--json")
+    assert ran.returncode == 0, ran.stderr
+    shown = json.loads(ran.stdout)
+    assert json.loads(shown["display"]) == {"times": 2, "who": "me"}
+    assert shown["modelParts"]["functionResponse"]["name"] == "say_hello"
+
+
+def test_arguments_that_do_not_fit_are_refused(greeting: Desk) -> None:
+    ran = greeting.run("call", "say_hello", "--args", "{}", "--yes")
+    assert ran.returncode == 1
+    assert "params must have required property 'who'" in ran.stderr
+
+
+def test_a_malformed_argument_is_exit_2(greeting: Desk) -> None:
+    assert greeting.run("call", "say_hello", "--args", "[1", "--yes").returncode == 2
+
+
+def test_a_resource_is_read_and_expanded(greeting: Desk) -> None:
+    assert greeting.run("read", "@srv://resource/path").stdout == "the text\n"
+    expanded = greeting.run("expand", "see @srv://resource/path", "--json")
+    assert json.loads(expanded.stdout)[0] == {"text": "see @srv://resource/path"}
+    assert greeting.run("read", "@srv:nothing").returncode == 1
+
+
+def test_profiles_are_compared_side_by_side(greeting: Desk) -> None:
+    ran = greeting.run("tools", "--compare")
+    assert "say_hello" in ran.stdout
+    assert "mcp_srv_say_hello" in ran.stdout
+    assert "(the same in both profiles)" in greeting.run("resources", "--compare").stdout
+
+
+def test_compare_shows_what_add_would_write_and_writes_nothing(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    ran = here.run("--compare", "add", "-t", "http", "h", "https://h.example/mcp")
+    assert '"httpUrl"' in ran.stdout
+    assert '"type": "http"' in ran.stdout
+    assert not here.settings_file.exists()
+
+
+def test_inspect_names_what_is_lost(greeting: Desk) -> None:
+    greeting.stand_in("many", {"pages": [[GREETER["tools"][0]], [{"name": "late", "inputSchema": {"type": "object"}}]]})
+    ran = greeting.run("inspect", "--json", "--name", "many", "--", "many", MY_API_KEY="k")
+    assert ran.returncode == 1, ran.stderr
+    documented, current = json.loads(ran.stdout)
+    kinds = {finding["kind"] for finding in current["findings"]}
+    assert {"page-ignored", "environment"} <= kinds
+    assert [tool["registered"] for tool in documented["tools"]] == ["many__say hello", "late"]
+    assert "collision" in {finding["kind"] for finding in documented["findings"]}
+
+
+def test_inspect_writes_a_page(greeting: Desk) -> None:
+    greeting.run("inspect", "--alone", "--html", "page.html", "--", "greeter")
+    page = (greeting.project / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "say_hello" in page
+
+
+def test_a_broken_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": ')
+    ran = here.run("add", "s", "cmd")
+    assert ran.returncode == 2
+    assert here.settings_file.read_text(encoding="utf-8") == '{"mcpServers": '
+
+
+def test_a_file_that_is_no_text_is_refused_and_left_alone(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings("")
+    here.settings_file.write_bytes(b"\xff\xfe")
+    for words in (["add", "s", "cmd"], ["status"]):
+        ran = here.run(*words)
+        assert ran.returncode == 2
+        assert "no UTF-8 text" in ran.stderr
+        assert "Traceback" not in ran.stderr
+    assert here.settings_file.read_bytes() == b"\xff\xfe"
+
+
+def test_add_keeps_comments_and_unknown_keys(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{\n  // mine\n  "theme": "dark",\n  "mcpServers": {\n    "a": { "command": "x" } // first\n  }\n}\n')
+    here.run("add", "b", "cmd")
+    text = here.settings_file.read_text(encoding="utf-8")
+    assert "// mine" in text
+    assert "// first" in text
+    assert '"theme": "dark"' in text
+    assert '"b": {\n      "command": "cmd",\n      "args": []\n    }' in text
+
+
+def test_the_project_scope_in_the_home_directory_is_refused(tmp_path: Path) -> None:
+    here = Desk(tmp_path)
+    for folder in (here.project, tmp_path / "bin"):
+        folder.mkdir()
+    ran = here.run("add", "s", "cmd", HOME=str(here.project))
+    assert ran.returncode == 2
+    assert "--scope user" in ran.stderr
+
+
+def test_no_command_is_usage(tmp_path: Path) -> None:
+    assert desk(tmp_path).run().returncode == 2
+
+
+def test_stderr_is_shown_without_info_unless_debugging(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("noisy", {"exit": 3, "stderr": ["INFO starting", "it broke"]})
+    here.settings('{"mcpServers": {"n": {"command": "noisy"}}}')
+    quiet, loud = here.run("status"), here.run("status", "--debug")
+    assert "it broke" in quiet.stderr
+    assert "INFO starting" not in quiet.stderr
+    assert "INFO starting" in loud.stderr
+
+
+def test_auth_lists_nobody_and_knows_its_servers(greeting: Desk) -> None:
+    assert greeting.run("auth").stdout == "No server asks for authentication.\n"
+    assert greeting.run("auth", "nobody").returncode == 2
+    assert greeting.run("auth", "srv").returncode == 4
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_every_server_and_what_it_started(tmp_path: Path, sent: signal.Signals) -> None:
+    here = desk(tmp_path)
+    program = tmp_path / "bin" / "stubborn"
+    program.write_text(f'#!/bin/sh\ntrap "" TERM\nsleep 61.7 &\necho $! >"{tmp_path}/child"\nwait\n', encoding="utf-8")
+    program.chmod(0o755)
+    here.settings('{"mcpServers": {"s": {"command": "stubborn"}}}')
+    process = subprocess.Popen(here.command("status"), cwd=here.project, env=here.environment())
+    child = _wait_for(tmp_path / "child")
+    process.send_signal(sent)
+    assert process.wait(15) == 128 + sent
+    deadline = time.monotonic() + 2
+    while _is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _is_running(child)
+
+
+def test_twenty_servers_take_the_time_of_the_slowest(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("greeter", GREETER)
+    servers: dict[str, Any] = {f"s{number:02}": {"command": "greeter"} for number in range(18)}
+    servers |= {"dead": {"command": "/nonexistent"}, "hangs": {"command": "sleep", "args": ["62.3"], "timeout": 3000}}
+    here.settings(json.dumps({"mcpServers": servers}))
+    begun = time.monotonic()
+    ran = here.run("status", "--json")
+    assert time.monotonic() - begun < 15
+    statuses = {one["name"]: one["status"] for one in json.loads(ran.stdout)["servers"]}
+    assert [name for name, status in statuses.items() if status != "CONNECTED"] == ["dead", "hangs"]
+    assert list(statuses) == list(servers)
+
+
+def _wait_for(file: Path) -> int:
+    deadline = time.monotonic() + 10
+    while not (file.exists() and file.read_text(encoding="utf-8").strip()):
+        assert time.monotonic() < deadline, "the server was not started"
+        time.sleep(0.02)
+    return int(file.read_text(encoding="utf-8"))
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError:
+        os.kill(pid, 0)
+        return True
+    return state != "Z"

@@ -1,0 +1,160 @@
+"""Claims about the pure core that vectors cannot make: texts edited, secrets kept, searches that end."""
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_mcp.host import schema
+from gemini_mcp.host.discovery import Ask, Refusal, interview
+from gemini_mcp.host.expansion import expand_late
+from gemini_mcp.host.javascript import number_text, stringify
+from gemini_mcp.host.jsonc import BrokenJson, read, with_value, without_value
+from gemini_mcp.host.profile import Profile
+from gemini_mcp.host.prompts import fill, format_arguments, prompt_of
+from gemini_mcp.host.secrecy import shown_address, shown_words
+from gemini_mcp.host.settings import Layer, ServerConfig, load
+from gemini_mcp.host.shell import UnusableCommand, split
+from gemini_mcp.host.validation import server_problems
+from gemini_mcp.host.values import object_of
+
+KEYS = st.text('abc é"\\/', max_size=5)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.text('ab\n"\\/*,{}[]: é', max_size=8)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
+
+
+@given(VALUES)
+def test_json_is_read_as_json(value: Any) -> None:
+    assert read(json.dumps(value)) == value
+    assert read(f"// c\n{stringify(value, 2)} /* , */ ") == value
+
+
+@given(OBJECTS, KEYS, KEYS, VALUES)
+def test_setting_a_value_changes_nothing_else(value: Any, outer: str, inner: str, new: Any) -> None:
+    text = with_value(json.dumps(value, indent=2), ("servers", outer), {inner: new})
+    servers = object_of(value.get("servers")) or {}
+    assert read(text) == {**value, "servers": {**servers, outer: {inner: new}}}
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=2), VALUES, min_size=1, max_size=4), st.data())
+def test_removing_a_value_changes_nothing_else(value: Any, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(value)))
+    for text in (json.dumps(value), json.dumps(value, indent=2), json.dumps(value, indent=4).replace("\n", " // c\n")):
+        assert read(without_value(text, (name,))) == {key: inner for key, inner in value.items() if key != name}
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=3), unique=True, max_size=4), VALUES)
+def test_adding_and_removing_gives_the_same_values(names: list[str], new: Any) -> None:
+    text = '{\n  // mine\n  "z": 1, // one\n}'
+    for name in names:
+        text = with_value(text, (name,), new)
+    assert read(text) == {"z": 1, **dict.fromkeys(names, new)}
+    for name in names:
+        text = without_value(text, (name,))
+    assert read(text) == {"z": 1}
+    assert "// mine" in text
+    assert "// one" in text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"a":}', '{"a" 1}', "{'a': 1}", '{"a": 1 "b": 2}', "[1 2]", "nul", '"a', "[" * 999]
+)
+def test_a_broken_text_says_where(text: str) -> None:
+    with pytest.raises(BrokenJson) as raised:
+        read(text)
+    assert raised.value.line >= 1
+
+
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1), st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1)
+    )
+)
+def test_prompt_arguments_survive_being_written_and_read(arguments: dict[str, str]) -> None:
+    declared = prompt_of({"arguments": [{"name": name, "required": True} for name in arguments]}).arguments
+    assert fill(format_arguments(arguments), declared, Profile.CURRENT) == arguments
+
+
+@given(st.text("$V{}:-+a\\", max_size=14), st.dictionaries(st.sampled_from(["V", "a"]), st.text("$V{}a", max_size=6)))
+def test_the_late_expansion_ends(text: str, environment: dict[str, str]) -> None:
+    assert isinstance(expand_late(text, environment), str)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_are_written_so_that_they_read_back(number: float) -> None:
+    assert float(number_text(number)) == number
+
+
+@given(st.text(max_size=30))
+def test_a_server_command_is_split_or_refused(line: str) -> None:
+    with contextlib.suppress(UnusableCommand):
+        assert all(word == word.strip() or "'" in line or '"' in line or "\\" in line for word in split(line, {}))
+
+
+def test_sanitising_shares_what_was_shared() -> None:
+    node: dict[str, Any] = {"type": "object", "$schema": "x", "properties": {}}
+    node["properties"]["self"] = node
+    sanitised = schema.sanitise(node)
+    assert sanitised["properties"]["self"] is sanitised
+    assert "$schema" not in sanitised
+
+
+def test_a_deep_schema_does_not_exhaust_the_stack() -> None:
+    deep: Any = {"type": "string"}
+    for _ in range(5000):
+        deep = {"type": "object", "additionalProperties": False, "properties": {"a": deep}}
+    assert "additionalProperties" not in schema.sanitise(deep)["properties"]["a"]
+
+
+def test_a_server_that_repeats_its_cursor_is_left() -> None:
+    steps = interview(ServerConfig("s"), {"tools": {}}, Profile.DOCUMENTED)
+    again: Any = {"tools": [], "nextCursor": "again"}
+    assert [next(steps), steps.send(again)] == [Ask("tools/list"), Ask("tools/list", "again")]
+    with pytest.raises(StopIteration) as ended:
+        steps.send(again)
+    assert ended.value.value.is_empty
+
+
+def test_a_refused_list_is_told() -> None:
+    steps = interview(ServerConfig("s"), {}, Profile.DOCUMENTED)
+    next(steps)
+    with pytest.raises(StopIteration) as ended:
+        steps.send(Refusal("MCP error -32603: kaput", -32603))
+    assert ended.value.value.messages == ("Error discovering tools from s: MCP error -32603: kaput",)
+
+
+def test_secrets_of_a_command_line_are_masked() -> None:
+    words = ["run", "--api-key", "k", "--token=t", "-e", "API_KEY=v", "https://u:p@h/x?q=1", "plain"]
+    assert shown_words(words) == "run --api-key *** --token=*** -e API_KEY=*** https://h/x?q=*** plain"
+    assert shown_address("https://h/mcp?key=secret&x=y") == "https://h/mcp?key=***&x=***"
+
+
+def test_an_error_about_a_secret_does_not_show_it() -> None:
+    [problem] = server_problems("s", {"command": "x", "env": {"KEY": ["sekret"]}})
+    assert "sekret" not in str(problem)
+    assert "`env`" in str(problem)
+
+
+def test_an_error_names_file_server_key_value_and_fix() -> None:
+    loaded = load([Layer("project", "the-file", '{"mcpServers": {"s": {"command": 5}}}')], {}, Profile.DOCUMENTED)
+    said = str(loaded.problems[0])
+    for part in ("the-file", "'s'", "`command`", "5", "should be a string", "Make"):
+        assert part in said
+
+
+def test_the_project_wins_server_by_server() -> None:
+    layers = [
+        Layer("user", "u", '{"mcpServers": {"a": {"command": "ua"}, "b": {"command": "ub"}}}'),
+        Layer("project", "p", '{"mcpServers": {"b": {"command": "pb"}}}'),
+    ]
+    assert [(s.name, s.values["command"], s.file) for s in load(layers, {}, Profile.DOCUMENTED).servers] == [
+        ("a", "ua", "u"),
+        ("b", "pb", "p"),
+    ]

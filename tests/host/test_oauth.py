@@ -1,0 +1,230 @@
+"""OAuth flows against a loopback authorization server."""
+
+import json
+import socket
+import stat
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from authorization_server import Provider, free_port, serving
+
+from gemini_mcp.host import execution
+from gemini_mcp.host.authorization import Authorizer, Interaction, NotAuthorized
+from gemini_mcp.host.confirmation import AllowList, Outcome
+from gemini_mcp.host.discovery import Status
+from gemini_mcp.host.oauth import Credentials, Token
+from gemini_mcp.host.profile import Profile
+from gemini_mcp.host.session import Plan, Server, open_session, surroundings_of
+from gemini_mcp.host.settings import ServerConfig
+from gemini_mcp.host.tokens import TokenFile
+
+NOW = 1_000_000_000_000.0
+
+
+class Person:
+    """Somebody at a terminal, whose browser follows where it is sent."""
+
+    def __init__(self, has_terminal: bool = True, follows: bool = True, has_browser: bool = True) -> None:
+        self.said: list[str] = []
+        self.visited: list[str] = []
+        self.has_terminal = has_terminal
+        self._follows = follows
+        self._has_browser = has_browser
+
+    def interaction(self) -> Interaction:
+        return Interaction(self.has_terminal, self._open, self.said.append)
+
+    def _open(self, url: str) -> bool:
+        self.visited.append(url)
+        if self._follows:
+            threading.Thread(target=_visit, args=(url,), daemon=True).start()
+        return self._has_browser
+
+
+def _visit(url: str) -> None:
+    try:
+        urllib.request.urlopen(url, timeout=10).read()
+    except urllib.error.HTTPError as error:
+        error.close()
+
+
+def config_of(address: str, **oauth: Any) -> ServerConfig:
+    key = "url" if address.endswith("/sse") else "httpUrl"
+    redirect = f"http://127.0.0.1:{free_port()}/oauth/callback"
+    return ServerConfig("guarded", {key: address, "timeout": 10000, "oauth": {"redirectUri": redirect, **oauth}})
+
+
+def authorizer_of(folder: Path, person: Person, clock: Callable[[], float] = lambda: NOW) -> Authorizer:
+    tokens = TokenFile(folder / ".gemini" / "mcp-oauth-tokens.json")
+    return Authorizer(tokens, Profile.DOCUMENTED, clock, person.interaction(), wait_seconds=5)
+
+
+async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive: bool = True) -> tuple[Server, str]:
+    """The server as a session finds it, and what its tool says."""
+    authenticate = authorizer.authenticate if is_interactive else None
+    plan = Plan((config,), surroundings_of({}), Profile.DOCUMENTED, (), authorizer.watch, authenticate)
+    async with open_session(plan) as session:
+        server = session.servers[config.name]
+        if server.status is not Status.CONNECTED:
+            return server, ""
+        confirm = execution.always(Outcome.PROCEED_ONCE)
+        called = await execution.call(session, "greet", {"name": "you"}, AllowList(), confirm)
+        return server, called.rendered.display
+
+
+def stored(folder: Path) -> Any:
+    return json.loads((folder / ".gemini" / "mcp-oauth-tokens.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("over", ["http", "sse"])
+async def test_a_401_starts_the_flow_and_the_connection_succeeds(tmp_path: Path, over: str) -> None:
+    provider, person = Provider(), Person()
+    with serving(provider, over) as address:
+        server, said = await connected(config_of(address), authorizer_of(tmp_path, person))
+    assert (server.status, said) == (Status.CONNECTED, "hello you")
+    assert provider.log == ["register", "authorize", "exchange"]
+    file = tmp_path / ".gemini" / "mcp-oauth-tokens.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    [entry] = stored(tmp_path)
+    assert set(entry) == {"serverName", "token", "clientId", "tokenUrl", "mcpServerUrl", "updatedAt"}
+    assert entry["token"]["expiresAt"] == NOW + 3600 * 1000
+    assert entry["mcpServerUrl"] == address
+
+
+async def test_a_stored_token_is_used_without_a_browser(tmp_path: Path) -> None:
+    provider, person = Provider(), Person()
+    with serving(provider) as address:
+        config = config_of(address)
+        await connected(config, authorizer_of(tmp_path, person))
+        _, said = await connected(config, authorizer_of(tmp_path, Person(has_terminal=False)))
+    assert said == "hello you"
+    assert provider.log.count("authorize") == 1
+
+
+async def test_an_expired_token_is_refreshed_after_a_restart(tmp_path: Path) -> None:
+    provider, person = Provider(), Person()
+    with serving(provider) as address:
+        config = config_of(address)
+        await connected(config, authorizer_of(tmp_path, person))
+        old = stored(tmp_path)[0]["token"]["accessToken"]
+        later = authorizer_of(tmp_path, Person(has_terminal=False), lambda: NOW + 3_500_000)
+        _, said = await connected(config, later)
+    assert said == "hello you"
+    assert provider.log[-1] == "refresh"
+    assert stored(tmp_path)[0]["token"]["accessToken"] != old
+
+
+async def test_a_revoked_access_token_is_refreshed_on_the_401(tmp_path: Path) -> None:
+    provider, person = Provider(), Person()
+    with serving(provider) as address:
+        config = config_of(address)
+        await connected(config, authorizer_of(tmp_path, person))
+        provider.access.clear()
+        _, said = await connected(config, authorizer_of(tmp_path, Person(has_terminal=False)))
+    assert said == "hello you"
+    assert provider.log[-1] == "refresh"
+
+
+async def test_a_rejected_refresh_deletes_the_token(tmp_path: Path) -> None:
+    provider, person = Provider(), Person()
+    with serving(provider) as address:
+        config = config_of(address)
+        await connected(config, authorizer_of(tmp_path, person))
+        provider.access.clear()
+        provider.refresh.clear()
+        server, _ = await connected(config, authorizer_of(tmp_path, Person()), is_interactive=False)
+    assert server.status is Status.DISCONNECTED
+    assert server.needs_authentication
+    assert not (tmp_path / ".gemini" / "mcp-oauth-tokens.json").exists()
+
+
+async def test_an_expired_token_without_refresh_token_is_deleted(tmp_path: Path) -> None:
+    authorizer = authorizer_of(tmp_path, Person())
+    authorizer.tokens.save(Credentials("guarded", Token("AT", expires_at=5), "cid", "http://t/", "http://s/"))
+    assert await authorizer.valid_token(ServerConfig("guarded", {"httpUrl": "http://s/"})) is None
+    assert authorizer.tokens.load() == {}
+
+
+async def test_auth_starts_afresh_with_a_valid_token(tmp_path: Path) -> None:
+    provider, person = Provider(), Person()
+    with serving(provider) as address:
+        config = config_of(address)
+        authorizer = authorizer_of(tmp_path, person)
+        await connected(config, authorizer)
+        await authorizer.obtain(config)
+    assert provider.log.count("authorize") == 2
+
+
+async def test_another_state_is_refused(tmp_path: Path) -> None:
+    provider = Provider(state_sent_back="another")
+    with serving(provider) as address, pytest.raises(NotAuthorized, match="state"):
+        await authorizer_of(tmp_path, Person()).obtain(config_of(address))
+    assert "exchange" not in provider.log
+
+
+async def test_another_issuer_is_refused(tmp_path: Path) -> None:
+    provider = Provider(issuer_sent_back="https://evil.example")
+    with serving(provider) as address, pytest.raises(NotAuthorized, match="issuer"):
+        await authorizer_of(tmp_path, Person()).obtain(config_of(address))
+    assert "exchange" not in provider.log
+
+
+async def test_no_terminal_fails_at_once(tmp_path: Path) -> None:
+    with serving(Provider()) as address, pytest.raises(NotAuthorized, match="terminal"):
+        await authorizer_of(tmp_path, Person(has_terminal=False)).obtain(config_of(address))
+
+
+async def test_without_a_browser_the_address_is_printed(tmp_path: Path) -> None:
+    person = Person(has_browser=False)
+    with serving(Provider()) as address:
+        await authorizer_of(tmp_path, person).obtain(config_of(address))
+    assert any(person.visited[0] in line for line in person.said)
+
+
+async def test_nobody_coming_back_ends_the_wait(tmp_path: Path) -> None:
+    person = Person(follows=False)
+    authorizer = authorizer_of(tmp_path, person)
+    with serving(Provider()) as address, pytest.raises(NotAuthorized, match="nobody came back"):
+        await Authorizer(
+            authorizer.tokens, authorizer.profile, authorizer.clock_ms, person.interaction(), wait_seconds=0.3
+        ).obtain(config_of(address))
+
+
+async def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken, serving(Provider()) as address:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        redirect = f"http://127.0.0.1:{taken.getsockname()[1]}/oauth/callback"
+        with pytest.raises(NotAuthorized):
+            await authorizer_of(tmp_path, Person()).obtain(config_of(address, redirectUri=redirect))
+
+
+async def test_audiences_scopes_and_pkce_are_sent(tmp_path: Path) -> None:
+    person = Person()
+    with serving(Provider()) as address:
+        await authorizer_of(tmp_path, person).obtain(config_of(address, audiences=["u1", "u2"]))
+    assert "audience=u1+u2" in person.visited[0]
+    assert "code_challenge_method=S256" in person.visited[0]
+
+
+async def test_tokens_never_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    provider, person = Provider(), Person()
+    with serving(provider) as address:
+        server, _ = await connected(config_of(address), authorizer_of(tmp_path, person))
+    token = stored(tmp_path)[0]["token"]
+    shown = "".join(capfd.readouterr()) + "".join(person.said) + repr(server)
+    assert token["accessToken"] not in shown
+    assert token["refreshToken"] not in shown
+
+
+async def test_the_token_parameter_puts_the_token_into_the_address(tmp_path: Path) -> None:
+    authorizer = authorizer_of(tmp_path, Person())
+    authorizer.tokens.save(Credentials("guarded", Token("AT"), "cid"))
+    config = ServerConfig("guarded", {"url": "http://127.0.0.1:1/sse", "oauth": {"tokenParamName": "key"}})
+    watch = await authorizer.watch(config)
+    assert watch.address("http://127.0.0.1:1/sse") == "http://127.0.0.1:1/sse?key=AT"

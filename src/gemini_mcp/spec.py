@@ -5,12 +5,16 @@ module that uses it.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from gemini_mcp.errors import SpecError
+from gemini_mcp.errors import OperatorError, SpecError
 from gemini_mcp.template import InvocationSpec, Json, invocation_spec
+from gemini_mcp.wording import OutcomeSpec, outcome_spec
+
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -41,32 +45,16 @@ class ToolSpec:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """What the server says of one kind of failure."""
+class Requirement:
+    """One normative sentence, and where it comes from."""
 
     id: str
-    when: str
-    text: str
-    exits: tuple[int, ...]
-    stderr: str | None
-
-
-@dataclass(frozen=True)
-class OutcomeSpec:
-    """The whole of `outcome.json`: how an ended gemini becomes a result."""
-
-    prefix: str
-    separator: str
-    answer: Mapping[str, str]
-    meta: Mapping[str, str]
-    notices: Mapping[str, str]
-    stderr_bytes: int
-    private: str
-    masked: str
-    masks: tuple[str, ...]
-    secret_names: str
-    said: str
-    sentences: tuple[Sentence, ...]
+    profile: str
+    level: str
+    sentence: str
+    source: Mapping[str, str]
+    since: str
+    excluded: str | None
 
 
 @dataclass(frozen=True)
@@ -85,21 +73,33 @@ def default_root() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "spec"
 
 
+def load_manifest(root: Path | None = None) -> Manifest:
+    """Read which specification lies at `root`."""
+    return _record((root or default_root()) / "manifest.json", _manifest)
+
+
+def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
+    """Read every requirement of both profiles, in the order of the file."""
+    return _record((root or default_root()) / "requirements.json", _requirements)
+
+
+def load_documents(folder: str, root: Path | None = None) -> Mapping[str, Json]:
+    """Read the JSON files of one folder of the specification, such as `server/cases`, by name without suffix."""
+    return {path.stem: read(path) for path in _sorted((root or default_root()) / folder)}
+
+
 def load_server(root: Path | None = None, locale: str | None = None) -> ServerSpec:
     """Read the server direction of the specification at `root`, its descriptions in `locale`."""
     root = root or default_root()
-    overlay = _overlay(root, locale) if locale else {}
-    tools = tuple(
-        _localised(_record(path, _tool), overlay)
-        for path in sorted(root.glob("server/tools/*.json"), key=lambda path: path.stem)
-    )
+    overlay: Mapping[str, Json] = _overlay(root, locale) if locale else {}
+    tools = tuple(_localised(_record(path, _tool), overlay) for path in _sorted(root / "server/tools"))
     if not tools:
         raise SpecError(str(root / "server/tools"), "it holds no tool")
     return ServerSpec(
-        manifest=_record(root / "manifest.json", _manifest),
+        manifest=load_manifest(root),
         tools=tools,
         invocation=_record(root / "server/invocation.json", invocation_spec),
-        outcome=_record(root / "server/outcome.json", _outcome),
+        outcome=_record(root / "server/outcome.json", outcome_spec),
     )
 
 
@@ -113,7 +113,7 @@ def read(path: Path) -> Json:
         raise SpecError(str(path), str(error)) from None
 
 
-def _record[T](path: Path, parse: Callable[[Json], T]) -> T:
+def _record(path: Path, parse: Callable[[Json], Record]) -> Record:
     document = read(path)
     try:
         return parse(document)
@@ -121,3 +121,59 @@ def _record[T](path: Path, parse: Callable[[Json], T]) -> T:
         raise SpecError(str(path), f"it lacks {error}") from None
     except (AttributeError, TypeError, ValueError) as error:
         raise SpecError(str(path), str(error)) from None
+
+
+def _sorted(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.json"), key=lambda path: path.stem)
+
+
+def _manifest(document: Json) -> Manifest:
+    return Manifest(
+        version=document["version"],
+        server_name=document["server"]["name"],
+        server_version=document["server"]["version"],
+        handshake_revisions=tuple(document["protocol"]["handshake"]),
+        stateless_revisions=tuple(document["protocol"]["stateless"]),
+    )
+
+
+def _requirements(document: Json) -> tuple[Requirement, ...]:
+    return tuple(
+        Requirement(
+            id=entry["id"],
+            profile=entry["profile"],
+            level=entry["level"],
+            sentence=entry["sentence"],
+            source=entry["source"],
+            since=entry["since"],
+            excluded=entry.get("excluded"),
+        )
+        for entry in document["requirements"]
+    )
+
+
+def _tool(document: Json) -> ToolSpec:
+    if document["inputSchema"]["type"] != "object":
+        raise ValueError("its inputSchema does not have the type object")
+    return ToolSpec(document["name"], document)
+
+
+def _overlay(root: Path, locale: str) -> Mapping[str, Json]:
+    path = root / "server/locales" / f"{locale}.json"
+    if not path.is_file():
+        known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
+        raise OperatorError(f"There is no locale {locale!r}. The specification at {root} has: {known}.")
+    return read(path)["tools"]
+
+
+def _localised(tool: ToolSpec, overlay: Mapping[str, Json]) -> ToolSpec:
+    texts = overlay.get(tool.name)
+    if texts is None:
+        return tool
+    schema = tool.definition["inputSchema"]
+    properties = {
+        name: {**definition, "description": texts["properties"][name]} if name in texts["properties"] else definition
+        for name, definition in schema.get("properties", {}).items()
+    }
+    localised = {"description": texts["description"], "inputSchema": {**schema, "properties": properties}}
+    return ToolSpec(tool.name, {**tool.definition, **localised})

@@ -65,10 +65,11 @@ class Refusal:
 
 @dataclass(frozen=True)
 class ArgumentRule:
-    """When an argument counts as absent, and what it must not be."""
+    """When an argument counts as absent, what it must not be, and which option of the operator stands in for it."""
 
     absent: str | None
     refusals: tuple[Refusal, ...]
+    option: str | None
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,11 @@ def invocation_spec(document: Json) -> InvocationSpec:
     return InvocationSpec(
         program=document["program"],
         rules={
-            name: ArgumentRule(rule.get("absent"), tuple(refusals[refusal] for refusal in rule.get("refuse", ())))
+            name: ArgumentRule(
+                absent=rule.get("absent"),
+                refusals=tuple(refusals[refusal] for refusal in rule.get("refuse", ())),
+                option=rule.get("option"),
+            )
             for name, rule in document["arguments"].items()
         },
         everywhere=tuple(refusals[name] for name, entry in document["refusals"].items() if entry.get("everywhere")),

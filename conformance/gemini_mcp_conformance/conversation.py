@@ -55,12 +55,17 @@ class Notify:
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes as they are, line ends included, cut before each offset of `cuts`; `awaits` is the id that is answered."""
+    """Bytes as they are, line ends included, cut before each offset of `cuts`.
+
+    When they are a request, it is one like those of Request, and its id should be a text of its own.
+    """
 
     kind: ClassVar[str] = "raw"
     data: bytes
     cuts: tuple[int, ...] = ()
-    awaits: Json = AUTO
+    scripts: tuple[Script, ...] = ()
+    name: str = ""
+    until: Until = "sent"
 
 
 @dataclass(frozen=True)

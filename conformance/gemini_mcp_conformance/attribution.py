@@ -29,11 +29,6 @@ class Open:
         return self.message["id"]
 
     @property
-    def is_numbered(self) -> bool:
-        """Whether its id was chosen by the player, or could have been."""
-        return isinstance(self.step, Request) and self.step.id is not None
-
-    @property
     def is_pending(self) -> bool:
         return self.last is None
 

@@ -86,7 +86,7 @@ class Player:
             leftovers=await self._leftovers(before),
             stderr=self.session.wire.stderr(),
             died=self._death(),
-            ids=tuple(open.id for open in self.opens if open.is_numbered),
+            ids=tuple(open.id for open in self.opens if isinstance(open.step, Request)),
         )
 
     async def _step(self, number: int, step: Step) -> None:

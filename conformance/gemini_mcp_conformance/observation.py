@@ -66,7 +66,8 @@ class Exchange:
     """A request, its answers, and the runs of gemini between them.
 
     `alone` says that no other request was open meanwhile; `leftovers` are files below the temporary directory that
-    were not there before. `answers` has more than one line when the port answered twice.
+    were not there before. `answers` has more than one line when the port answered twice. `directories` are those the
+    conversation made, absolute and relative.
     """
 
     conversation: str
@@ -85,6 +86,7 @@ class Exchange:
     alone: bool = True
     silence: Silence = ""
     gemini: str = "present"
+    directories: frozenset[str] = frozenset()
 
     @property
     def method(self) -> str:

@@ -252,4 +252,9 @@ class Player:
             "revision": self.session.revision,
             "transport": self.session.wire.transport,
             "gemini": self.conversation.gemini,
+            "directories": frozenset(self._directories()),
         }
+
+    def _directories(self) -> list[str]:
+        made = [name for name, text in self.conversation.files.items() if text is None]
+        return [".", *made, *(f"{self.place.work}/{name}" for name in made)]

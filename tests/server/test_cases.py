@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -24,31 +23,18 @@ from gemini_mcp.outcome import (
     refusal_result,
 )
 from gemini_mcp.redaction import Secrets
-from gemini_mcp.spec import load_documents, load_server
+from gemini_mcp.spec import load_documents, load_server, written_out
 
 Json: TypeAlias = Any
 
-SPEC = Path(__file__).parents[2] / "spec"
-SERVER = load_server(SPEC)
+SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}
 
 
-def written_out(value: Json) -> Json:
-    """A document with its abbreviated texts at full length."""
-    match value:
-        case {"repeat": str(text), "times": int(times)}:
-            return text * times
-        case dict():
-            return {name: written_out(item) for name, item in value.items()}
-        case list():
-            return [written_out(item) for item in value]
-        case _:
-            return value
-
-
 CASES: Mapping[str, Json] = {
-    name: written_out(case) for name, case in load_documents("server/cases", SPEC).items() if "result" in case
+    name: written_out(case) for name, case in load_documents("server/cases").items() if "result" in case
 }
+"""A case with a JSON-RPC error in place of a result never reaches these functions."""
 
 
 def planned(case: Json) -> Invocation:
@@ -77,8 +63,9 @@ def ended(case: Json) -> Outcome:
         case {"timedOut": seconds, "stderr": stderr}:
             return TimedOut(seconds, stderr)
         case {"notStarted": condition, **more}:
-            given = {"cwd": repr(case["invocation"].get("cwd")), "program": repr(SERVER.invocation.program)}
-            return NotStarted(condition, {"where": "on PATH", **given, **more})
+            paths = {"cwd": case["invocation"].get("cwd"), "program": more.get("program")}
+            fields = {"where": "on PATH", "reason": more.get("reason", "")}
+            return NotStarted(condition, fields | {name: repr(path) for name, path in paths.items()})
         case other:
             raise AssertionError(f"{other!r} is no outcome")
 

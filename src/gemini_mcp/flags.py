@@ -199,6 +199,7 @@ class _Append(argparse.Action):
 def _parser(version: str) -> _Parser:
     parser = _Parser(
         prog="gemini-mcp-server",
+        usage="%(prog)s [OPTIONS]\n       %(prog)s doctor [--json]\n       %(prog)s --print-config CLIENT [OPTIONS]",
         description="An MCP server whose tools `chat` and `chat-reply` drive the gemini command line.",
         epilog=f"Every option has a twin in the environment: --kill-grace is {VARIABLE_PREFIX}KILL_GRACE.",
         allow_abbrev=False,

@@ -3,6 +3,7 @@
 Streamable HTTP at `/mcp`, or the older pair of an event stream at `/sse` and posts to `/messages/`.
 """
 
+import logging
 import os
 import socket
 import sys
@@ -13,19 +14,18 @@ import uvicorn
 from mcp.server.lowlevel.server import Server
 from mcp.server.sse import SseServerTransport
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from gemini_mcp import temporary
 from gemini_mcp.calls import Calls
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.guard import Application, gate, guarded
+from gemini_mcp.guard import Application, Message, Receive, Send, gate, guarded
 from gemini_mcp.options import Options, is_loopback
 from gemini_mcp.server import build
 from gemini_mcp.spec import ServerSpec
 
 PATHS = {"http": "/mcp", "sse": "/sse"}
+POSTS = "/messages/"
 
 MAX_BODY = 32 << 20
 """Bytes of a request: the longest prompt, each of its characters escaped, and room to spare."""
@@ -54,7 +54,9 @@ class _Uvicorn(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._calls.close()
-        super().handle_exit(sig, frame)
+        self.should_exit = True
+        # From here on connections are cut, and each would be told with a traceback.
+        logging.disable(logging.ERROR)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -73,12 +75,23 @@ def _application(server: Server[Any], transport: str) -> Application:
     return _sse(server)
 
 
+class _EventStream:
+    """The `/sse` endpoint, as an application of its own: the SDK wants the bare `send`."""
+
+    def __init__(self, server: Server[Any], posts: SseServerTransport) -> None:
+        self._server = server
+        self._posts = posts
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        async with self._posts.connect_sse(scope, receive, send) as (incoming, outgoing):
+            await self._server.run(incoming, outgoing, self._server.create_initialization_options())
+
+
 def _sse(server: Server[Any]) -> Starlette:
-    posts = SseServerTransport("/messages/", max_request_body_size=MAX_BODY)
-
-    async def stream(request: Request) -> Response:
-        async with posts.connect_sse(request.scope, request.receive, request._send) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-        return Response()
-
-    return Starlette(routes=[Route(PATHS["sse"], endpoint=stream), Mount("/messages/", app=posts.handle_post_message)])
+    posts = SseServerTransport(POSTS, max_request_body_size=MAX_BODY)
+    return Starlette(
+        routes=[
+            Route(PATHS["sse"], endpoint=_EventStream(server, posts), methods=["GET"]),
+            Mount(POSTS, app=posts.handle_post_message),
+        ]
+    )

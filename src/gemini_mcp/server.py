@@ -20,6 +20,9 @@ from gemini_mcp.template import Json
 
 Context = ServerRequestContext[Any, Any]
 
+COMPLETE = {"resultType": "complete"}
+"""What the stateless revision asks of every result; the SDK takes it out for the others."""
+
 LIST_FRESH_FOR = 3_600_000
 """Milliseconds a client may keep the list of tools; it changes only when the server is started anew."""
 
@@ -38,11 +41,11 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
     async def list_tools(context: Context, params: PaginatedRequestParams) -> dict[str, Json]:
         if params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "There is one page of tools, so no cursor leads to another.")
-        return {"tools": tools}
+        return {"tools": tools, **COMPLETE}
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Json]:
         try:
-            return await calls.call(params.name, params.arguments or {}, _progress(context))
+            return {**await calls.call(params.name, params.arguments or {}, _progress(context)), **COMPLETE}
         except UnknownTool as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
 

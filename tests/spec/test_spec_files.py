@@ -187,7 +187,7 @@ def test_every_requirement_on_a_call_is_shown_by_a_case_or_a_scenario():
 
 def test_the_examples_of_the_tool_specification_are_cases():
     examples = read(EXAMPLES)
-    cases = {name: read(SPEC / f"server/cases/seed-{name}.json") for name in examples}
+    cases = {name: read(SPEC / f"server/cases/tool-spec-{name}.json") for name in examples}
     assert {name: cases[name]["call"] for name in ("chat", "chat-reply")} == {
         name: examples[name]["request"]["params"] for name in ("chat", "chat-reply")
     }

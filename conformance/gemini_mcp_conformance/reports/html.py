@@ -1,0 +1,131 @@
+"""The page: every requirement, those that need attention first, with the conversation and the fake's journal.
+
+Report in, one self-contained page out, pure. It works without a network and without its script.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from gemini_mcp_conformance.report import LEVELS, VERDICTS, Evidence, Judgement, Report, Run, Verdict
+from gemini_mcp_conformance.reports.context import Context, conclusion, run_facts, scores, title
+from gemini_mcp_conformance.reports.filters import controls, row_attributes
+from gemini_mcp_conformance.reports.markup import Markup, element, joined, page
+
+SECTIONS: dict[Verdict, str] = {
+    "harness-error": "Faults of the suite",
+    "fail": "Broken",
+    "could-not-run": "Could not be judged",
+    "pass": "Kept",
+    "not-applicable": "Not applicable",
+}
+OPEN = ("harness-error", "fail", "could-not-run")
+
+
+def render(report: Report, context: Context) -> str:
+    sections = (_section(report, verdict, heading) for verdict, heading in SECTIONS.items())
+    levels = (judgement.level for judgement in report.judgements)
+    verdicts = (judgement.verdict for judgement in report.judgements)
+    return page(
+        f"{title(report)}: {conclusion(report)}",
+        element("header", *_summary(report)),
+        element("main", controls(levels, verdicts), *sections),
+    )
+
+
+def _summary(report: Report) -> Iterator[Markup]:
+    yield element("h1", title(report))
+    yield element("p", conclusion(report), " ", scores(report), ".", class_=f"conclusion exit-{report.exit}")
+    yield from (element("p", note, class_="note") for note in report.notes)
+    yield definitions(run_facts(report))
+    yield element("div", _counts(report), class_="scroll", tabindex="0", role="region", aria_label="Counts")
+
+
+def definitions(values: dict[str, str]) -> Markup:
+    """Names and values, side by side."""
+    return element("dl", *(element("div", element("dt", name), element("dd", text)) for name, text in values.items()))
+
+
+def _counts(report: Report) -> Markup:
+    counts = report.counts()
+    head = element("tr", element("td"), *(element("th", verdict, scope="col") for verdict in VERDICTS))
+    rows = (
+        element(
+            "tr",
+            element("th", level, scope="row"),
+            *(element("td", str(counts[level][verdict]), class_=verdict) for verdict in VERDICTS),
+        )
+        for level in LEVELS
+    )
+    return element("table", element("thead", head), element("tbody", *rows))
+
+
+def _section(report: Report, verdict: Verdict, heading: str) -> Markup:
+    judgements = report.with_verdict(verdict)
+    if not judgements:
+        return Markup()
+    return element(
+        "section",
+        element("h2", f"{heading} ", element("small", str(len(judgements)))),
+        *(_article(judgement) for judgement in judgements),
+    )
+
+
+def _article(judgement: Judgement) -> Markup:
+    link = element("a", judgement.id, href=f"#{judgement.id}")
+    known = () if judgement.known is None else (element("span", "known", class_="tag"),)
+    tags = (element("span", judgement.verdict, class_="tag"), element("span", judgement.level, class_="tag"), *known)
+    return element(
+        "article",
+        element("h3", link, " ", *tags),
+        element("p", judgement.sentence),
+        _story(judgement),
+        id=judgement.id,
+        class_=judgement.verdict,
+        **row_attributes(judgement.level, (judgement.verdict,)),
+    )
+
+
+def _story(judgement: Judgement) -> Markup:
+    facts = {
+        "What the suite did": judgement.evidence and judgement.evidence.did,
+        "What the port did" if judgement.verdict == "fail" else "Why": judgement.message,
+        "Witness": judgement.witness,
+        "Known": judgement.known,
+        "Replay": judgement.replay,
+    }
+    story = definitions({name: text for name, text in facts.items() if text})
+    if judgement.verdict in OPEN:
+        return joined((story, *_evidence(judgement.evidence)))
+    return element("details", element("summary", "Witness" if judgement.witness else "Why"), story)
+
+
+def _evidence(evidence: Evidence | None) -> Iterator[Markup]:
+    if evidence is not None:
+        yield _lines("Sent by the suite", evidence.sent)
+        yield _lines("Sent by the port", evidence.received)
+        yield from (_run(number, run) for number, run in enumerate(evidence.runs, 1))
+
+
+def _lines(heading: str, lines: Sequence[str]) -> Markup:
+    listed = element("ol", *(element("li", _text(line)) for line in lines)) if lines else element("p", "Nothing.")
+    return _unfolded(heading, listed)
+
+
+def _run(number: int, run: Run) -> Markup:
+    argv = element("ol", *(element("li", _text(element_)) for element_ in run.argv))
+    nothing = element("em", "nothing")
+    rows = {
+        "Arguments": argv,
+        "Directory": _text(run.cwd),
+        f"stdin ({run.stdin_kind})": nothing if run.stdin is None else _text(run.stdin),
+        "System file": nothing if run.system_file is None else _text(run.system_file),
+    }
+    listed = (element("div", element("dt", name), element("dd", value)) for name, value in rows.items())
+    return _unfolded(f"Run {number} of gemini", element("dl", *listed))
+
+
+def _text(text: str) -> Markup:
+    return element("code", text) if text else element("em", "empty")
+
+
+def _unfolded(heading: str, content: Markup) -> Markup:
+    return element("details", element("summary", heading), content, open=True)

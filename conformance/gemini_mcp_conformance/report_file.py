@@ -44,7 +44,7 @@ def load(path: Path) -> Report:
         return parse(path.read_bytes())
     except OSError as error:
         raise UsageError(f"The report {str(path)!r} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{str(path)!r} is not a report of this suite: {error}.") from None
 
 
@@ -55,8 +55,9 @@ def parse(text: str | bytes) -> Report:
     if complaints:
         raise ValueError(complaints[0])
     report = _report(document)
+    derived = to_json(report)
     for key in ("counts", "score"):
-        if to_json(report)[key] != document[key]:
+        if derived[key] != document[key]:
             raise ValueError(f"$.{key}: it does not agree with the verdicts")
     return report
 
@@ -144,7 +145,8 @@ def _target(value: Mapping[str, Json]) -> Command | Url:
 
 def _judgement(entry: Mapping[str, Json]) -> Judgement:
     evidence = entry.get("evidence")
-    return Judgement(**{**entry, "evidence": evidence and _evidence(evidence)})
+    fields = {name: value for name, value in entry.items() if name != "evidence"}
+    return Judgement(**fields, evidence=evidence and _evidence(evidence))
 
 
 def _evidence(value: Json) -> Evidence:

@@ -82,7 +82,7 @@ def update(report: Report, baseline: Baseline) -> Baseline:
     judged = {judgement.id for judgement in report.judgements}
     kept = tuple(entry for entry in baseline.entries if entry.id not in judged)
     failing = report.with_verdict("fail", "could-not-run")
-    return replace(baseline, entries=(*kept, *(Entry(judged.id, reasons.get(judged.id)) for judged in failing)))
+    return replace(baseline, entries=(*kept, *(Entry(found.id, reasons.get(found.id)) for found in failing)))
 
 
 def _stale(judgements: Sequence[Judgement], baseline: Baseline, requirements: Collection[str]) -> Iterator[str]:
@@ -103,10 +103,13 @@ def _exit(report: Report, judgements: Sequence[Judgement], stale: bool) -> int:
 
 
 def _entries(document: Json) -> Iterator[Entry]:
-    if not isinstance(document, dict) or set(document) != {"known"} or not isinstance(document["known"], list):
-        raise ValueError('it should be {"known": [{"id": …, "reason": …}]}')
+    match document:
+        case {"known": [*values], **rest} if not rest:
+            pass
+        case _:
+            raise ValueError('it should be {"known": [{"id": …, "reason": …}]}')
     seen: set[str] = set()
-    for value in document["known"]:
+    for value in values:
         entry = _entry(value)
         if entry.id in seen:
             raise ValueError(f"it lists {entry.id!r} twice")

@@ -1,1 +1,1 @@
-"""The matrix: many ports on one page. `ports` reads which, `running` runs each within its budget, `pages` shows them."""
+"""Many ports on one page: `ports` reads which, `running` runs each within its budget, `pages` shows what came of it."""

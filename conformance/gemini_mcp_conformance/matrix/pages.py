@@ -9,7 +9,7 @@ from gemini_mcp_conformance.report import Judgement, Report, Verdict
 from gemini_mcp_conformance.reports import markdown
 from gemini_mcp_conformance.reports.context import conclusion, scores
 from gemini_mcp_conformance.reports.filters import controls, row_attributes
-from gemini_mcp_conformance.reports.markup import Markup, element, joined, page
+from gemini_mcp_conformance.reports.markup import Markup, element, joined, page, prose
 
 SIGNS: Mapping[Verdict, str] = {
     "pass": "✓",
@@ -102,14 +102,11 @@ def _table(columns: Sequence[Column], listed: Sequence[Row]) -> Markup:
 
 def _row(columns: Sequence[Column], row: Row) -> Markup:
     requirement = row.requirement
-    head = element("th", element("code", requirement.id), f" {requirement.level}", _more(columns, row), scope="row")
+    name = element("summary", element("code", requirement.id), f" {requirement.level}")
+    more = joined((element("p", prose(requirement.sentence)), *_messages(columns, row)))
+    head = element("th", element("details", name, more), scope="row")
     cells = (_cell(judgement) for judgement in row.judgements)
     return element("tr", head, *cells, **row_attributes(requirement.level, row.verdicts()))
-
-
-def _more(columns: Sequence[Column], row: Row) -> Markup:
-    messages = joined(_messages(columns, row))
-    return element("details", element("summary", "more"), element("p", row.requirement.sentence), messages)
 
 
 def _messages(columns: Sequence[Column], row: Row) -> Iterator[Markup]:

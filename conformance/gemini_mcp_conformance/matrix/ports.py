@@ -9,19 +9,20 @@ from gemini_mcp.spec import Json
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.report import Command, Url
 
-KEYS = ("name", "command", "url", "env", "budget")
+KEYS = ("name", "command", "url", "fake", "env", "budget")
 BUDGET = 60.0
 """Seconds that a port may cost when it names no budget."""
 
 
 @dataclass(frozen=True)
 class Port:
-    """One column of the matrix: what is run, and how many seconds it may cost."""
+    """One column of the matrix: what is run, and how many seconds it may cost; `fake` goes with a URL."""
 
     name: str
     target: Command | Url
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     budget: float = BUDGET
+    fake: str | None = None
 
 
 def parse(text: str, file: str) -> tuple[Port, ...]:
@@ -38,8 +39,10 @@ def _ports(document: Mapping[str, Json]) -> Iterator[Port]:
     if set(document) != {"port"} or not isinstance(tables, list):
         raise ValueError("it should hold a table [[port]] for each port, and nothing else")
     names: set[str] = set()
-    for number, table in enumerate(tables, 1):
-        port = _port(number, table)
+    for number, table in enumerate(cast(list[Json], tables), 1):
+        if not isinstance(table, dict):
+            raise ValueError(f"port {number} is no table")
+        port = _port(number, cast(dict[str, Json], table))
         if port.name in names:
             raise ValueError(f"it has two ports of the name {port.name!r}")
         names.add(port.name)
@@ -53,7 +56,7 @@ def _port(number: int, table: Mapping[str, Json]) -> Port:
     unknown = sorted(set(table) - set(KEYS))
     if unknown:
         raise ValueError(f"port {name!r} has the key {unknown[0]!r}; the keys are {', '.join(KEYS)}")
-    return Port(name, _target(name, table), _env(name, table), _budget(name, table))
+    return Port(name, _target(name, table), _env(name, table), _budget(name, table), _fake(name, table))
 
 
 def _target(name: str, table: Mapping[str, Json]) -> Command | Url:
@@ -80,3 +83,10 @@ def _budget(name: str, table: Mapping[str, Json]) -> float:
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < float("inf"):
         raise ValueError(f"`budget` of port {name!r} is {budget!r}; it should be a number of seconds above 0")
     return float(budget)
+
+
+def _fake(name: str, table: Mapping[str, Json]) -> str | None:
+    fake = table.get("fake")
+    if fake is not None and ("url" not in table or not isinstance(fake, str) or not fake):
+        raise ValueError(f"`fake` of port {name!r} should be the directory of a fake gemini, and goes with `url` only")
+    return fake

@@ -9,7 +9,7 @@ import os
 import signal
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from typing import TypeAlias
 from gemini_mcp_conformance import report_file
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.matrix.ports import Port
-from gemini_mcp_conformance.report import Command, Report
+from gemini_mcp_conformance.report import Command, Report, Url
 
 GRACE = 5.0
 """Seconds between the interrupt, at which the suite ends what it started, and the kill."""
@@ -66,8 +66,8 @@ def _argv(program: Sequence[str], options: Sequence[str], port: Port, report: Pa
     match port.target:
         case Command(argv):
             target = ["--", *argv]
-        case target:
-            target = ["--url", target.url]
+        case Url(url):
+            target = ["--url", url, *(("--fake", port.fake) if port.fake else ())]
     return [*program, "run", *own, *options, *env, *target]
 
 
@@ -79,9 +79,13 @@ async def _run(port: Port, argv: Sequence[str], path: Path) -> Report | Failure:
         return Failure(f"The suite did not end within the budget of {port.budget:g} s.")
     except OSError as error:
         return Failure(f"The suite could not be started: {error}.")
+    return _result(path, process.returncode, stderr)
+
+
+def _result(path: Path, returncode: int | None, stderr: bytes) -> Report | Failure:
     if not path.exists():
         told = stderr.decode("utf-8", "backslashreplace").strip()[-STDERR:]
-        return Failure(f"The suite ended with {process.returncode} and without a report. {told}".strip())
+        return Failure(f"The suite ended with {returncode} and without a report. {told}".strip())
     try:
         return report_file.load(path)
     except UsageError as error:
@@ -89,14 +93,14 @@ async def _run(port: Port, argv: Sequence[str], path: Path) -> Report | Failure:
 
 
 @contextlib.asynccontextmanager
-async def _started(argv: Sequence[str]) -> AsyncIterator[Process]:
+async def _started(argv: Sequence[str]) -> AsyncGenerator[Process]:
     process = await asyncio.create_subprocess_exec(
         *argv, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, start_new_session=True
     )
     try:
         yield process
     finally:
-        await asyncio.shield(_end(process))
+        await _end(process)
 
 
 async def _end(process: Process) -> None:

@@ -3,12 +3,12 @@
 Report in, one self-contained page out, pure. It works without a network and without its script.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gemini_mcp_conformance.report import LEVELS, VERDICTS, Evidence, Judgement, Report, Run, Verdict
 from gemini_mcp_conformance.reports.context import Context, conclusion, run_facts, scores, title
 from gemini_mcp_conformance.reports.filters import controls, row_attributes
-from gemini_mcp_conformance.reports.markup import Markup, element, joined, page
+from gemini_mcp_conformance.reports.markup import Markup, element, joined, page, prose
 
 SECTIONS: dict[Verdict, str] = {
     "harness-error": "Faults of the suite",
@@ -36,24 +36,24 @@ def _summary(report: Report) -> Iterator[Markup]:
     yield element("p", conclusion(report), " ", scores(report), ".", class_=f"conclusion exit-{report.exit}")
     yield from (element("p", note, class_="note") for note in report.notes)
     yield definitions(run_facts(report))
-    yield element("div", _counts(report), class_="scroll", tabindex="0", role="region", aria_label="Counts")
+    yield _counts(report)
 
 
-def definitions(values: dict[str, str]) -> Markup:
+def definitions(values: Mapping[str, str]) -> Markup:
     """Names and values, side by side."""
     return element("dl", *(element("div", element("dt", name), element("dd", text)) for name, text in values.items()))
 
 
 def _counts(report: Report) -> Markup:
     counts = report.counts()
-    head = element("tr", element("td"), *(element("th", verdict, scope="col") for verdict in VERDICTS))
+    head = element("tr", element("td"), *(element("th", level, scope="col") for level in LEVELS))
     rows = (
         element(
             "tr",
-            element("th", level, scope="row"),
-            *(element("td", str(counts[level][verdict]), class_=verdict) for verdict in VERDICTS),
+            element("th", verdict, scope="row"),
+            *(element("td", str(counts[level][verdict])) for level in LEVELS),
         )
-        for level in LEVELS
+        for verdict in VERDICTS
     )
     return element("table", element("thead", head), element("tbody", *rows))
 
@@ -75,8 +75,8 @@ def _article(judgement: Judgement) -> Markup:
     tags = (element("span", judgement.verdict, class_="tag"), element("span", judgement.level, class_="tag"), *known)
     return element(
         "article",
-        element("h3", link, " ", *tags),
-        element("p", judgement.sentence),
+        element("h3", link, *tags),
+        element("p", prose(judgement.sentence)),
         _story(judgement),
         id=judgement.id,
         class_=judgement.verdict,
@@ -86,11 +86,11 @@ def _article(judgement: Judgement) -> Markup:
 
 def _story(judgement: Judgement) -> Markup:
     facts = {
-        "What the suite did": judgement.evidence and judgement.evidence.did,
-        "What the port did" if judgement.verdict == "fail" else "Why": judgement.message,
-        "Witness": judgement.witness,
+        "What the suite did": judgement.evidence and prose(judgement.evidence.did),
+        "What the port did" if judgement.verdict == "fail" else "Why": judgement.message and prose(judgement.message),
+        "Witness": judgement.witness and prose(judgement.witness),
         "Known": judgement.known,
-        "Replay": judgement.replay,
+        "Replay": judgement.replay and element("code", judgement.replay),
     }
     story = definitions({name: text for name, text in facts.items() if text})
     if judgement.verdict in OPEN:
@@ -111,16 +111,15 @@ def _lines(heading: str, lines: Sequence[str]) -> Markup:
 
 
 def _run(number: int, run: Run) -> Markup:
-    argv = element("ol", *(element("li", _text(element_)) for element_ in run.argv))
+    argv = element("ol", *(element("li", _text(argument)) for argument in run.argv), start="0")
     nothing = element("em", "nothing")
-    rows = {
+    facts = {
         "Arguments": argv,
         "Directory": _text(run.cwd),
         f"stdin ({run.stdin_kind})": nothing if run.stdin is None else _text(run.stdin),
         "System file": nothing if run.system_file is None else _text(run.system_file),
     }
-    listed = (element("div", element("dt", name), element("dd", value)) for name, value in rows.items())
-    return _unfolded(f"Run {number} of gemini", element("dl", *listed))
+    return _unfolded(f"Run {number} of gemini", definitions(facts))
 
 
 def _text(text: str) -> Markup:

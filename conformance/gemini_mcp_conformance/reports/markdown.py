@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 def _reference(character: str) -> str:
-    return character if character.isalnum() or character in " ,;()/'" else f"&#{ord(character)};"
+    return character if character.isalnum() or character in " ,;()/'-" else f"&#{ord(character)};"
 
 
 def _counts(report: Report) -> str:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
@@ -27,6 +28,12 @@ def element(name: str, /, *content: str, **attributes: str | bool | None) -> Mar
 def joined(parts: Iterable[str]) -> Markup:
     """Several pieces of content, one after the other."""
     return Markup("".join(part if isinstance(part, Markup) else html.escape(printable(part)) for part in parts))
+
+
+def prose(text: str) -> Markup:
+    """Sentences in which backticks mark code."""
+    parts = re.split(r"`([^`\n]+)`", text)
+    return joined(element("code", part) if index % 2 else part for index, part in enumerate(parts))
 
 
 def page(title: str, *body: str) -> Markup:

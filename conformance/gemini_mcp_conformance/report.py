@@ -24,7 +24,7 @@ COULD_BE_JUDGED = (CONFORMS, DOES_NOT, INCOMPLETE)
 
 @dataclass(frozen=True)
 class Run:
-    """One start of gemini, as the fake journalled it."""
+    """One start of gemini, as the fake journalled it; `argv` are its arguments, without the program's name."""
 
     argv: tuple[str, ...]
     cwd: str

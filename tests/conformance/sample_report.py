@@ -9,7 +9,7 @@ from gemini_mcp_conformance.reports import Context
 HOSTILE = "</script><script>alert(1)</script> & \"'|`*_@someone\n::error::no\r\x1b[31m\x00\ud800\u202e%0A ]]>"
 """What a port may answer: markup of five kinds, commands of a log, controls, half a character."""
 
-RUN = Run(("gemini", "-p", HOSTILE, ""), "{cwd}", "pipe", None, "Be brief.\n")
+RUN = Run(("-p", HOSTILE, ""), "{cwd}", "pipe", None, "Be brief.\n")
 EVIDENCE = Evidence(
     did="It called `chat` with a prompt of two lines.",
     sent=('{"jsonrpc":"2.0","id":1,"method":"tools/call"}',),

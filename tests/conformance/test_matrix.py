@@ -14,8 +14,8 @@ from gemini_mcp_conformance import report_file
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.matrix import ports, running
 from gemini_mcp_conformance.matrix.pages import Column, render_html, render_markdown, rows
-from gemini_mcp_conformance.matrix.ports import Port
-from gemini_mcp_conformance.matrix.running import Failure, run_all, suite
+from gemini_mcp_conformance.matrix.ports import Failure, Port
+from gemini_mcp_conformance.matrix.running import run_all, suite
 from gemini_mcp_conformance.report import Command, Report, Url
 
 SUITE = """

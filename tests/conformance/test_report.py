@@ -1,6 +1,8 @@
 """The report itself: what follows from its verdicts, and its JSON, which is the same for the same report."""
 
 import json
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,8 +13,9 @@ from sample_report import EVERY, SAMPLE, broken, faulty, foreign, kept, report_o
 
 from gemini_mcp_conformance import report_file
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.evidence import HEAD, TAIL, shown
-from gemini_mcp_conformance.report import Judgement, Score, Url, exit_code
+from gemini_mcp_conformance.evidence import HEAD, TAIL, evidence, shown
+from gemini_mcp_conformance.fake import Fake
+from gemini_mcp_conformance.report import Evidence, Judgement, Run, Score, Url, exit_code
 from gemini_mcp_conformance.reports import FORMATS
 from gemini_mcp_conformance.reports.context import Context
 
@@ -96,6 +99,18 @@ def test_a_file_that_is_no_report_is_named_with_what_is_wrong(tmp_path: Path, te
 def test_a_report_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(UsageError, match=r"missing\.json' cannot be read"):
         report_file.load(tmp_path / "missing.json")
+
+
+def test_evidence_holds_what_gemini_was_given(tmp_path: Path):
+    system = tmp_path / "SYSTEM.md"
+    system.write_text("Be brief.", encoding="utf-8")
+    with Fake.create(tmp_path / "fake") as fake:
+        environ = fake.environ({**os.environ, "GEMINI_SYSTEM_MD": str(system)})
+        argv = ("gemini", b"-p", b"\xff", os.fsencode(tmp_path))
+        subprocess.run(argv, cwd=tmp_path, env=environ, input=b"more", capture_output=True, timeout=30, check=False)
+        found = evidence("It called `chat`.", [b"{}"], [], fake.calls(), {str(tmp_path): "{tmp}"})
+    run = Run(("-p", "\\xff", "{tmp}"), "{tmp}", "pipe", "more", "Be brief.")
+    assert found == Evidence("It called `chat`.", ("{}",), (), (run,))
 
 
 def test_evidence_escapes_what_is_no_utf_8():

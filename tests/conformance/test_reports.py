@@ -239,7 +239,7 @@ def test_a_failure_on_the_terminal_tells_the_whole_story():
         "  suite   It called `chat` with a prompt of two lines.",
         '  sent    {"jsonrpc":"2.0","id":1,"method":"tools/call"}',
         "  port    The port answered 'a' instead of 'b'.",
-        f"  gemini  {one_line(repr(['gemini', '-p', HOSTILE, '']), 100)}",
+        f"  gemini  {one_line(repr(['-p', HOSTILE, '']), 100)}",
         "  seen    The reply to id 1.",
         "  replay  gemini-mcp-conformance replay one -- node server.js",
         "",
@@ -261,6 +261,13 @@ def test_the_terminal_has_colours_only_when_asked():
 
 def test_no_line_of_the_terminal_begins_with_what_a_port_says():
     assert not re.search(r"^\s*::", rendered("terminal"), re.MULTILINE)
+
+
+def test_every_requirement_of_the_specification_is_found_on_its_line():
+    text = (Path(__file__).parents[2] / "spec/requirements.json").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for entry in json.loads(text)["requirements"]:
+        assert f'"id": "{entry["id"]}"' in lines[Context(text).line(entry["id"]) - 1]
 
 
 def test_a_requirement_that_the_specification_does_not_hold_is_on_line_1():

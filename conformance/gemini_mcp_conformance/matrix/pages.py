@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_mcp_conformance.matrix.ports import Port
-from gemini_mcp_conformance.matrix.running import Failure
+from gemini_mcp_conformance.matrix.ports import Failure, Port
 from gemini_mcp_conformance.report import Judgement, Report, Verdict
 from gemini_mcp_conformance.reports import markdown
 from gemini_mcp_conformance.reports.context import conclusion, scores

@@ -1,4 +1,7 @@
-"""PORTS.toml: the text of a list of ports in, frozen records out; pure. A key of a port is added to Port and KEYS."""
+"""PORTS.toml: the text of a list of ports in, frozen records out; pure.
+
+A key that a port may have is added to Port and to KEYS.
+"""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -23,6 +26,13 @@ class Port:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     budget: float = BUDGET
     fake: str | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no report of a port."""
+
+    reason: str
 
 
 def parse(text: str, file: str) -> tuple[Port, ...]:

@@ -10,13 +10,12 @@ import signal
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from gemini_mcp_conformance import report_file
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.matrix.ports import Port
+from gemini_mcp_conformance.matrix.ports import Failure, Port
 from gemini_mcp_conformance.report import Command, Report, Url
 
 GRACE = 5.0
@@ -24,13 +23,6 @@ GRACE = 5.0
 
 STDERR = 500
 """Characters of the suite's last words that a Failure repeats."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why there is no report of a port."""
-
-    reason: str
 
 
 Runner: TypeAlias = Callable[[Port], Awaitable[Report | Failure]]

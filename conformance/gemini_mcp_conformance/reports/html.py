@@ -106,20 +106,22 @@ def _evidence(evidence: Evidence | None) -> Iterator[Markup]:
 
 
 def _lines(heading: str, lines: Sequence[str]) -> Markup:
-    listed = element("ol", *(element("li", _text(line)) for line in lines)) if lines else element("p", "Nothing.")
-    return _unfolded(heading, listed)
+    return _unfolded(heading, _list(lines))
 
 
 def _run(number: int, run: Run) -> Markup:
-    argv = element("ol", *(element("li", _text(argument)) for argument in run.argv), start="0")
     nothing = element("em", "nothing")
     facts = {
-        "Arguments": argv,
+        "Arguments": _list(run.argv),
         "Directory": _text(run.cwd),
         f"stdin ({run.stdin_kind})": nothing if run.stdin is None else _text(run.stdin),
         "System file": nothing if run.system_file is None else _text(run.system_file),
     }
     return _unfolded(f"Run {number} of gemini", definitions(facts))
+
+
+def _list(texts: Sequence[str]) -> Markup:
+    return element("ol", *(element("li", _text(text)) for text in texts)) if texts else element("em", "none")
 
 
 def _text(text: str) -> Markup:

@@ -1,4 +1,7 @@
-"""HTML as values: text becomes Markup only by being escaped, and a page needs nothing but itself. Pure."""
+"""HTML as values: text becomes Markup only by being escaped, and a page needs nothing but itself.
+
+Values in, markup out; the style and the script of a page are files beside this one, read once.
+"""
 
 import base64
 import hashlib

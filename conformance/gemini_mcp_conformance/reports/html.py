@@ -100,13 +100,9 @@ def _story(judgement: Judgement) -> Markup:
 
 def _evidence(evidence: Evidence | None) -> Iterator[Markup]:
     if evidence is not None:
-        yield _lines("Sent by the suite", evidence.sent)
-        yield _lines("Sent by the port", evidence.received)
+        yield _unfolded("Sent by the suite", _list(evidence.sent))
+        yield _unfolded("Sent by the port", _list(evidence.received))
         yield from (_run(number, run) for number, run in enumerate(evidence.runs, 1))
-
-
-def _lines(heading: str, lines: Sequence[str]) -> Markup:
-    return _unfolded(heading, _list(lines))
 
 
 def _run(number: int, run: Run) -> Markup:

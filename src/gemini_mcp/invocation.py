@@ -1,0 +1,161 @@
+"""Plans what a call runs: a tool, its arguments and the operator's extras in, an `Invocation` out. Pure.
+
+What a tool's arguments become is said by `invocation.json`; this module only interprets its templates.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from gemini_mcp.arguments import check
+from gemini_mcp.errors import CallerError
+from gemini_mcp.spec import ToolSpec
+from gemini_mcp.template import Element, Form, FormCase, InvocationSpec, Join, Json, Refusal, ToolTemplate, Value, With
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What the operator adds to every command line."""
+
+    flags: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """One run of gemini, decided but not begun."""
+
+    argv: tuple[str, ...]
+    cwd: str | None = None
+    stdin: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    resumes: str | None = None
+    resumes_by_id: bool = False
+    private: tuple[str, ...] = ()
+
+
+def plan(
+    tool: ToolSpec, arguments: Mapping[str, Json], spec: InvocationSpec, extras: Extras | None = None
+) -> Invocation:
+    """Turn a call into the run it asks for; `CallerError` for a call that may not run."""
+    extras = extras or Extras()
+    check(tool, arguments)
+    template = spec.tools.get(tool.name)
+    if template is None:
+        raise CallerError("no-invocation", {"tool": tool.name})
+    given = {name: arguments[name] for name in tool.properties if name in arguments}
+    _refuse(given, spec)
+    return _fill(template, spec, _with_defaults(_present(given, spec), spec, extras), extras.flags)
+
+
+def environment(
+    inherited: Mapping[str, str], spec: InvocationSpec, invocation: Invocation, directory: str | None
+) -> dict[str, str]:
+    """The variables of one run whose files lie in `directory`."""
+    kept = {
+        name: value
+        for name, value in inherited.items()
+        if not any(fnmatchcase(name, pattern) for pattern in spec.withhold)
+    }
+    return kept | {name: f"{directory}/{file}" for name, file in invocation.env.items()}
+
+
+def _refuse(given: Mapping[str, Json], spec: InvocationSpec) -> None:
+    for name, value in given.items():
+        rule = spec.rules.get(name)
+        for refusal in (*spec.everywhere, *(rule.refusals if rule else ())):
+            if isinstance(value, str) and _applies(refusal, value):
+                fields = {"argument": name, "bytes": str(_size(value))}
+                raise CallerError("refused", fields, refusal.sentence)
+
+
+def _applies(refusal: Refusal, value: str) -> bool:
+    if refusal.max_bytes is not None and _size(value) > refusal.max_bytes:
+        return True
+    return refusal.pattern is not None and re.search(refusal.pattern, value) is not None
+
+
+def _present(given: Mapping[str, Json], spec: InvocationSpec) -> dict[str, Json]:
+    return {name: value for name, value in given.items() if not _is_absent(name, value, spec)}
+
+
+def _is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
+    rule = spec.rules.get(name)
+    return (
+        rule is not None
+        and rule.absent is not None
+        and isinstance(value, str)
+        and re.fullmatch(rule.absent, value) is not None
+    )
+
+
+def _with_defaults(present: dict[str, Json], spec: InvocationSpec, extras: Extras) -> dict[str, Json]:
+    defaults = {
+        name: extras.defaults[rule.option]
+        for name, rule in spec.rules.items()
+        if rule.option is not None and rule.option in extras.defaults
+    }
+    return defaults | present
+
+
+def _fill(
+    template: ToolTemplate, spec: InvocationSpec, values: Mapping[str, Json], flags: tuple[str, ...]
+) -> Invocation:
+    used = [element.name for element in template.argv if isinstance(element, Form)]
+    forms = {name: _choose(spec.forms[name], values.get(name)) for name in used}
+    files = {name: text for name, value in template.files.items() if (text := _text(value, values)) is not None}
+    resumes = _text(template.resumes, values) if template.resumes else None
+    stdin = [form.stdin for form in forms.values() if form and form.stdin]
+    return Invocation(
+        argv=(*_elements(template.argv, values, forms), *flags),
+        cwd=values.get(template.cwd) if template.cwd else None,
+        stdin="".join(_text(value, values) or "" for value in stdin) if stdin else None,
+        files=files,
+        env={variable: file for variable, file in template.env.items() if file in files},
+        resumes=resumes,
+        resumes_by_id=resumes is not None and template.resumes is not None and resumes != template.resumes.default,
+        private=tuple(values[name] for name in template.private if name in values),
+    )
+
+
+def _choose(cases: tuple[FormCase, ...], text: Json) -> FormCase | None:
+    return next((case for case in cases if isinstance(text, str) and _fits(case, text)), None)
+
+
+def _fits(case: FormCase, text: str) -> bool:
+    if case.longer_than is not None and _size(text) <= case.longer_than:
+        return False
+    return case.pattern is None or re.search(case.pattern, text) is not None
+
+
+def _elements(
+    template: tuple[Element, ...], values: Mapping[str, Json], forms: Mapping[str, FormCase | None]
+) -> tuple[str, ...]:
+    return tuple(text for element in template for text in _expand(element, values, forms))
+
+
+def _expand(element: Element, values: Mapping[str, Json], forms: Mapping[str, FormCase | None]) -> tuple[str, ...]:
+    match element:
+        case str():
+            return (element,)
+        case Value():
+            text = _text(element, values)
+            return () if text is None else (text,)
+        case Join(parts):
+            return ("".join(part if isinstance(part, str) else _text(part, values) or "" for part in parts),)
+        case With(argument, elements):
+            return _elements(elements, values, forms) if argument in values else ()
+        case Form(name):
+            chosen = forms[name]
+            return _elements(chosen.argv, values, forms) if chosen else ()
+
+
+def _text(value: Value, values: Mapping[str, Json]) -> str | None:
+    found = values.get(value.argument, value.default)
+    return found if found is None or isinstance(found, str) else str(found)
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,215 @@
+"""Turns the way a run ended into the result of the call: an `Outcome` in, a `CallToolResult` as JSON out. Pure.
+
+A new way to end is a new record here; what is said of it stands in `outcome.json`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gemini_mcp.answer import find
+from gemini_mcp.errors import CallerError
+from gemini_mcp.redaction import Secrets, redact
+from gemini_mcp.template import Json
+from gemini_mcp.wording import OutcomeSpec, Sentence
+
+MAX_SAID = 1000
+"""Characters of Gemini CLI's own message that are quoted; all of it follows as stderr."""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """gemini ended by itself."""
+
+    exit: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Signalled:
+    """A signal that was not ours ended gemini."""
+
+    signal: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    """It took too long, and we ended it."""
+
+    seconds: float
+    stderr: str
+
+
+@dataclass(frozen=True)
+class NotStarted:
+    """It never ran; `condition` says why."""
+
+    condition: str
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+Outcome = Completed | Signalled | TimedOut | NotStarted
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What gemini answered."""
+
+    text: str
+    session: str | None
+    warnings: Json = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no answer; `stderr` is None when nothing was started."""
+
+    condition: str
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    stderr: str | None = None
+    said: str | None = None
+    exit: int | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """How much of an answer the client is shown, and where it finds the session."""
+
+    session_in: str = "meta"
+    max_chars: int | None = None
+
+
+def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
+    """Understand how a run ended."""
+    match outcome:
+        case NotStarted(condition, fields):
+            return Failure(condition, fields)
+        case TimedOut(seconds, stderr):
+            return Failure("timed-out", {"seconds": f"{seconds:g}"}, stderr)
+        case Signalled(signal, stderr):
+            return Failure("signal", {"signal": signal}, stderr, _message_in(stderr, spec))
+        case Completed(0, stdout, stderr):
+            return _read_stdout(stdout, stderr, spec)
+        case Completed(exit, stdout, stderr):
+            said = _message_in(stderr, spec) or _message_in(stdout, spec)
+            return Failure("exit", {"exit": str(exit)}, stderr, said, exit)
+
+
+def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
+    """The result of a call that was answered."""
+    text, is_cut = _cut(answer.text, view.max_chars)
+    notices = [name for name, holds in (("empty", not answer.text), ("cut", is_cut)) if holds]
+    meta = {
+        spec.meta["session"]: answer.session,
+        spec.meta["warnings"]: answer.warnings,
+        spec.meta["notice"]: " ".join(spec.notices[name] for name in notices) or None,
+    }
+    result: dict[str, Json] = {"content": [{"type": "text", "text": text}]}
+    if answer.session and view.session_in == "text":
+        result["content"].append({"type": "text", "text": f"{spec.meta['session']}: {answer.session}"})
+    if answer.session and view.session_in == "structured":
+        result["structuredContent"] = {spec.meta["session"]: answer.session}
+    if present := {name: value for name, value in meta.items() if value is not None}:
+        result["_meta"] = present
+    return result
+
+
+def failure_result(failure: Failure, spec: OutcomeSpec, secrets: Secrets) -> Json:
+    """The result of a call that failed."""
+    sentence = _sentence_for(failure, spec)
+    return _error(spec, _fill(sentence.text, failure.fields), failure, secrets)
+
+
+def refusal_result(error: CallerError, spec: OutcomeSpec) -> Json:
+    """The result of a call that may not run."""
+    failure = Failure(error.condition, error.fields)
+    template = error.sentence or _sentence_for(failure, spec).text
+    return _error(spec, _fill(template, failure.fields), failure, Secrets())
+
+
+def newest_session(listing: Outcome, entry: str) -> str | None:
+    """The id of the last entry in the list of sessions, wherever gemini printed it."""
+    if not isinstance(listing, Completed):
+        return None
+    entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".splitlines())
+    numbered = [(int(match[1]), match[2]) for match in entries if match]
+    return max(numbered, key=lambda pair: pair[0])[1] if numbered else None
+
+
+def _read_stdout(stdout: str, stderr: str, spec: OutcomeSpec) -> Answer | Failure:
+    if not stdout.strip():
+        return Failure("empty-output", {}, stderr, _message_in(stderr, spec))
+    text, error = spec.answer["text"], spec.answer["error"]
+    found = find(stdout, lambda value: text in value or value.get(error) is not None)
+    if found.value is not None:
+        return _read_answer(found.value, stderr, spec)
+    if found.is_truncated:
+        return Failure("truncated-output", {}, stderr)
+    return Failure("no-response", {}, stderr) if found.has_other_object else Answer(stdout, None)
+
+
+def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> Answer | Failure:
+    if (error := value.get(spec.answer["error"])) is not None:
+        return Failure("reported-error", {}, stderr, _message_of(error))
+    text, session = value.get(spec.answer["text"]), value.get(spec.answer["session"])
+    if not isinstance(text, str):
+        return Failure("no-response", {}, stderr)
+    return Answer(
+        _whole(text),
+        session if isinstance(session, str) and session else None,
+        value.get(spec.answer["warnings"]) or None,
+    )
+
+
+def _message_in(text: str, spec: OutcomeSpec) -> str | None:
+    error = spec.answer["error"]
+    found = find(text, lambda value: value.get(error) is not None).value
+    return _message_of(found[error]) if found else None
+
+
+def _message_of(error: Json) -> str | None:
+    match error:
+        case {"message": str(message)} | str(message) if message:
+            return _whole(message)
+        case _:
+            return None
+
+
+def _whole(text: str) -> str:
+    """JSON can spell half a character, which no UTF-8 can carry."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def _sentence_for(failure: Failure, spec: OutcomeSpec) -> Sentence:
+    return next(sentence for sentence in spec.sentences if _fits(sentence, failure))
+
+
+def _fits(sentence: Sentence, failure: Failure) -> bool:
+    return (
+        sentence.when == failure.condition
+        and (not sentence.exits or failure.exit in sentence.exits)
+        and (sentence.stderr is None or re.search(sentence.stderr, failure.stderr or "") is not None)
+    )
+
+
+def _fill(template: str, fields: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)
+
+
+def _error(spec: OutcomeSpec, sentence: str, failure: Failure, secrets: Secrets) -> Json:
+    said = redact(failure.said, secrets, spec)[:MAX_SAID] if failure.said else None
+    text = spec.prefix + sentence + (_fill(spec.said, {"message": said}) if said else "")
+    if failure.stderr is not None:
+        text += spec.separator + _tail(redact(failure.stderr, secrets, spec), spec.stderr_bytes)
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def _tail(text: str, size: int) -> str:
+    return text.encode("utf-8", "replace")[-size:].decode("utf-8", "ignore")
+
+
+def _cut(text: str, max_chars: int | None) -> tuple[str, bool]:
+    is_cut = max_chars is not None and len(text) > max_chars
+    return (text[:max_chars], True) if is_cut else (text, False)

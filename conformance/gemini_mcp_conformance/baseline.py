@@ -1,7 +1,7 @@
 """The baseline: requirements that a port is known not to meet yet, in a file of its own repository.
 
 Values in, values out, but for `load`, which reads the file. An entry that no longer holds is always told, and fails a
-strict run; so a baseline only ever shrinks unless somebody writes a reason into it.
+strict run.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gemini_mcp.spec import Json
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.report import COULD_BE_JUDGED, DOES_NOT, INCOMPLETE, Judgement, Report, exit_code
+from gemini_mcp_conformance.report import CONFORMS, COULD_BE_JUDGED, DOES_NOT, INCOMPLETE, Judgement, Report, exit_code
 
 NO_REASON = "no reason given"
 
@@ -99,7 +99,7 @@ def _exit(report: Report, judgements: Sequence[Judgement], stale: bool) -> int:
         return report.exit
     code = DOES_NOT if stale and report.strict else exit_code(judgements, report.strict)
     cut_short = report.exit == INCOMPLETE and exit_code(report.judgements, report.strict) != INCOMPLETE
-    return code or (INCOMPLETE if cut_short else code)
+    return INCOMPLETE if code == CONFORMS and cut_short else code
 
 
 def _entries(document: Json) -> Iterator[Entry]:

@@ -1,4 +1,4 @@
-"""Runs the suite on each port, in a process of its own that costs no more than the port's budget. Effects only.
+"""Runs the suite on each port, in a process of its own that is ended when the port's budget is spent. Effects only.
 
 How one port is run is a Runner, so that `run_all` does not know. `suite` is the Runner that starts the program.
 """
@@ -23,7 +23,6 @@ GRACE = 5.0
 
 STDERR = 500
 """Characters of the suite's last words that a Failure repeats."""
-
 
 Runner: TypeAlias = Callable[[Port], Awaitable[Report | Failure]]
 

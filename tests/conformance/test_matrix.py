@@ -12,23 +12,21 @@ from sample_report import HOSTILE, broken, kept, report_of
 
 from gemini_mcp_conformance import report_file
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.matrix import ports, running
+from gemini_mcp_conformance.matrix import ports
 from gemini_mcp_conformance.matrix.pages import Column, render_html, render_markdown, rows
 from gemini_mcp_conformance.matrix.ports import Failure, Port
-from gemini_mcp_conformance.matrix.running import run_all, suite
+from gemini_mcp_conformance.matrix.running import Runner, run_all, suite
 from gemini_mcp_conformance.report import Command, Report, Url
 
 SUITE = """
-import os, sys, time
+import os, subprocess, sys, time
 own, target = sys.argv[:sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1:]
 path = next(option.removeprefix("json=") for option in own if option.startswith("json="))
 behaviour = target[0]
 if behaviour == "hang":
     fifo = os.open(target[1], os.O_WRONLY)
-    os.set_inheritable(fifo, True)
+    subprocess.Popen(["sleep", "600"], pass_fds=[fifo])
     os.write(fifo, b"started")
-    if os.fork() == 0:
-        os.execvp("sleep", ["sleep", "600"])
     time.sleep(600)
 if behaviour == "die":
     sys.exit("no such port")
@@ -41,10 +39,10 @@ def port(name: str, *argv: str, budget: float = 60) -> Port:
     return Port(name, Command(argv), budget=budget)
 
 
-def stand_in(tmp_path: Path) -> running.Runner:
+def stand_in(tmp_path: Path, grace: float = 5) -> Runner:
     program = tmp_path / "suite.py"
     program.write_text(SUITE, encoding="utf-8")
-    return suite((sys.executable, str(program)))
+    return suite((sys.executable, str(program)), grace=grace)
 
 
 def test_ports_are_read_with_what_they_need():
@@ -102,19 +100,37 @@ def report_json(report: Report) -> str:
     return report_file.dump(report).encode("utf-8", "backslashreplace").decode()
 
 
-async def test_a_port_that_hangs_costs_only_its_own_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(running, "GRACE", 0.5)
-    os.mkfifo(tmp_path / "fifo")
-    fifo = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+class Line:
+    """A line that the stand-in and all its children hold open while they live."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "line"
+        os.mkfifo(self.path)
+        self._end = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def next(self) -> bytes:
+        """What was written to it; nothing when all have ended."""
+        assert select.select([self._end], [], [], 30)[0] == [self._end]
+        return os.read(self._end, 100)
+
+
+async def test_a_port_that_hangs_costs_only_its_own_budget(tmp_path: Path):
+    line = Line(tmp_path)
     good = report_of(kept("one"))
-    listed = (port("hangs", "hang", str(tmp_path / "fifo"), budget=2), port("good", "report", report_json(good)))
-    hung, other = await run_all(listed, stand_in(tmp_path))
-    assert hung == Failure("The suite did not end within the budget of 2 s.")
-    assert other == good
-    assert os.read(fifo, 100) == b"started"
-    assert select.select([fifo], [], [], 30)[0] == [fifo]
-    assert os.read(fifo, 100) == b"", "every process that held the other end has ended"
-    os.close(fifo)
+    listed = (port("hangs", "hang", str(line.path), budget=1), port("good", "report", report_json(good)))
+    hung, other = await run_all(listed, stand_in(tmp_path, grace=0.5))
+    assert (hung, other) == (Failure("The suite did not end within the budget of 1 s."), good)
+    assert (line.next(), line.next()) == (b"started", b"")
+
+
+async def test_an_interrupted_matrix_leaves_no_process(tmp_path: Path):
+    line = Line(tmp_path)
+    running = asyncio.create_task(run_all((port("hangs", "hang", str(line.path)),), stand_in(tmp_path)))
+    assert await asyncio.to_thread(line.next) == b"started"
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert line.next() == b""
 
 
 async def test_a_run_that_dies_repeats_its_last_words(tmp_path: Path):

@@ -19,7 +19,7 @@ from gemini_mcp_conformance.matrix.ports import Failure, Port
 from gemini_mcp_conformance.report import Command, Report, Url
 
 GRACE = 5.0
-"""Seconds between the interrupt, at which the suite ends what it started, and the kill."""
+"""Seconds that the suite has to end by itself after the budget, and again after it was interrupted."""
 
 STDERR = 500
 """Characters of the suite's last words that a Failure repeats."""
@@ -40,13 +40,13 @@ async def run_all(ports: Sequence[Port], runner: Runner, jobs: int = 1) -> tuple
     return tuple(task.result() for task in tasks)
 
 
-def suite(program: Sequence[str], options: Sequence[str] = ()) -> Runner:
-    """A Runner that starts `program run` with `options` on the port."""
+def suite(program: Sequence[str], options: Sequence[str] = (), grace: float = GRACE) -> Runner:
+    """A Runner that starts `program run` with `options` on the port, and ends it `grace` seconds after its budget."""
 
     async def run(port: Port) -> Report | Failure:
         with tempfile.TemporaryDirectory(prefix="gemini-mcp-matrix-") as folder:
             path = Path(folder) / "report.json"
-            return await _run(port, _argv(program, options, port, path), path)
+            return await _run(_argv(program, options, port, path), path, port.budget, grace)
 
     return run
 
@@ -62,12 +62,12 @@ def _argv(program: Sequence[str], options: Sequence[str], port: Port, report: Pa
     return [*program, "run", *own, *options, *env, *target]
 
 
-async def _run(port: Port, argv: Sequence[str], path: Path) -> Report | Failure:
+async def _run(argv: Sequence[str], path: Path, budget: float, grace: float) -> Report | Failure:
     try:
-        async with _started(argv) as process, asyncio.timeout(port.budget + GRACE):
+        async with _started(argv, grace) as process, asyncio.timeout(budget + grace):
             _, stderr = await process.communicate()
     except TimeoutError:
-        return Failure(f"The suite did not end within the budget of {port.budget:g} s.")
+        return Failure(f"The suite did not end within the budget of {budget:g} s.")
     except OSError as error:
         return Failure(f"The suite could not be started: {error}.")
     return _result(path, process.returncode, stderr)
@@ -84,22 +84,22 @@ def _result(path: Path, returncode: int | None, stderr: bytes) -> Report | Failu
 
 
 @contextlib.asynccontextmanager
-async def _started(argv: Sequence[str]) -> AsyncGenerator[Process]:
+async def _started(argv: Sequence[str], grace: float) -> AsyncGenerator[Process]:
     process = await asyncio.create_subprocess_exec(
         *argv, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, start_new_session=True
     )
     try:
         yield process
     finally:
-        await _end(process)
+        await _end(process, grace)
 
 
-async def _end(process: Process) -> None:
+async def _end(process: Process, grace: float) -> None:
     """Interrupt the process, so that it ends the port; then kill what is left of its group."""
     if process.returncode is None:
         _signal(process.pid, signal.SIGINT)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE)
+            await asyncio.wait_for(process.wait(), grace)
     _signal(process.pid, signal.SIGKILL)
     await process.wait()
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
+from gemini_mcp_conformance.evidence import evidence
 from gemini_mcp_conformance.expectation import succeeded
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import Check
+from gemini_mcp_conformance.report import Evidence
+from gemini_mcp_conformance.report import Verdict as Outcome
 from gemini_mcp_conformance.witness import of_exchange, of_observation
-
-Outcome = Literal["pass", "fail", "not-applicable", "could-not-run", "harness-error"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Finding:
     outcome: Outcome
     message: str = ""
     witness: str = ""
+    evidence: Evidence | None = None
 
 
 def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, ...]:
@@ -69,12 +70,24 @@ def _judged(observation: Observation, check: Check, complaints: list[str], witne
 
 
 def _finding(id: str, seen: Observation, check: str, outcome: Outcome, message: str, witness: str = "") -> Finding:
-    return Finding(id, seen.conversation.id, check, outcome, settled(message, seen), settled(witness, seen))
+    shown = _evidence(seen) if outcome == "fail" else None
+    return Finding(id, seen.conversation.id, check, outcome, settled(message, seen), settled(witness, seen), shown)
 
 
-def settled(text: str, observation: Observation) -> str:
-    """The text with the run's own directories under names that are the same in every run."""
-    place = observation.place
-    for name, path in (("work", place.work), ("home", place.home), ("tmp", place.tmp), ("place", place.root)):
-        text = text.replace(path, f"{{{name}}}") if path else text
+def _evidence(seen: Observation) -> Evidence:
+    sent = [line.data for line in seen.lines if line.sent]
+    received = [line.data for line in seen.lines if not line.sent]
+    return evidence(seen.conversation.title, sent, received, [run.call for run in seen.runs], places(seen))
+
+
+def places(seen: Observation) -> dict[str, str]:
+    """The names under which the directories of a run are told, the same in every run."""
+    named = {seen.place.work: "{work}", seen.place.home: "{home}", seen.place.tmp: "{tmp}", seen.place.root: "{root}"}
+    return {directory: name for directory, name in named.items() if directory}
+
+
+def settled(text: str, seen: Observation) -> str:
+    """The text without what differs from run to run."""
+    for directory, name in places(seen).items():
+        text = text.replace(directory, name)
     return text

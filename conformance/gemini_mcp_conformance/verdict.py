@@ -1,72 +1,77 @@
-"""Verdict: the findings of a run, one verdict for each requirement, and the exit code that follows; pure."""
+"""Verdict: the findings of a run and the requirements in, a judgement for each requirement out; pure."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gemini_mcp.spec import Requirement
-from gemini_mcp_conformance.judging import Finding, Outcome
+from gemini_mcp_conformance.judging import Finding
+from gemini_mcp_conformance.report import LEVELS, Judgement, Level
+from gemini_mcp_conformance.report import Verdict as Outcome
+from gemini_mcp_conformance.target import Target
 
-OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "not-applicable", "could-not-run", "harness-error")
-_WEIGHT: Mapping[str, int] = {
-    outcome: weight
-    for weight, outcome in enumerate(("fail", "harness-error", "pass", "could-not-run", "not-applicable"))
-}
-CONFORMS, FAILS, USAGE, INCOMPLETE, UNREACHABLE, FAULT = range(6)
+_WORST_FIRST: tuple[Outcome, ...] = ("fail", "harness-error", "pass", "could-not-run", "not-applicable")
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What the run says about one requirement; `conversation` is the one that shows it."""
+class Circumstances:
+    """What decides about requirements of which nothing was observed.
 
-    requirement: Requirement
-    outcome: Outcome
-    message: str = ""
-    witness: str = ""
-    conversation: str | None = None
-    judged: int = 0
+    `checked` have a check; `absent` says of an area why this run has none of it; `cut` why the run ended early.
+    """
+
+    target: Target
+    checked: frozenset[str]
+    absent: Mapping[str, str] = field(default_factory=dict[str, str])
+    cut: str | None = None
 
 
 def decide(
-    requirements: Sequence[Requirement],
-    findings: Iterable[Finding],
-    checked: frozenset[str],
-    absent: Mapping[str, str],
-) -> tuple[Verdict, ...]:
-    """A verdict for each requirement. `checked` have a check; `absent` says of an area why this run has none of it."""
+    requirements: Sequence[Requirement], findings: Iterable[Finding], circumstances: Circumstances
+) -> tuple[Judgement, ...]:
+    """A judgement for each requirement, in their order."""
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         found.setdefault(finding.requirement, []).append(finding)
-    return tuple(_verdict(each, found.get(each.id, []), checked, absent) for each in requirements)
+    return tuple(_judgement(each, found.get(each.id, []), circumstances) for each in requirements)
 
 
-def exit_code(verdicts: Iterable[Verdict], strict: bool, cut: bool) -> int:
-    """What the run ends with; `cut` says that it was ended early."""
-    verdicts = tuple(verdicts)
-    outcomes = {verdict.outcome for verdict in verdicts}
-    if "harness-error" in outcomes:
-        return FAULT
-    if any(verdict.outcome == "fail" and (strict or verdict.requirement.level == "MUST") for verdict in verdicts):
-        return FAILS
-    return INCOMPLETE if cut or "could-not-run" in outcomes else CONFORMS
+def replay_command(conversation: str, target: Target) -> str:
+    """The command that shows one conversation again."""
+    end = f"--url {shlex.quote(target.url)}" if target.url else f"-- {shlex.join(target.command)}"
+    return f"gemini-mcp-conformance replay {shlex.quote(conversation)} {end}"
 
 
-def _verdict(
-    requirement: Requirement, findings: Sequence[Finding], checked: frozenset[str], absent: Mapping[str, str]
-) -> Verdict:
+def _judgement(requirement: Requirement, findings: Sequence[Finding], circumstances: Circumstances) -> Judgement:
     if not findings:
-        return _unjudged(requirement, checked, absent)
-    worst = min(findings, key=lambda finding: _WEIGHT[finding.outcome])
-    return Verdict(requirement, worst.outcome, worst.message, worst.witness, worst.conversation, len(findings))
+        verdict, message = _unjudged(requirement, circumstances)
+        return Judgement(requirement.id, _level(requirement), requirement.sentence, verdict, message)
+    worst = min(findings, key=lambda finding: _WORST_FIRST.index(finding.outcome))
+    fails = worst.outcome == "fail"
+    return Judgement(
+        id=requirement.id,
+        level=_level(requirement),
+        sentence=requirement.sentence,
+        verdict=worst.outcome,
+        message=worst.message or None,
+        witness=worst.witness or None,
+        replay=replay_command(worst.conversation, circumstances.target) if fails else None,
+        evidence=worst.evidence,
+    )
 
 
-def _unjudged(requirement: Requirement, checked: frozenset[str], absent: Mapping[str, str]) -> Verdict:
+def _unjudged(requirement: Requirement, circumstances: Circumstances) -> tuple[Outcome, str]:
     if requirement.excluded is not None:
-        return Verdict(requirement, "not-applicable", requirement.excluded)
+        return "not-applicable", requirement.excluded
     area = requirement.id.split(":")[0]
-    if area in absent:
-        return Verdict(requirement, "not-applicable", absent[area])
-    if requirement.id not in checked:
-        return Verdict(requirement, "could-not-run", "The suite has no check for it.")
-    return Verdict(requirement, "could-not-run", "Nothing that was observed shows it.")
+    if area in circumstances.absent:
+        return "not-applicable", circumstances.absent[area]
+    if requirement.id not in circumstances.checked:
+        return "could-not-run", "The suite has no check for it."
+    return "could-not-run", circumstances.cut or "Nothing that was observed shows it."
+
+
+def _level(requirement: Requirement) -> Level:
+    return next(level for level in LEVELS if level == requirement.level)

@@ -84,6 +84,8 @@ class Bench:
     async def _play(self, seat: Seat, conversation: Conversation) -> Observation:
         if seat.declined is not None:
             return Observation(conversation, seat.place, self.target.transport, declined=seat.declined)
+        if seat.greeting is not None and seat.greeting.answer is None:
+            return self._ungreeted(seat, conversation)
         make_files(seat.place, conversation.files)
         if seat.fake is not None and len(seat.fake.starts()) > JOURNAL:
             seat.fake.reset()
@@ -94,6 +96,19 @@ class Bench:
             self.patience = self.patience.shortened()
             self._leave(seat)
         return observation
+
+    def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
+        """The observation of a conversation that could not begin."""
+        self._leave(seat)
+        return Observation(
+            conversation,
+            seat.place,
+            self.target.transport,
+            lines=tuple(seat.session.lines),
+            exchanges=(seat.greeting,) if seat.greeting else (),
+            greeting=seat.greeting,
+            died="did not answer the handshake",
+        )
 
     async def _shared_seat(self) -> Seat:
         if self._shared is None or self._shared not in self._seats or self._shared.session.wire.ended:

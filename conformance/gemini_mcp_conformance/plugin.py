@@ -17,8 +17,9 @@ import pytest
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.judging import Finding, judge
-from gemini_mcp_conformance.observation import Observation
+from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import Check
+from gemini_mcp_conformance.wire import Unreachable
 
 Told = Callable[[Conversation, int, int], None]
 """Is told which conversation begins, its number and how many there are."""
@@ -39,11 +40,15 @@ class Gathering:
     observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
     faults: list[str] = field(default_factory=list[str])
     cut: str | None = None
+    unreachable: str | None = None
+    greeting: Exchange | None = None
     _begun: dict[str, asyncio.Task[Observation]] = field(default_factory=dict[str, "asyncio.Task[Observation]"])
     _deadline: float | None = None
 
     async def play(self, conversation: Conversation) -> tuple[Finding, ...]:
         """Play one conversation and judge it; what fails is what `fatal` says."""
+        if not await self._greeted():
+            return ()
         self._begin()
         if self._deadline is not None and time.monotonic() > self._deadline:
             self.cut = f"The budget of {self.budget:g} seconds was spent before it."
@@ -59,6 +64,15 @@ class Gathering:
         self.findings += found
         return tuple(finding for finding in found if self.fatal(finding))
 
+    async def _greeted(self) -> bool:
+        """Whether the port answers at all; asked once."""
+        if self.greeting is None and self.unreachable is None:
+            try:
+                self.greeting = await self.bench.greet()
+            except Unreachable as error:
+                self.unreachable = str(error)
+        return self.unreachable is None
+
     def _begin(self) -> None:
         """Begin what overlaps, as many at a time as there are jobs."""
         if self._deadline is None and self.budget is not None:
@@ -73,11 +87,6 @@ class Gathering:
 
         waiting = [conversation for conversation in self.conversations if conversation.alone]
         self._begun = {each.id: asyncio.ensure_future(play(each)) for each in waiting}
-
-    def stop(self) -> None:
-        """Let go of what has begun and will not be waited for."""
-        for task in self._begun.values():
-            task.cancel()
 
 
 class Plugin:

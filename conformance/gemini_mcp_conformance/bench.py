@@ -71,9 +71,14 @@ class Bench:
             try:
                 return await self._play(seat, conversation)
             finally:
-                self._leave(seat)
+                await self._left(seat)
         async with self._lock:
             return await self._play(await self._shared_seat(), conversation)
+
+    async def end(self) -> None:
+        """End every process, and wait for it: the loop may close afterwards."""
+        for seat in tuple(self._seats):
+            await self._left(seat)
 
     def close(self) -> None:
         """End every process and remove every file of the run."""
@@ -85,7 +90,7 @@ class Bench:
         if seat.declined is not None:
             return Observation(conversation, seat.place, self.target.transport, declined=seat.declined)
         if seat.greeting is not None and seat.greeting.answer is None:
-            return self._ungreeted(seat, conversation)
+            return await self._ungreeted(seat, conversation)
         make_files(seat.place, conversation.files)
         if seat.fake is not None and len(seat.fake.starts()) > JOURNAL:
             seat.fake.reset()
@@ -94,12 +99,12 @@ class Bench:
         seat.is_new = False
         if any(exchange.silence == "timeout" for exchange in observation.exchanges):
             self.patience = self.patience.shortened()
-            self._leave(seat)
+            await self._left(seat)
         return observation
 
-    def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
+    async def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
         """The observation of a conversation that could not begin."""
-        self._leave(seat)
+        await self._left(seat)
         return Observation(
             conversation,
             seat.place,
@@ -113,7 +118,7 @@ class Bench:
     async def _shared_seat(self) -> Seat:
         if self._shared is None or self._shared not in self._seats or self._shared.session.wire.ended:
             if self._shared is not None:
-                self._leave(self._shared)
+                await self._left(self._shared)
             self._shared = await self._seat(Conversation("greeting", "", (), revision=self.target.revision))
         return self._shared
 
@@ -165,6 +170,10 @@ class Bench:
         patience = replace(self.patience, answer=3 * self.patience.answer)
         player = Player(seat.session, seat.fake, seat.place, greeting, patience)
         return (await player.play(None, first=True)).exchanges[0]
+
+    async def _left(self, seat: Seat) -> None:
+        self._leave(seat)
+        await seat.session.wire.closed()
 
     def _leave(self, seat: Seat) -> None:
         if seat not in self._seats:

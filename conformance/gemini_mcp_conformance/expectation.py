@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, cast
 
 from gemini_mcp_conformance.conversation import Json
@@ -19,6 +20,10 @@ from gemini_mcp_conformance.observation import Exchange
 TOOLS = ("chat", "chat-reply")
 OPTIONAL = ("model", "sessionId", "cwd", "systemPrompt")
 PROMPT_LIMIT = 8 * 1024 * 1024
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+RECENT = 32
+"""Exchanges of which is remembered what was found, since many checks ask; megabytes hang on some."""
 
 Fate = Literal["served", "refused", "either"]
 """What becomes of the arguments: gemini must run, must not run, or the port may choose."""
@@ -37,14 +42,17 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a script ends, and what it has written until then; `exit` is None for a signal and for a script that waits."""
+    """How a script ends, and what it has written until then; `exit` is None when a signal or nothing ends it.
+
+    `leaves` says that it starts processes which live on.
+    """
 
     stdout: bytes
     stderr: bytes
     exit: int | None = 0
     signal: str | None = None
     hangs: bool = False
-    waits: bool = False
+    leaves: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,7 @@ class Answer:
     session: str | None
 
 
+@lru_cache(RECENT)
 def fate(exchange: Exchange) -> Fate:
     """Whether the call must reach gemini, by its arguments alone."""
     arguments = exchange.arguments
@@ -91,7 +100,7 @@ def wanted(exchange: Exchange) -> Wanted | None:
 def ending(script: Script) -> Ending:
     """What a run of the script looks like from outside."""
     streams = {"stdout": bytearray(), "stderr": bytearray()}
-    waits = False
+    leaves = False
     for step in script.play:
         (kind, value), *_ = step.items()
         if kind in ("stdout", "stderr"):
@@ -100,19 +109,20 @@ def ending(script: Script) -> Ending:
             streams[kind.removesuffix("Base64")] += base64.b64decode(value)
         elif kind == "fill":
             streams[value["stream"]] += (_text(value["text"]) * value["bytes"]).encode()[: value["bytes"]]
-        elif kind in ("wait", "release", "child"):
-            waits = True
+        elif kind == "child":
+            leaves = True
         elif kind in ("exit", "signal", "hang"):
-            return _ended(streams, kind, value, waits)
-    return Ending(bytes(streams["stdout"]), bytes(streams["stderr"]), waits=waits)
+            return _ended(streams, kind, value, leaves)
+    return Ending(bytes(streams["stdout"]), bytes(streams["stderr"]), leaves=leaves)
 
 
+@lru_cache(RECENT)
 def answer(exchange: Exchange) -> Answer | None:
     """What the call must be answered with; None when it need not succeed, or ports may differ in how."""
     if fate(exchange) != "served" or len(exchange.scripts) != 1 or exchange.silence in ("cancelled", "ended"):
         return None
     end = ending(exchange.scripts[0])
-    if end.exit != 0 or end.hangs:
+    if end.exit != 0 or end.hangs or end.leaves:
         return None
     try:
         document = json.loads(end.stdout.decode("utf-8"))
@@ -131,7 +141,7 @@ def _answer(document: Json) -> Answer | None:
         return None
     table = cast("Mapping[str, Json]", document)
     text, session = table.get("response"), table.get("session_id")
-    if table.get("error") is not None or not isinstance(text, str) or not text:
+    if table.get("error") is not None or not isinstance(text, str) or not text or SURROGATE.search(text):
         return None
     return Answer(text, session if isinstance(session, str) and session else None)
 
@@ -142,7 +152,7 @@ def _options(exchange: Exchange) -> Sequence[str]:
 
 def _is_open(name: str, value: str) -> bool:
     """Whether ports may refuse this text or serve it."""
-    if "\0" in value or re.search("[\ud800-\udfff]", value):
+    if "\0" in value or SURROGATE.search(value):
         return True
     if name == "prompt":
         return not value or len(value.encode()) > PROMPT_LIMIT
@@ -157,14 +167,14 @@ def _cwd_stays(exchange: Exchange) -> bool:
     return not cwd or cwd == exchange.place.work or cwd in exchange.directories
 
 
-def _ended(streams: Mapping[str, bytearray], kind: str, value: Json, waits: bool) -> Ending:
+def _ended(streams: Mapping[str, bytearray], kind: str, value: Json, leaves: bool) -> Ending:
     return Ending(
         stdout=bytes(streams["stdout"]),
         stderr=bytes(streams["stderr"]),
         exit=int(value) if kind == "exit" else None,
         signal=str(value) if kind == "signal" else None,
         hangs=kind == "hang",
-        waits=waits,
+        leaves=leaves,
     )
 
 

@@ -61,7 +61,7 @@ class Run:
     survivors: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exchange:
     """A request, its answers, and the runs of gemini between them.
 

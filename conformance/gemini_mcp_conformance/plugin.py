@@ -64,6 +64,14 @@ class Gathering:
         self.findings += found
         return tuple(finding for finding in found if self.fatal(finding))
 
+    async def end(self) -> None:
+        """Let go of what has begun and will not be waited for, and end every port."""
+        unfinished = [task for task in self._begun.values() if not task.done()]
+        for task in unfinished:
+            task.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+        await self.bench.end()
+
     async def _greeted(self) -> bool:
         """Whether the port answers at all; asked once."""
         if self.greeting is None and self.unreachable is None:
@@ -89,17 +97,19 @@ class Gathering:
         self._begun = {each.id: asyncio.ensure_future(play(each)) for each in waiting}
 
 
+GATHERING = pytest.StashKey[Gathering]()
+
+
 class Plugin:
-    """Offers the conversations of a gathering to `test_conversations.py`."""
+    """Offers the conversations of a gathering to `session_tests`."""
 
     def __init__(self, gathering: Gathering) -> None:
         self._gathering = gathering
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[GATHERING] = self._gathering
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         if "conversation" in metafunc.fixturenames:
             every = self._gathering.conversations
             metafunc.parametrize("conversation", every, ids=[each.id for each in every])
-
-    @pytest.fixture
-    def gathering(self) -> Gathering:
-        return self._gathering

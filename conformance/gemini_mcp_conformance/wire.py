@@ -40,6 +40,7 @@ class Wire(Protocol):
     async def end(self, how: str) -> None: ...
     def stderr(self) -> bytes: ...
     def kill(self) -> None: ...
+    async def closed(self) -> None: ...
 
 
 class StdioWire:
@@ -103,11 +104,18 @@ class StdioWire:
         return self._stderr.read_bytes() if self._stderr.exists() else b""
 
     def kill(self) -> None:
-        """End the port and its process group at once. The transports close with the loop."""
-        if self._reader is not None:
-            self._reader.cancel()
+        """End the port and its process group at once."""
         if self._process is not None:
             kill_group(self._process.pid)
+
+    async def closed(self) -> None:
+        """Wait until what `kill` has ended is gone and its pipes are closed."""
+        if self._process is None or self._reader is None or self._process.stdin is None:
+            return
+        self._process.stdin.close()
+        done, late = await asyncio.wait((self._reader,), timeout=2)
+        for reader in late:
+            reader.cancel()
 
     async def _read(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
         assert self._process is not None

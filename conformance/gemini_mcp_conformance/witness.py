@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 
 from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.observation import Exchange, Observation, Run
@@ -11,6 +12,7 @@ from gemini_mcp_conformance.observation import Exchange, Observation, Run
 SHORT = 300
 
 
+@lru_cache(32)
 def of_exchange(exchange: Exchange) -> str:
     """What was asked, what gemini was given, what was answered."""
     asked = f"{exchange.label}: {exchange.method} {shown(_without_meta(exchange.params))}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from gemini_mcp.spec import load_documents
-from gemini_mcp_conformance.conversation import Await, Cancel, Conversation, End, Json, Release, Step, call
+from gemini_mcp_conformance.conversation import Await, Cancel, Conversation, End, Json, Release, Request, Step, call
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.fake import Script
 
@@ -61,10 +61,17 @@ def _streams(outcome: Mapping[str, Json]) -> list[Json]:
 def _scenario(id: str, scenario: Mapping[str, Json], scripts: Mapping[str, Script]) -> Conversation:
     steps = tuple(_step(step, scripts) for step in scenario["steps"])
     groups = any("together" in step for step in scenario["steps"])
-    waits = groups or any(isinstance(step, Cancel | Release | End | Await) for step in steps)
+    waits = groups or any(isinstance(step, Cancel | Release | End | Await) or _waits(step) for step in steps)
     return Conversation(
         f"scenario-{id}", scenario["title"], steps, "examples", tuple(scenario["requirements"]), fresh=waits
     )
+
+
+def _waits(step: Step) -> bool:
+    """Whether a script of the step takes its time."""
+    scripts = step.scripts if isinstance(step, Request) else ()
+    plays = [play for script in scripts for play in (*script.play, *(script.list_sessions or ()))]
+    return any(play.keys() & {"wait", "hang", "child"} for play in plays)
 
 
 def _step(step: Mapping[str, Json], scripts: Mapping[str, Script]) -> Step:

@@ -34,6 +34,7 @@ class Seat:
     place: Place
     greeting: Exchange | None = None
     is_new: bool = True
+    played: Conversation | None = None
     declined: str | None = None
 
 
@@ -49,6 +50,8 @@ class Bench:
         self._shared: Seat | None = None
         self._lock = asyncio.Lock()
         self._made = 0
+        self.deaths: list[tuple[Conversation, str]] = []
+        """Conversations after which the port was found to have ended unasked, and how."""
 
     def __enter__(self) -> Bench:
         return self
@@ -96,7 +99,9 @@ class Bench:
             seat.fake.reset()
         player = Player(seat.session, seat.fake, seat.place, conversation, self.patience)
         observation = await player.play(seat.greeting, seat.is_new)
-        seat.is_new = False
+        seat.is_new, seat.played = False, conversation
+        if observation.died is not None:
+            self.deaths.append((conversation, observation.died))
         if any(exchange.silence == "timeout" for exchange in observation.exchanges):
             self.patience = self.patience.shortened()
             await self._left(seat)
@@ -118,9 +123,16 @@ class Bench:
     async def _shared_seat(self) -> Seat:
         if self._shared is None or self._shared not in self._seats or self._shared.session.wire.ended:
             if self._shared is not None:
+                self._note_death(self._shared)
                 await self._left(self._shared)
             self._shared = await self._seat(Conversation("greeting", "", (), revision=self.target.revision))
         return self._shared
+
+    def _note_death(self, seat: Seat) -> None:
+        """A port that ended between two conversations ended because of the first."""
+        code, last = seat.session.wire.code, seat.played
+        if seat in self._seats and last is not None and last not in [conversation for conversation, _ in self.deaths]:
+            self.deaths.append((last, f"exited with {code}"))
 
     async def _seat(self, conversation: Conversation) -> Seat:
         self._made += 1
@@ -190,4 +202,3 @@ def _unanswered(seat: Seat) -> str:
     ended = f" It exited with {code}." if code is not None else ""
     said = f" Its stderr ends: {stderr[-500:]!r}." if stderr else ""
     return f"The port did not answer the handshake.{ended}{said}"
-

@@ -101,9 +101,7 @@ class End:
 
 
 Step = Request | Notify | Raw | Await | Cancel | Release | End
-_STEPS: Mapping[str, type[Step]] = {
-    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End)
-}
+_STEPS: Mapping[str, type[Step]] = {kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End)}
 
 
 @dataclass(frozen=True)
@@ -165,7 +163,9 @@ def located(value: Json, root: str) -> Json:
 def with_ids(conversation: Conversation, ids: Iterable[Json]) -> Conversation:
     """The conversation with the ids that its requests were given, so that it is said again byte for byte."""
     given = iter(ids)
-    steps = [replace(step, id=next(given, step.id)) if isinstance(step, Request) else step for step in conversation.steps]
+    steps = [
+        replace(step, id=next(given, step.id)) if isinstance(step, Request) else step for step in conversation.steps
+    ]
     return replace(conversation, steps=tuple(steps))
 
 

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.evidence import evidence
 from gemini_mcp_conformance.expectation import succeeded
 from gemini_mcp_conformance.observation import Exchange, Observation
@@ -40,11 +41,20 @@ def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, .
     return tuple(finding for check in checks for finding in _findings(observation, check))
 
 
+def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
+    """The findings of a port that ended unasked: it fails what the conversation was to show."""
+    message = f"The port {how} during this conversation, and should go on."
+    witness = f"{conversation.id}: the port {how}"
+    return tuple(Finding(id, conversation.id, "", "fail", message, witness) for id in conversation.requirements)
+
+
 def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
     try:
         if check.exchange is not None:
             judges, _ = check.exchange
-            yield from (_of_exchange(observation, check, exchange) for exchange in observation.exchanges if judges(exchange))
+            yield from (
+                _of_exchange(observation, check, exchange) for exchange in observation.exchanges if judges(exchange)
+            )
         elif check.observation is not None and check.observation[0](observation):
             complaints = check.observation[1](observation)
             yield _judged(observation, check, complaints, of_observation(observation), True)

@@ -195,15 +195,15 @@ class Player:
 
     async def _gone(self, runs: tuple[Run, ...]) -> None:
         fake = self.fake
-        if fake is not None:
-            await self._poll(lambda: not any(fake.alive(run.call) for run in runs), self.patience.end)
+        if fake is not None and runs:
+            await self._poll(lambda: not any(fake.alive(run.call) for run in runs), self.patience.end, 4 * PAUSE)
 
-    async def _poll(self, condition: Callable[[], bool], seconds: float) -> bool:
+    async def _poll(self, condition: Callable[[], bool], seconds: float, pause: float = PAUSE) -> bool:
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
                 return False
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(pause)
         return True
 
     def _runs(self) -> tuple[Run, ...]:

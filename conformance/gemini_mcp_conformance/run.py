@@ -20,7 +20,7 @@ from gemini_mcp_conformance import cases, checks, conversations, report, session
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.judging import Finding
+from gemini_mcp_conformance.judging import Finding, judge_death
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.plugin import Gathering, Plugin, Told
 from gemini_mcp_conformance.registry import checks as registered
@@ -74,6 +74,8 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
         code = pytest_run(gathering, options.fail_fast)
     if code == pytest.ExitCode.INTERRUPTED and gathering.unreachable is None and gathering.cut is None:
         raise KeyboardInterrupt
+    for conversation, how in bench.deaths:
+        gathering.findings += [finding for finding in judge_death(conversation, how) if finding.requirement in ids]
     for conversation in {finding.conversation for finding in gathering.findings if finding.outcome == "fail"}:
         cases.store(gathering.observations[conversation])
     return to_report(options, selected, gathering, early=options.fail_fast and code != 0)

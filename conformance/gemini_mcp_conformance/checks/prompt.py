@@ -40,7 +40,9 @@ def arrives(exchange: Exchange) -> list[str]:
 
 
 for _variant, _fits in VERBATIM.items():
-    check(f"prompt:verbatim:{_variant}", judges=prompt(lambda text, fits=_fits: size(text) <= LONG and fits(text)))(arrives)
+    check(f"prompt:verbatim:{_variant}", judges=prompt(lambda text, fits=_fits: size(text) <= LONG and fits(text)))(
+        arrives
+    )
 
 
 @check("prompt:long", judges=prompt(lambda text: size(text) > LONG))
@@ -54,4 +56,6 @@ def long_prompt_travels_on_stdin(exchange: Exchange) -> list[str]:
 @check("prompt:long:whole", judges=prompt(lambda text: size(text) > LONG), anyway=True)
 def long_prompt_is_not_cut(exchange: Exchange) -> list[str]:
     wrong = [run for run in exchange.runs if run.prompt != exchange.arguments["prompt"]]
-    return [f"Of {size(exchange.arguments['prompt'])} bytes {size(run.prompt or '')} reached gemini." for run in wrong[:1]]
+    return [
+        f"Of {size(exchange.arguments['prompt'])} bytes {size(run.prompt or '')} reached gemini." for run in wrong[:1]
+    ]

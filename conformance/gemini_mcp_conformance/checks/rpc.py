@@ -22,7 +22,7 @@ def responses(observation: Observation) -> list[Line]:
 @check_all("rpc:jsonrpc", judges=speaks)
 def every_message_names_the_protocol(observation: Observation) -> list[str]:
     wrong = [line.table for line in messages(observation) if line.table.get("jsonrpc") != "2.0"]
-    return [f"The port sent {wrong[0]!r}, which should carry \"jsonrpc\": \"2.0\"."] if wrong else []
+    return [f'The port sent {wrong[0]!r}, which should carry "jsonrpc": "2.0".'] if wrong else []
 
 
 @check("rpc:response:id", judges=lambda exchange: bool(exchange.answers))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gemini_mcp.spec import load_server
 from gemini_mcp_conformance.conversation import Conversation, Notify, Request, call
 from gemini_mcp_conformance.conversations import Sources
 
@@ -12,7 +13,13 @@ ORDER = 0
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """In the order of what explains most."""
-    yield Conversation("tools", "The list of tools.", (Request("tools/list"),), "basics")
+    yield Conversation(
+        "tools",
+        "The list of tools.",
+        (Request("tools/list"),),
+        "basics",
+        ("tools:schema", "tools:unique", *(f"tools:{tool.name}" for tool in load_server(sources.spec).tools)),
+    )
     yield Conversation("ping", "A ping.", (Request("ping"),), "basics", ("lifecycle:ping",))
     yield Conversation(
         "unknown-method",

@@ -85,4 +85,6 @@ def _step(step: Mapping[str, Json], scripts: Mapping[str, Script]) -> Step:
     chosen = () if script is None else (scripts[script] if isinstance(script, str) else Script.from_json(script),)
     stays = "together" in step or step.get("result", 0) is None
     until = ("started" if chosen else "sent") if stays else "answered"
-    return call(step["call"]["name"], long(step["call"].get("arguments", {})), *chosen, name=step.get("id", ""), until=until)
+    return call(
+        step["call"]["name"], long(step["call"].get("arguments", {})), *chosen, name=step.get("id", ""), until=until
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from gemini_mcp_conformance.conversation import Json, Raw, Request
+from gemini_mcp_conformance.conversation import Raw, Request
 from gemini_mcp_conformance.observation import Exchange, Line, Run, Silence
+from gemini_mcp_conformance.values import Json, inside, table
 
 
 @dataclass(eq=False)
@@ -35,12 +35,12 @@ class Open:
     @property
     def token(self) -> str | None:
         """A line of the prompt, by which a concurrent run is known."""
-        prompt = _mapping(self.message, "params", "arguments").get("prompt")
+        prompt = inside(self.message, "params", "arguments", "prompt")
         return prompt if isinstance(prompt, str) and prompt.strip() else None
 
     @property
     def has_system_prompt(self) -> bool:
-        return "systemPrompt" in _mapping(self.message, "params", "arguments")
+        return "systemPrompt" in table(inside(self.message, "params", "arguments"))
 
     def is_answered_by(self, line: Line) -> bool:
         return same_id(line.table.get("id"), self.id)
@@ -48,9 +48,12 @@ class Open:
 
 def same_id(one: Json, other: Json) -> bool:
     """Whether two ids are equal in value and in type, as JSON has types."""
-    kinds = [str if isinstance(id, str) else bool if isinstance(id, bool) else type(id) for id in (one, other)]
-    numbers = all(kind in (int, float) for kind in kinds)
-    return one == other and (numbers or kinds[0] is kinds[1])
+    return one == other and _kind(one) == _kind(other)
+
+
+def _kind(id: Json) -> str:
+    """JSON has one type of number."""
+    return type(id).__name__.replace("int", "float")
 
 
 def claimed(opens: Sequence[Open], runs: Sequence[Run]) -> tuple[Mapping[int, tuple[Run, ...]], tuple[Run, ...]]:
@@ -115,13 +118,6 @@ def _overlap(one: Open, other: Open) -> bool:
 def _is_progress(line: Line, open: Open) -> bool:
     if line.sent or line.table.get("method") != "notifications/progress":
         return False
-    meta = _mapping(open.message, "params", "_meta")
-    token = _mapping(line.table, "params").get("progressToken")
+    meta = table(inside(open.message, "params", "_meta"))
+    token = inside(line.table, "params", "progressToken")
     return "progressToken" in meta and same_id(token, meta["progressToken"])
-
-
-def _mapping(value: Mapping[str, Json], *keys: str) -> Mapping[str, Json]:
-    for key in keys:
-        inner = value.get(key)
-        value = cast("Mapping[str, Json]", inner) if isinstance(inner, dict) else {}
-    return value

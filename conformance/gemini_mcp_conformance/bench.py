@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from gemini_mcp_conformance.conversation import Conversation, Json, Request
+from gemini_mcp_conformance.conversation import Conversation, Request
 from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.player import Patience, Player
 from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
 from gemini_mcp_conformance.target import Target, environment, make_files, make_place
+from gemini_mcp_conformance.values import Json
 from gemini_mcp_conformance.wire import StdioWire, Unreachable, Wire
 
 JOURNAL = 64

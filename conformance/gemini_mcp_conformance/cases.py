@@ -1,4 +1,4 @@
-"""Cases: conversations as files, with the very ids they were played with. Reads and writes files of the user's cache."""
+"""Cases: conversations as files, with the very ids they had when played. Reads and writes the user's cache."""
 
 from __future__ import annotations
 

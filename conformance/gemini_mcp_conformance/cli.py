@@ -31,9 +31,8 @@ def main() -> None:
 def start(arguments: Sequence[str]) -> int:
     """Do what the arguments say."""
     own, command = _split(arguments)
-    parser = _parser()
+    given = _parser().parse_args(own)
     try:
-        given = parser.parse_args(own)
         return COMMANDS[given.command](given, command)
     except UsageError as error:
         print(f"gemini-mcp-conformance: {error}", file=sys.stderr)

@@ -7,14 +7,12 @@ Where a directory of the port's machine is meant, a JSON value holds `path("name
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import ClassVar, Literal, cast
 
 from gemini_mcp_conformance.fake.script import Script
-
-Json = Any
-"""JSON as it enters: nothing is known of it yet."""
+from gemini_mcp_conformance.values import Json, items, table
 
 Until = Literal["answered", "started", "sent"]
 """How long the player stays with a request: until its answer, until gemini runs, or not at all."""
@@ -151,12 +149,11 @@ def path(name: str = "") -> Json:
 def located(value: Json, root: str) -> Json:
     """`value` with every `path` put below `root`."""
     if isinstance(value, Mapping):
-        table = cast("Mapping[str, Json]", value)
-        if set(table) == {PATH}:
-            return f"{root}/{table[PATH]}" if table[PATH] else root
-        return {key: located(item, root) for key, item in table.items()}
+        if set(table(value)) == {PATH}:
+            return f"{root}/{value[PATH]}" if value[PATH] else root
+        return {key: located(item, root) for key, item in table(value).items()}
     if isinstance(value, list | tuple):
-        return [located(item, root) for item in cast("Sequence[Json]", value)]
+        return [located(item, root) for item in items(value)]
     return value
 
 
@@ -171,28 +168,27 @@ def with_ids(conversation: Conversation, ids: Iterable[Json]) -> Conversation:
 
 def to_json(conversation: Conversation) -> Json:
     """The conversation as JSON; what has its default is left out."""
-    table = _fields(conversation)
-    table["steps"] = [{"kind": step.kind, **_fields(step)} for step in conversation.steps]
-    return table
+    steps = [{"kind": step.kind, **_fields(step)} for step in conversation.steps]
+    return {**_fields(conversation), "steps": steps}
 
 
-def from_json(table: Mapping[str, Json]) -> Conversation:
+def from_json(document: Json) -> Conversation:
     """The conversation that `to_json` wrote; ValueError when it is none."""
     try:
-        steps = tuple(_step(dict(step)) for step in table["steps"])
-        texts = {key: tuple(value) if key == "requirements" else value for key, value in table.items()}
-        return Conversation(**{**texts, "steps": steps})
+        own: dict[str, Json] = {**document, "requirements": tuple(document.get("requirements", ()))}
+        own["steps"] = tuple(_step(dict(step)) for step in document["steps"])
+        return Conversation(**own)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"it is no conversation: {error}") from None
 
 
-def _step(table: dict[str, Json]) -> Step:
-    kind = _STEPS[table.pop("kind")]
+def _step(own: dict[str, Json]) -> Step:
+    kind = _STEPS[own.pop("kind")]
     if kind is Raw:
-        table = {**table, "data": base64.b64decode(table["data"]), "cuts": tuple(table.get("cuts", ()))}
-    if "scripts" in table:
-        table["scripts"] = tuple(Script.from_json(script) for script in table["scripts"])
-    return kind(**table)
+        own = {**own, "data": base64.b64decode(own["data"]), "cuts": tuple(own.get("cuts", ()))}
+    if "scripts" in own:
+        own["scripts"] = tuple(Script.from_json(script) for script in own["scripts"])
+    return kind(**own)
 
 
 def _fields(record: Conversation | Step) -> dict[str, Json]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast
 
-from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.fake import Script
 from gemini_mcp_conformance.observation import Exchange
+from gemini_mcp_conformance.values import Json
 
 TOOLS = ("chat", "chat-reply")
 OPTIONAL = ("model", "sessionId", "cwd", "systemPrompt")

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from gemini_mcp_conformance.conversation import Conversation, Json
+from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.fake import Call, Script
 from gemini_mcp_conformance.understanding import Other, Understood, UsageError
+from gemini_mcp_conformance.values import Json, inside, items, table
 
 Silence = Literal["", "timeout", "died", "cancelled", "ended"]
 """Why a request has no answer; empty when nobody waited for one, or when there is one."""
@@ -44,7 +45,7 @@ class Line:
     @property
     def table(self) -> Mapping[str, Json]:
         """The message when it is an object, else an empty one."""
-        return cast("Mapping[str, Json]", self.message) if isinstance(self.message, dict) else {}
+        return table(self.message)
 
     @property
     def is_response(self) -> bool:
@@ -94,8 +95,7 @@ class Exchange:
 
     @property
     def params(self) -> Mapping[str, Json]:
-        params = self.request.get("params")
-        return cast("Mapping[str, Json]", params) if isinstance(params, dict) else {}
+        return table(self.request.get("params"))
 
     @property
     def tool(self) -> str | None:
@@ -104,8 +104,7 @@ class Exchange:
 
     @property
     def arguments(self) -> Mapping[str, Json]:
-        arguments = self.params.get("arguments")
-        return cast("Mapping[str, Json]", arguments) if isinstance(arguments, dict) else {}
+        return table(self.params.get("arguments"))
 
     @property
     def answer(self) -> Mapping[str, Json] | None:
@@ -131,10 +130,8 @@ class Exchange:
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts of the result's content."""
-        content = (self.result or {}).get("content")
-        items = cast("list[Json]", content) if isinstance(content, list) else []
-        tables = [cast("Mapping[str, Json]", item) for item in items if isinstance(item, dict)]
-        return tuple(item["text"] for item in tables if isinstance(item.get("text"), str))
+        texts = [table(item).get("text") for item in items(inside(self.result, "content"))]
+        return tuple(text for text in texts if isinstance(text, str))
 
     @property
     def text(self) -> str | None:
@@ -142,7 +139,7 @@ class Exchange:
 
     @property
     def meta(self) -> Mapping[str, Json]:
-        return _table(self.result, "_meta") or {}
+        return table(inside(self.result, "_meta"))
 
     @property
     def label(self) -> str:

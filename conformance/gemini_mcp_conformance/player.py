@@ -7,9 +7,10 @@ kind of step is one method and one arm of `_step`.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp_conformance.attribution import Open, claimed, exchange
@@ -19,7 +20,6 @@ from gemini_mcp_conformance.conversation import (
     Cancel,
     Conversation,
     End,
-    Json,
     Notify,
     Raw,
     Release,
@@ -31,6 +31,7 @@ from gemini_mcp_conformance.fake import Fake, Play
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.session import Session, decode
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
+from gemini_mcp_conformance.values import Json, table
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -114,15 +115,15 @@ class Player:
 
     async def _raw(self, number: int, step: Raw) -> None:
         edges = (0, *step.cuts, len(step.data))
-        pieces = [step.data[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+        pieces = [step.data[begin:end] for begin, end in itertools.pairwise(edges)]
         message = decode(step.data)
-        if isinstance(message, dict) and "method" in message and "id" in message:
+        if {"method", "id"} <= set(table(message)):
             await self._opened(number, step, message, lambda: self.session.send_bytes(pieces, message))
         else:
             await self.session.send_bytes(pieces, message)
 
     async def _opened(
-        self, number: int, step: Request | Raw, message: Mapping[str, Json], send: Callable[[], asyncio.Future[Line]]
+        self, number: int, step: Request | Raw, message: Mapping[str, Json], send: Callable[[], Awaitable[Line]]
     ) -> None:
         before = self._temporary()
         open = Open(number, step, message, self._last_run())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +26,7 @@ from gemini_mcp_conformance.plugin import Gathering, Plugin, Told
 from gemini_mcp_conformance.registry import checks as registered
 from gemini_mcp_conformance.report import Command, Identity, Judgement, Report, Url
 from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.values import inside
 from gemini_mcp_conformance.verdict import Circumstances, decide
 
 ABSENT = {
@@ -117,7 +118,7 @@ def pytest_run(gathering: Gathering, fail_fast: bool) -> int:
 
 
 @contextlib.contextmanager
-def isolated() -> Iterator[None]:
+def isolated() -> Generator[None]:
     """Without the variables by which a directory or a user could change what pytest does."""
     hostile = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(("PYTEST_", "PY_COLORS"))}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -177,16 +178,12 @@ def _is_fatal(finding: Finding, levels: dict[str, str], strict: bool) -> bool:
 
 
 def _identity(greeting: Exchange | None) -> Identity | None:
-    result = (greeting.result if greeting else None) or {}
-    meta = result.get("_meta") or {}
-    info = result.get("serverInfo") or meta.get("io.modelcontextprotocol/serverInfo")
-    match info:
-        case {"name": str(name), "version": str(number)}:
-            return Identity(name, number)
-        case _:
-            return None
+    result = greeting.result if greeting else None
+    info = inside(result, "serverInfo") or inside(result, "_meta", "io.modelcontextprotocol/serverInfo")
+    name, number = inside(info, "name"), inside(info, "version")
+    return Identity(name, number) if isinstance(name, str) and isinstance(number, str) else None
 
 
 def _protocol(greeting: Exchange | None) -> str | None:
-    spoken = ((greeting.result if greeting else None) or {}).get("protocolVersion")
+    spoken = inside(greeting.result if greeting else None, "protocolVersion")
     return spoken if isinstance(spoken, str) else greeting.revision if greeting else None

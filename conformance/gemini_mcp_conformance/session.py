@@ -9,10 +9,9 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import cast
 
-from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.observation import Line
+from gemini_mcp_conformance.values import Json, inside, table
 from gemini_mcp_conformance.wire import Wire
 
 HANDSHAKE = "2025-11-25"
@@ -124,14 +123,11 @@ class Session:
 
 def stateless_params(params: Json, revision: str) -> Json:
     """`params` with the metadata that a request of the stateless era carries, less what they hold themselves."""
-    if params is not None and not isinstance(params, Mapping):
-        return params
-    table = cast("Mapping[str, Json]", params or {})
-    meta = table.get("_meta", {})
-    if not isinstance(meta, Mapping):
-        return table
-    needed = {f"{_META}/protocolVersion": revision, f"{_META}/clientInfo": CLIENT, f"{_META}/clientCapabilities": {}}
-    return {**table, "_meta": {**needed, **cast("Mapping[str, Json]", meta)}}
+    own, meta = table(params), inside(params, "_meta")
+    if own != (params or {}) or table(meta) != (meta or {}):
+        return own or params
+    needed: dict[str, Json] = {"protocolVersion": revision, "clientInfo": CLIENT, "clientCapabilities": {}}
+    return {**own, "_meta": {**{f"{_META}/{key}": value for key, value in needed.items()}, **table(meta)}}
 
 
 def encode(message: Json) -> bytes:

@@ -113,7 +113,7 @@ class StdioWire:
         if self._process is None or self._reader is None or self._process.stdin is None:
             return
         self._process.stdin.close()
-        done, late = await asyncio.wait((self._reader,), timeout=2)
+        _, late = await asyncio.wait((self._reader,), timeout=2)
         for reader in late:
             reader.cancel()
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 
-from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.observation import Exchange, Observation, Run
+from gemini_mcp_conformance.values import Json
 
 SHORT = 300
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.expectation import wanted
 from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import served
 from gemini_mcp_conformance.understanding import Understood
+from gemini_mcp_conformance.values import Json
 from gemini_mcp_conformance.witness import argv_shown, shown
 
 

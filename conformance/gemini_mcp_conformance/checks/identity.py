@@ -1,9 +1,9 @@
 """Who the port says it is."""
 
 from gemini_mcp.spec import load_manifest
-from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.registry import check
+from gemini_mcp_conformance.values import Json, inside
 
 MANIFEST = load_manifest()
 
@@ -27,5 +27,4 @@ def version_is_that_of_the_tools(exchange: Exchange) -> list[str]:
 
 
 def _info(exchange: Exchange, key: str) -> Json:
-    info = (exchange.result or {}).get("serverInfo")
-    return info.get(key) if isinstance(info, dict) else None
+    return inside(exchange.result, "serverInfo", key)

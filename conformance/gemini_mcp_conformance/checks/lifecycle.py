@@ -4,6 +4,7 @@ from gemini_mcp.spec import load_manifest
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import asks
+from gemini_mcp_conformance.values import inside
 
 REVISIONS = load_manifest().handshake_revisions
 TYPES = {"protocolVersion": str, "capabilities": dict, "serverInfo": dict}
@@ -23,8 +24,7 @@ def initialize_tells_all_it_must(exchange: Exchange) -> list[str]:
     if result is None:
         return [f"The port answered initialize with {exchange.error or exchange.silence!r}, and should give a result."]
     wrong = [key for key, kind in TYPES.items() if not isinstance(result.get(key), kind)]
-    info = result.get("serverInfo")
-    wrong += [f"serverInfo.{key}" for key in ("name", "version") if isinstance(info, dict) and not _text(info.get(key))]
+    wrong += [f"serverInfo.{key}" for key in ("name", "version") if not _text(inside(result, "serverInfo", key))]
     return [f"The port's result of initialize has no proper {key}." for key in wrong]
 
 
@@ -50,7 +50,7 @@ def unknown_revision_is_answered_with_a_known_one(exchange: Exchange) -> list[st
 @check("lifecycle:capabilities:tools", judges=asks("initialize"))
 def tools_are_declared(exchange: Exchange) -> list[str]:
     capabilities = (exchange.result or {}).get("capabilities")
-    if isinstance(capabilities, dict) and isinstance(capabilities.get("tools"), dict):
+    if isinstance(inside(capabilities, "tools"), dict):
         return []
     return [f"The port declares the capabilities {capabilities!r}, and should declare `tools`."]
 

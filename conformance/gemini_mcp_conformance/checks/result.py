@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.expectation import Answer, answer, ending
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import answered
+from gemini_mcp_conformance.values import inside, items
 from gemini_mcp_conformance.witness import shown
 
 
@@ -30,9 +30,8 @@ def says(exchange: Exchange) -> str:
 
 @check("result:content", judges=answered())
 def content_is_texts(exchange: Exchange) -> list[str]:
-    content: Json = (exchange.result or {}).get("content")
-    items = content if isinstance(content, list) else []
-    if items and all(isinstance(item, dict) and item.get("type") == "text" for item in items):
+    content = items(inside(exchange.result, "content"))
+    if content and all(inside(item, "type") == "text" for item in content):
         return []
     return [f"The port answered {says(exchange)}, and should answer with a `content` of texts."]
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import validator_for
 
 from gemini_mcp.spec import ToolSpec, load_server
-from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import check, check_all
+from gemini_mcp_conformance.values import Json, inside, items, table
 
 CODE = -32602
 
@@ -31,8 +30,7 @@ def lists_all(observation: Observation) -> bool:
 
 
 def tools(observation: Observation) -> list[Mapping[str, Json]]:
-    found = [(page.result or {}).get("tools") for page in listings(observation)]
-    return [cast("Mapping[str, Json]", tool) for page in found if isinstance(page, list) for tool in page]
+    return [table(tool) for page in listings(observation) for tool in items(inside(page.result, "tools"))]
 
 
 def tool(observation: Observation, name: str) -> Mapping[str, Json] | None:
@@ -40,13 +38,11 @@ def tool(observation: Observation, name: str) -> Mapping[str, Json] | None:
 
 
 def schema_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
-    schema = tool.get("inputSchema")
-    return cast("Mapping[str, Json]", schema) if isinstance(schema, dict) else {}
+    return table(tool.get("inputSchema"))
 
 
 def properties_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
-    properties = schema_of(tool).get("properties")
-    return cast("Mapping[str, Json]", properties) if isinstance(properties, dict) else {}
+    return table(schema_of(tool).get("properties"))
 
 
 def offers(name: str) -> Callable[[Observation], list[str]]:
@@ -60,7 +56,7 @@ def offers(name: str) -> Callable[[Observation], list[str]]:
 def declares(name: str, key: str) -> Callable[[Observation], list[str]]:
     def property_is_a_text(observation: Observation) -> list[str]:
         declared = properties_of(tool(observation, name) or {}).get(key)
-        if isinstance(declared, dict) and _is_text(declared):
+        if inside(declared, "type") in ("string", ["string"]):
             return []
         return [f"The port's {name!r} declares {key!r} as {declared!r}, and should declare it with the type `string`."]
 
@@ -70,7 +66,7 @@ def declares(name: str, key: str) -> Callable[[Observation], list[str]]:
 def requires(spec: ToolSpec) -> Callable[[Observation], list[str]]:
     def required_is_the_specified(observation: Observation) -> list[str]:
         required = schema_of(tool(observation, spec.name) or {}).get("required", [])
-        if isinstance(required, list) and set(required) == set(spec.required):
+        if {str(name) for name in items(required)} == set(spec.required):
             return []
         return [f"The port's {spec.name!r} requires {required!r}, and should require {list(spec.required)!r}."]
 
@@ -119,17 +115,12 @@ def _is_unknown(exchange: Exchange) -> bool:
     return exchange.tool is not None and exchange.tool.startswith("no-such-") and exchange.tool not in known
 
 
-def _is_text(declared: Mapping[str, Json]) -> bool:
-    kind = declared.get("type")
-    return kind in ("string", ["string"])
-
-
 def _schema_complaints(tool: Mapping[str, Json]) -> list[str]:
     schema = tool.get("inputSchema")
-    if not isinstance(schema, dict) or cast("Mapping[str, Json]", schema).get("type") != "object":
+    if inside(schema, "type") != "object":
         return [f"The inputSchema of {tool.get('name')!r} is {schema!r}, and should have the type `object`."]
     try:
-        validator_for(cast("Json", schema), default=Draft202012Validator).check_schema(cast("Json", schema))
+        validator_for(dict(schema_of(tool)), default=Draft202012Validator).check_schema(dict(schema_of(tool)))
     except SchemaError as error:
         return [f"The inputSchema of {tool.get('name')!r} is no JSON Schema: {error.message}."]
     return []

@@ -6,22 +6,21 @@ Only what binds every port is here. Where ports may differ the answer is None, a
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, cast
+from typing import Literal
 
 from gemini_mcp_conformance.fake import Script
 from gemini_mcp_conformance.observation import Exchange
+from gemini_mcp_conformance.reading import SURROGATE, Reading, read
 from gemini_mcp_conformance.values import Json
 
 TOOLS = ("chat", "chat-reply")
 OPTIONAL = ("model", "sessionId", "cwd", "systemPrompt")
 PROMPT_LIMIT = 8 * 1024 * 1024
 
-SURROGATE = re.compile("[\ud800-\udfff]")
 RECENT = 32
 """Exchanges of which is remembered what was found, since many checks ask; megabytes hang on some."""
 
@@ -117,33 +116,29 @@ def ending(script: Script) -> Ending:
 
 
 @lru_cache(RECENT)
-def answer(exchange: Exchange) -> Answer | None:
-    """What the call must be answered with; None when it need not succeed, or ports may differ in how."""
+def reading(exchange: Exchange) -> Reading | None:
+    """What is to be read from the run of a call that must be served; None when ports may differ in when it ends."""
     if fate(exchange) != "served" or len(exchange.scripts) != 1 or exchange.silence in ("cancelled", "ended"):
         return None
     end = ending(exchange.scripts[0])
-    if end.exit != 0 or end.hangs or end.leaves:
+    if end.hangs or end.leaves:
         return None
-    try:
-        document = json.loads(end.stdout.decode("utf-8"))
-    except (ValueError, RecursionError):
+    if end.exit != 0:
+        return Reading("error", "signal" if end.exit is None else "exit")
+    return read(end.stdout)
+
+
+def answer(exchange: Exchange) -> Answer | None:
+    """What the call must be answered with; None when it need not succeed, or ports may differ in how."""
+    found = reading(exchange)
+    if found is None or found.kind != "answer" or not found.traits <= {"before"}:
         return None
-    return _answer(document)
+    return Answer(found.text, found.session)
 
 
 def succeeded(exchange: Exchange) -> bool:
     """Whether the call went as it must: it is no call that should succeed and did not."""
     return answer(exchange) is None or exchange.is_success
-
-
-def _answer(document: Json) -> Answer | None:
-    if not isinstance(document, dict):
-        return None
-    table = cast("Mapping[str, Json]", document)
-    text, session = table.get("response"), table.get("session_id")
-    if table.get("error") is not None or not isinstance(text, str) or not text or SURROGATE.search(text):
-        return None
-    return Answer(text, session if isinstance(session, str) and session else None)
 
 
 def _options(exchange: Exchange) -> Sequence[str]:

@@ -24,7 +24,8 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     sys.exit(start(sys.argv[1:]))
 
 

@@ -1,7 +1,7 @@
 """A port of the server profile over stdio: a second implementation, made of the standard library alone.
 
 It shares no line with the reference and none with the suite. Every step is a method that a defective port can replace:
-this module speaks MCP; plan.py decides what is run, run.py runs it, answer.py reads what came of it.
+this module speaks MCP; planning.py decides what is run, running.py runs it, answering.py reads what came of it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from answer import Answer, Answers, Failure
-from plan import PROPERTIES, Plan, Plans, Refusal
-from run import Call, Cancelled, Runs
+from answering import Answer, Answers, Failure
+from planning import PROPERTIES, Plan, Plans, Refusal
+from running import Call, Cancelled, Runs
 
 JSON = Any
 Message = dict[str, JSON]
@@ -33,6 +33,10 @@ UNSUPPORTED_VERSION = -32022
 PROGRESS_SECONDS = 5.0
 TICK_SECONDS = 0.25
 EXIT_SECONDS = 1.5
+
+
+def as_object(value: JSON) -> Message | None:
+    return value if type(value) is dict else None
 
 
 class Stop(Exception):
@@ -118,7 +122,7 @@ class Port(Plans, Answers, Runs):
 
     def dispatch(self, message: JSON) -> None:
         if not self.is_valid(message):
-            identity = message.get("id") if isinstance(message, dict) else None
+            identity = (as_object(message) or {}).get("id")
             self.send_error(identity if self.is_id(identity) else None, INVALID_REQUEST, "This is no valid request.")
         elif "method" not in message:
             return
@@ -127,8 +131,9 @@ class Port(Plans, Answers, Runs):
         else:
             self.notified(message["method"], message.get("params"))
 
-    def is_valid(self, message: JSON) -> bool:
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+    def is_valid(self, value: JSON) -> bool:
+        message = as_object(value)
+        if message is None or message.get("jsonrpc") != "2.0":
             return False
         if "method" not in message:
             return "id" in message and ("result" in message or "error" in message)
@@ -151,8 +156,8 @@ class Port(Plans, Answers, Runs):
                 self.send_result(request["id"], self.finished(result, stateless))
 
     def params(self, request: Message) -> Mapping[str, JSON]:
-        params = request.get("params", {})
-        if not isinstance(params, dict):
+        params = as_object(request.get("params", {}))
+        if params is None:
             raise RpcError(INVALID_PARAMS, "`params` should be an object.")
         return params
 
@@ -173,8 +178,8 @@ class Port(Plans, Answers, Runs):
                 raise RpcError(UNKNOWN_METHOD, f"The method {method!r} is unknown.")
 
     def notified(self, method: str, params: JSON) -> None:
-        if method == "notifications/cancelled" and isinstance(params, dict):
-            wanted = params.get("requestId")
+        if method == "notifications/cancelled":
+            wanted = (as_object(params) or {}).get("requestId")
             for call in list(self.calls):
                 if type(call.id) is type(wanted) and call.id == wanted:
                     self.cancel(call)
@@ -223,8 +228,7 @@ class Port(Plans, Answers, Runs):
         return {}
 
     def is_stateless(self, params: Mapping[str, JSON]) -> bool:
-        meta = params.get("_meta")
-        return isinstance(meta, dict) and f"{META}protocolVersion" in meta
+        return f"{META}protocolVersion" in (as_object(params.get("_meta")) or {})
 
     def check_stateless(self, params: Mapping[str, JSON]) -> None:
         meta = params["_meta"]
@@ -279,18 +283,17 @@ class Port(Plans, Answers, Runs):
         return None
 
     def new_call(self, identity: JSON, params: Mapping[str, JSON], stateless: bool) -> Call:
-        tool, arguments = params.get("name"), params.get("arguments", {})
+        tool, arguments = params.get("name"), as_object(params.get("arguments", {}))
         if not isinstance(tool, str):
             raise RpcError(INVALID_PARAMS, "`name` should be the name of a tool.")
         if tool not in PROPERTIES:
             raise RpcError(INVALID_PARAMS, f"The tool {tool!r} is unknown.")
-        if not isinstance(arguments, dict):
+        if arguments is None:
             raise RpcError(INVALID_PARAMS, "`arguments` should be an object.")
         return Call(identity, tool, arguments, stateless, self.token(params))
 
     def token(self, params: Mapping[str, JSON]) -> JSON:
-        meta = params.get("_meta")
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        token = (as_object(params.get("_meta")) or {}).get("progressToken")
         return token if self.is_id(token) else None
 
     def serve_call(self, call: Call) -> None:

@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from answer import Failure, Outcome
-from plan import Plan
+from answering import Failure, Outcome
+from planning import Plan
 
 JSON = Any
 Environment = dict[str, str]
@@ -123,7 +123,7 @@ class Runs:
     def input(self, text: str | None) -> IO[bytes]:
         if text is None:
             return open(os.devnull, "rb")
-        file = tempfile.TemporaryFile()
+        file = tempfile.TemporaryFile()  # noqa: SIM115
         file.write(text.encode())
         file.seek(0)
         return file
@@ -165,7 +165,7 @@ class Runs:
             raise Failure(f"gemini could not be started: {error.strerror}.") from None
 
     def spawn(self, argv: tuple[str, ...], **options: JSON) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(argv, **options)
+        return subprocess.Popen[bytes](argv, **options)
 
     def wait(self, call: Call, process: subprocess.Popen[bytes]) -> int:
         exit = process.wait()

@@ -1,18 +1,17 @@
 """A port of the server profile over stdio: a second implementation, made of the standard library alone.
 
-It shares no line with the reference and none with the suite. Every step is a method that a defective port can replace:
-this module speaks MCP; planning.py decides what is run, running.py runs it, answering.py reads what came of it.
+It shares no line with the reference and none with the suite. This module knows MCP; speaking.py reads and writes its
+messages, planning.py decides what is run, running.py runs it, answering.py reads what came of it. Every step is a
+method that a defective port can replace.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -20,66 +19,59 @@ from typing import Any
 from answering import Answer, Answers, Failure
 from planning import PROPERTIES, Plan, Plans, Refusal
 from running import Call, Cancelled, Runs
+from speaking import INVALID_PARAMS, UNKNOWN_METHOD, Message, RpcError, Speaks, as_object
 
 JSON = Any
-Message = dict[str, JSON]
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = ("2026-07-28",)
 META = "io.modelcontextprotocol/"
 DESCRIPTIONS = {"chat": "Starts a new Gemini session.", "chat-reply": "Continues an existing Gemini session."}
-PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 UNSUPPORTED_VERSION = -32022
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PROGRESS_SECONDS = 5.0
 TICK_SECONDS = 0.25
 EXIT_SECONDS = 1.5
-
-
-def as_object(value: JSON) -> Message | None:
-    return value if type(value) is dict else None
 
 
 class Stop(Exception):
     """A signal asked the server to end."""
 
 
-class RpcError(Exception):
-    """A request that is answered with an error."""
-
-    def __init__(self, code: int, message: str, data: JSON = None) -> None:
-        super().__init__(message)
-        self.error: Message = {"code": code, "message": message, **({} if data is None else {"data": data})}
-
-
-class Port(Plans, Answers, Runs):
+class Port(Speaks, Plans, Answers, Runs):
     """The server."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.output = threading.Lock()
         self.calls: list[Call] = []
         self.threads: list[threading.Thread] = []
-
-    # Life
+        self.is_ending = False
+        self.ended_by_signal = False
 
     def serve(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in self.signals():
             signal.signal(number, self.on_signal)
         threading.Thread(target=self.watch, daemon=True).start()
         with suppress(Stop):
             for line in self.lines():
                 self.receive(line)
+            self.input_ended()
         self.shut_down()
 
+    def input_ended(self) -> None:
+        """Nothing keeps the server any longer."""
+
     def on_signal(self, number: int, frame: FrameType | None) -> None:
-        for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
+        self.ended_by_signal = True
         raise Stop
 
-    def lines(self) -> Iterable[bytes]:
-        return sys.stdin.buffer
+    def signals(self) -> tuple[signal.Signals, ...]:
+        return SIGNALS
 
     def shut_down(self) -> None:
+        self.is_ending = True
         for call in list(self.calls):
             self.end(call)
         deadline = time.monotonic() + EXIT_SECONDS
@@ -102,46 +94,6 @@ class Port(Plans, Answers, Runs):
             call.is_timed_out = True
             threading.Thread(target=self.stop, args=(call,), daemon=True).start()
 
-    # Messages
-
-    def receive(self, line: bytes) -> None:
-        if not line.strip():
-            return
-        try:
-            message = self.parse(line)
-        except (ValueError, RecursionError):
-            self.send_error(None, PARSE_ERROR, "The line is no JSON.")
-            return
-        self.dispatch(message)
-
-    def parse(self, line: bytes) -> JSON:
-        return json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=self.refuse_constant)
-
-    def refuse_constant(self, name: str) -> JSON:
-        raise ValueError(f"{name} is no JSON.")
-
-    def dispatch(self, message: JSON) -> None:
-        if not self.is_valid(message):
-            identity = (as_object(message) or {}).get("id")
-            self.send_error(identity if self.is_id(identity) else None, INVALID_REQUEST, "This is no valid request.")
-        elif "method" not in message:
-            return
-        elif "id" in message:
-            self.requested(message)
-        else:
-            self.notified(message["method"], message.get("params"))
-
-    def is_valid(self, value: JSON) -> bool:
-        message = as_object(value)
-        if message is None or message.get("jsonrpc") != "2.0":
-            return False
-        if "method" not in message:
-            return "id" in message and ("result" in message or "error" in message)
-        return isinstance(message["method"], str) and ("id" not in message or self.is_id(message["id"]))
-
-    def is_id(self, value: JSON) -> bool:
-        return isinstance(value, str | int | float) and not isinstance(value, bool)
-
     def requested(self, request: Message) -> None:
         try:
             params = self.params(request)
@@ -154,12 +106,6 @@ class Port(Plans, Answers, Runs):
         else:
             if result is not None:
                 self.send_result(request["id"], self.finished(result, stateless))
-
-    def params(self, request: Message) -> Mapping[str, JSON]:
-        params = as_object(request.get("params", {}))
-        if params is None:
-            raise RpcError(INVALID_PARAMS, "`params` should be an object.")
-        return params
 
     def result(self, request: Message, params: Mapping[str, JSON], stateless: bool) -> Message | None:
         """What answers the request; None when a thread will answer."""
@@ -183,27 +129,6 @@ class Port(Plans, Answers, Runs):
             for call in list(self.calls):
                 if type(call.id) is type(wanted) and call.id == wanted:
                     self.cancel(call)
-
-    def send_result(self, identity: JSON, result: Message) -> None:
-        self.send({"jsonrpc": "2.0", "id": identity, "result": result})
-
-    def send_error(self, identity: JSON, code: int, message: str) -> None:
-        self.send({"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": message}})
-
-    def send(self, message: Message) -> None:
-        with self.output:
-            self.write(message)
-
-    def write(self, message: Message) -> None:
-        with suppress(BrokenPipeError):
-            sys.stdout.buffer.write(self.encoded(message))
-            sys.stdout.buffer.flush()
-
-    def encoded(self, message: Message) -> bytes:
-        """ASCII, in which JSON can spell even half a character that a client sent as its id."""
-        return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-
-    # Methods
 
     def initialize(self, params: Mapping[str, JSON]) -> Message:
         version = params.get("protocolVersion")
@@ -271,8 +196,6 @@ class Port(Plans, Answers, Runs):
 
     def required(self, name: str) -> list[str]:
         return ["prompt"]
-
-    # Calls
 
     def begin_call(self, identity: JSON, params: Mapping[str, JSON], stateless: bool) -> Message | None:
         call = self.new_call(identity, params, stateless)

@@ -56,16 +56,19 @@ class Runs:
     """gemini as processes."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.turns: dict[str, list[Call]] = {}
         self.turn_changed = threading.Condition()
 
     def run_prompt(self, call: Call, plan: Plan) -> Outcome:
         path = None if plan.system is None else self.write_system(plan.system)
+        outcome = None
         try:
-            return self.run(call, plan.argv, plan.cwd, self.environment(path), plan.stdin, self.timeout())
+            outcome = self.run(call, plan.argv, plan.cwd, self.environment(path), plan.stdin, self.timeout())
+            return outcome
         finally:
             if path is not None:
-                self.remove_system(path)
+                self.remove_system(path, call, outcome)
 
     def timeout(self) -> float:
         return TIMEOUT
@@ -108,7 +111,7 @@ class Runs:
     def system_bytes(self, text: str) -> bytes:
         return text.encode()
 
-    def remove_system(self, path: str) -> None:
+    def remove_system(self, path: str, call: Call, outcome: Outcome | None) -> None:
         shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 
     def run(

@@ -140,7 +140,9 @@ class InnermostJsonTaken(Port):
         answer = super().read_json(value, stderr)
         start = answer.text.rfind('{"response"')
         try:
-            return dataclasses.replace(answer, text=json.loads(answer.text[start:])["response"] if start >= 0 else answer.text)
+            return dataclasses.replace(
+                answer, text=json.loads(answer.text[start:])["response"] if start >= 0 else answer.text
+            )
         except (ValueError, KeyError, TypeError):
             return answer
 
@@ -301,7 +303,7 @@ class ErrorKeyOverlooked(Port):
 
 
 @breaks("result:error-key")
-class ErrorNeedsMessage(Port):
+class ErrorBesideResponseOverlooked(Port):
     """Overlooks an error in JSON that has a response beside it."""
 
     def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
@@ -347,7 +349,9 @@ class SessionUnderCliName(Port):
 
     def success(self, answer: Answer) -> Message:
         result = super().success(answer)
-        meta = {("session_id" if name == "sessionId" else name): value for name, value in result.get("_meta", {}).items()}
+        meta = {
+            ("session_id" if name == "sessionId" else name): value for name, value in result.get("_meta", {}).items()
+        }
         return {**result, "_meta": meta}
 
 

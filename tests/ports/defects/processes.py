@@ -56,7 +56,9 @@ class ApiKeyEmptied(Port):
     """Empties the API key in gemini's environment."""
 
     def environment(self, system_path: str | None) -> Environment:
-        return {name: "" if name.endswith("_KEY") else value for name, value in super().environment(system_path).items()}
+        return {
+            name: "" if name.endswith("_KEY") else value for name, value in super().environment(system_path).items()
+        }
 
 
 class Piped(Port):

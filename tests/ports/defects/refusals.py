@@ -125,7 +125,10 @@ class RefusalWithoutPrefix(Port):
     """Leaves the prefix out when it refuses an argument."""
 
     def refused(self, sentence: str) -> Message:
-        return {"content": self.content(super().refused(sentence)["content"][0]["text"][len(PREFIX) :]), "isError": True}
+        return {
+            "content": self.content(super().refused(sentence)["content"][0]["text"][len(PREFIX) :]),
+            "isError": True,
+        }
 
 
 @breaks("arguments:unknown")

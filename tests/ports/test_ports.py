@@ -1,4 +1,4 @@
-"""That every port starts and answers, and that the correct one serves calls; what kills a defect is the suite's part."""
+"""Every port starts and answers, and the correct one serves calls. That each defect is found is the suite's part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JSON = Any
 HERE = Path(__file__).parent
 CORRECT = (sys.executable, str(HERE / "port.py"))
 SECONDS = 20.0
-STATELESS = {
+STATELESS: JSON = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
@@ -62,16 +62,19 @@ class Client:
         self.process.stdin.flush()
 
     def line(self) -> bytes:
+        self.read_until(b"\n")
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        return line
+
+    def read_until(self, awaited: bytes) -> None:
         assert self.process.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
-            while b"\n" not in self.buffer:
+            while awaited not in self.buffer:
                 assert selector.select(SECONDS), "The port is silent."
                 piece = os.read(self.process.stdout.fileno(), 1 << 20)
                 assert piece, "The port has ended its output."
                 self.buffer += piece
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        return line
 
     def receive(self, identity: JSON) -> JSON:
         """The response with this id; a ping of the port's is answered, everything else is passed over."""
@@ -144,8 +147,9 @@ def initialize(client: Client, version: str = "2024-11-05") -> JSON:
 def test_every_port_starts_and_lists_its_tools(command: list[str], tmp_path: Path) -> None:
     client = Client(command, tmp_path)
     try:
-        assert "result" in initialize(client)
-        assert client.ask(2, "tools/list", {})["result"]["tools"]
+        initialize(client)
+        client.send({"id": 2, "method": "tools/list", "params": {}})
+        client.read_until(b'"inputSchema"')
     finally:
         client.end()
 
@@ -179,7 +183,7 @@ def test_the_correct_port_speaks_every_revision_of_the_handshake(start: Start, v
 def test_the_correct_port_serves_without_a_handshake(start: Start, fake: Fake) -> None:
     fake.load([says("Paris.")])
     client = start(CORRECT)
-    params = {"name": "chat", "arguments": {"prompt": "Where?"}, "_meta": STATELESS}
+    params: JSON = {"name": "chat", "arguments": {"prompt": "Where?"}, "_meta": STATELESS}
     result = client.ask("a", "tools/call", params)["result"]
     assert (result["resultType"], result["_meta"]["sessionId"]) == ("complete", SESSION)
     assert "2026-07-28" in client.ask("b", "server/discover", {"_meta": STATELESS})["result"]["supportedVersions"]

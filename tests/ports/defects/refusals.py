@@ -53,8 +53,11 @@ class PromptPartsJoined(Port):
     """Joins a prompt that is a list of texts."""
 
     def text(self, tool: str, name: str, value: JSON) -> str:
-        parts: list[JSON] = value if isinstance(value, list) else []
-        return super().text(tool, name, " ".join(map(str, parts)) if parts else value)
+        match value:
+            case [*parts] if parts:
+                return super().text(tool, name, " ".join(map(str, parts)))
+            case _:
+                return super().text(tool, name, value)
 
 
 @breaks("arguments:optional:type")

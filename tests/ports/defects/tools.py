@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from defects.record import breaks
 from planning import TEXT
@@ -23,11 +23,13 @@ class Listed(Port):
     """A port whose list of properties is changed for one tool."""
 
     tool_changed = "chat"
-    change: Callable[[Message], Message]
 
     def properties(self, name: str) -> Message:
         properties = super().properties(name)
-        return type(self).change(properties) if name == self.tool_changed else properties
+        return self.changed(properties) if name == self.tool_changed else properties
+
+    def changed(self, properties: Message) -> Message:
+        return properties
 
 
 @breaks("tools:chat")
@@ -58,28 +60,32 @@ class ReplyUnlisted(Port):
 class ChatPromptMayBeArray(Listed):
     """Declares that the prompt of `chat` may be an array."""
 
-    change = staticmethod(lambda properties: {**properties, "prompt": {"type": ["string", "array"]}})
+    def changed(self, properties: Message) -> Message:
+        return {**properties, "prompt": {"type": ["string", "array"]}}
 
 
 @breaks("tools:chat:model")
 class ChatModelUntyped(Listed):
     """Declares `model` without a type."""
 
-    change = staticmethod(lambda properties: {**properties, "model": {"description": "The model."}})
+    def changed(self, properties: Message) -> Message:
+        return {**properties, "model": {"description": "The model."}}
 
 
 @breaks("tools:chat:system-prompt")
 class ChatSystemPromptSnakeCase(Listed):
     """Declares `system_prompt` in place of `systemPrompt`."""
 
-    change = staticmethod(lambda properties: renamed(properties, "systemPrompt", "system_prompt"))
+    def changed(self, properties: Message) -> Message:
+        return renamed(properties, "systemPrompt", "system_prompt")
 
 
 @breaks("tools:chat:cwd")
 class ChatCwdUndeclared(Listed):
     """Does not declare `cwd` for `chat`."""
 
-    change = staticmethod(lambda properties: without(properties, "cwd"))
+    def changed(self, properties: Message) -> Message:
+        return without(properties, "cwd")
 
 
 @breaks("tools:chat:required")
@@ -103,7 +109,9 @@ class ReplyPromptRenamed(Listed):
     """Declares `message` in place of the prompt of `chat-reply`."""
 
     tool_changed = "chat-reply"
-    change = staticmethod(lambda properties: {**renamed(properties, "prompt", "message"), "prompt": {}})
+
+    def changed(self, properties: Message) -> Message:
+        return {**renamed(properties, "prompt", "message"), "prompt": {}}
 
 
 @breaks("tools:chat-reply:session-id")
@@ -111,7 +119,9 @@ class SessionIdMayBeNumber(Listed):
     """Declares that a session may be a number."""
 
     tool_changed = "chat-reply"
-    change = staticmethod(lambda properties: {**properties, "sessionId": {"type": ["string", "integer"]}})
+
+    def changed(self, properties: Message) -> Message:
+        return {**properties, "sessionId": {"type": ["string", "integer"]}}
 
 
 @breaks("tools:chat-reply:model")
@@ -119,7 +129,9 @@ class ReplyModelUndeclared(Listed):
     """Does not declare `model` for `chat-reply`."""
 
     tool_changed = "chat-reply"
-    change = staticmethod(lambda properties: without(properties, "model"))
+
+    def changed(self, properties: Message) -> Message:
+        return without(properties, "model")
 
 
 @breaks("tools:chat-reply:system-prompt")
@@ -127,7 +139,9 @@ class ReplySystemPromptUndeclared(Listed):
     """Does not declare `systemPrompt` for `chat-reply`."""
 
     tool_changed = "chat-reply"
-    change = staticmethod(lambda properties: without(properties, "systemPrompt"))
+
+    def changed(self, properties: Message) -> Message:
+        return without(properties, "systemPrompt")
 
 
 @breaks("tools:chat-reply:cwd")
@@ -135,7 +149,9 @@ class ReplyCwdNullable(Listed):
     """Declares that the `cwd` of `chat-reply` may be null."""
 
     tool_changed = "chat-reply"
-    change = staticmethod(lambda properties: {**properties, "cwd": {"anyOf": [TEXT, {"type": "null"}]}})
+
+    def changed(self, properties: Message) -> Message:
+        return {**properties, "cwd": {"anyOf": [TEXT, {"type": "null"}]}}
 
 
 @breaks("tools:chat-reply:required")
@@ -159,7 +175,8 @@ class SchemaWithoutType(Port):
 class SchemaInvalid(Listed):
     """Declares a minimal length that is no number."""
 
-    change = staticmethod(lambda properties: {**properties, "prompt": {**TEXT, "minLength": "1"}})
+    def changed(self, properties: Message) -> Message:
+        return {**properties, "prompt": {**TEXT, "minLength": "1"}}
 
 
 @breaks("tools:unique")

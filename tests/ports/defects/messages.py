@@ -133,13 +133,12 @@ class FalsyIdsMissing(Port):
 
 
 @breaks("rpc:response:id")
-class LargeIdsRounded(Port):
-    """Keeps ids as double precision numbers."""
+class IdsIn32Bits(Port):
+    """Keeps ids in 32 bits."""
 
     def write(self, message: Message) -> None:
         identity = message.get("id")
-        large = isinstance(identity, int) and abs(identity) > 2**53
-        super().write({**message, "id": int(float(identity or 0))} if large else message)
+        super().write({**message, "id": identity & 0xFFFF_FFFF} if isinstance(identity, int) else message)
 
 
 @breaks("rpc:response:either")

@@ -1,4 +1,4 @@
-"""A port that conforms in an odd way: `python oddity.py NAME` serves over stdio, `--list` prints all of them as JSON."""
+"""A port that conforms oddly: `python oddity.py NAME` serves over stdio, `--list` prints all of them as JSON."""
 
 import json
 import os

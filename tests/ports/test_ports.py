@@ -50,6 +50,7 @@ class Client:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             cwd=home,
             env=fake.environ(base) if fake else base,
             start_new_session=True,

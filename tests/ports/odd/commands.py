@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from answering import Outcome
 from odd.record import odd
-from planning import Refusal
 from port import Port
 from running import Call, Environment
 from speaking import JSON, Message
@@ -133,16 +132,6 @@ class LongDirectoryNames(Port):
 
     def remove_system(self, path: str, call: Call, outcome: Outcome | None) -> None:
         self.directories.pop(path.rpartition("/")[0]).cleanup()
-
-
-@odd
-class RefusesMoreThanItMust(Port):
-    """Refuses models and sessions that hold more than letters, digits and a few signs."""
-
-    def check_word(self, name: str, text: str) -> None:
-        super().check_word(name, text)
-        if not all(letter.isalnum() or letter in "-_./:" for letter in text):
-            raise Refusal(f"`{name}` holds characters that no model and no session has.")
 
 
 @odd

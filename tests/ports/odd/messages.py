@@ -61,7 +61,7 @@ class ToolsInPages(Port):
     """Lists one tool a page."""
 
     def list_tools(self, params: Mapping[str, JSON], stateless: bool) -> Message:
-        cursor = params.get("cursor", "page-0")
+        cursor = str(params.get("cursor", "page-0"))
         pages = {f"page-{number}": number for number in range(len(PROPERTIES))}
         if cursor not in pages:
             raise RpcError(-32602, "The cursor is not one of this server.")
@@ -121,7 +121,7 @@ class PingsClient(HandshakeOnly):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pongs: dict[JSON, threading.Event] = {}
+        self.pongs: dict[str, threading.Event] = {}
 
     def run_prompt(self, call: Call, plan: Plan) -> JSON:
         identity = f"ping-{random.randrange(1 << 30)}"
@@ -133,7 +133,7 @@ class PingsClient(HandshakeOnly):
 
     def dispatch(self, message: JSON) -> None:
         super().dispatch(message)
-        if self.is_valid(message) and "method" not in message and message["id"] in self.pongs:
+        if self.is_valid(message) and "method" not in message and str(message["id"]) in self.pongs:
             self.pongs[message["id"]].set()
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from gemini_mcp_conformance.fake import Fake, Play
-from gemini_mcp_conformance.understanding import Understood, understand
+from gemini_mcp_conformance.fake import Call, Fake, Play
+from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
 
 JSON = Any
 
@@ -144,7 +144,9 @@ def initialize(client: Client, version: str = "2024-11-05") -> JSON:
     return answer
 
 
-@pytest.mark.parametrize("command", [entry["command"] for entry in DEFECTS + ODD], ids=lambda c: c[-1])
+@pytest.mark.parametrize(
+    "command", [entry["command"] for entry in DEFECTS + ODD], ids=lambda command: Path(command[-1]).stem
+)
 def test_every_port_starts_and_lists_its_tools(command: list[str], tmp_path: Path) -> None:
     client = Client(command, tmp_path)
     try:
@@ -174,6 +176,39 @@ def test_every_must_that_stdio_can_show_has_a_defect_of_its_own() -> None:
         and not requirement["id"].startswith("http:")
     }
     assert musts - {defect["kills"][0] for defect in DEFECTS} == set()
+
+
+@pytest.mark.parametrize("command", [entry["command"] for entry in ODD], ids=lambda command: Path(command[-1]).stem)
+def test_every_odd_port_serves_a_call_and_leaves_nothing(
+    command: list[str], start: Start, fake: Fake, tmp_path: Path
+) -> None:
+    hang = Play({"play": [{"ignore": ["TERM"]}, {"child": {"seconds": 60, "holds": "stdout"}}, {"hang": True}]})
+    fake.load([says(" Päris\n{}"), says("more"), hang, hang])
+    client = start(command)
+    initialize(client, "2025-06-18")
+    text = client.call(3, "chat", prompt="- x\n\u2028 {}", model="m 1", systemPrompt="Be brief.")["content"][0]["text"]
+    assert text == " Päris\n{}"
+    client.call(4, "chat-reply", prompt="mcp", cwd=str(tmp_path))
+    assert [asked(call) for call in fake.calls()] == [("- x\n\u2028 {}", "m 1", None), ("mcp", None, "latest")]
+    assert [(call.system_md, call.cwd) for call in fake.calls()][1] == (None, str(tmp_path))
+    for identity in (5, 6):
+        arguments = {"prompt": "x", "systemPrompt": "y"}
+        client.send({"id": identity, "method": "tools/call", "params": {"name": "chat", "arguments": arguments}})
+        fake.wait_for_calls(identity - 2, SECONDS)
+    client.send({"method": "notifications/cancelled", "params": {"requestId": 5}})
+    fake.wait_for_end(fake.calls()[2], SECONDS)
+    client.end_input()
+    assert client.process.wait(SECONDS) == 0
+    fake.wait_for_end(fake.calls()[3], SECONDS)
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+def asked(call: Call) -> tuple[str | None, str | None, str | None]:
+    """The prompt that reaches the model, which model, and in which session."""
+    understood = understand(call.argv)
+    assert isinstance(understood, Understood)
+    assert understood.output_format == "json"
+    return effective_prompt(understood, call.stdin), understood.model, understood.resume
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])

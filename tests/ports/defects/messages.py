@@ -305,6 +305,15 @@ class PiecesAreLines(Port):
             yield from piece.split(b"\n")
 
 
+@breaks("prompt:verbatim:unicode", "prompt:verbatim:newline")
+class LineSeparatorsEndLines(Port):
+    """Takes U+2028 in a message for the end of its line."""
+
+    def lines(self) -> Iterable[bytes]:
+        for line in super().lines():
+            yield from line.replace("\u2028".encode(), b"\n").split(b"\n")
+
+
 @breaks("stdio:framing")
 class PrettyToolList(Port):
     """Writes the list of its tools over several lines."""

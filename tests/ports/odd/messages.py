@@ -117,19 +117,18 @@ class LogsAsNotifications(HandshakeOnly):
 
 @odd
 class PingsClient(HandshakeOnly):
-    """Sends a ping to the client and waits for its answer before it runs gemini."""
+    """Sends a ping to the client and waits for its answer before it answers a call."""
 
     def __init__(self) -> None:
         super().__init__()
         self.pongs: dict[str, threading.Event] = {}
 
-    def run_prompt(self, call: Call, plan: Plan) -> JSON:
+    def answer(self, call: Call, result: Message) -> None:
         identity = f"ping-{random.randrange(1 << 30)}"
         self.pongs[identity] = threading.Event()
         self.send({"jsonrpc": "2.0", "id": identity, "method": "ping"})
-        if not self.pongs[identity].wait(10):
-            raise Failure("The client does not answer a ping.")
-        return super().run_prompt(call, plan)
+        if self.pongs[identity].wait(10):
+            super().answer(call, result)
 
     def dispatch(self, message: JSON) -> None:
         super().dispatch(message)

@@ -183,7 +183,7 @@ function tail(source) {
   return new TextDecoder().decode(Buffer.from(source).subarray(-8000)).replace(/^\uFFFD+/, "");
 }
 
-function problem(sentence, said, err, secrets) {
+function problem(sentence, said, err, secrets = []) {
   const stderr = err === undefined ? "" : `\nStderr: ${tail(clean(err, secrets))}`;
   const message = `Error executing gemini: ${sentence}${said ? `: ${clean(said, secrets)}` : ""}${stderr}`;
   return { isError: true, content: [{ type: "text", text: message }] };
@@ -247,8 +247,12 @@ function leave(call) {
 
 function begin(call) {
   call.begun = true;
-  if (call.stopped) leave(call);
-  else serve(call, call.found);
+  if (call.stopped) return leave(call);
+  try {
+    serve(call, call.found);
+  } catch (error) {
+    answer(call, problem(`the server failed (${error.message})`));
+  }
 }
 
 function report(call) {

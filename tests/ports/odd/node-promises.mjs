@@ -6,7 +6,6 @@ import { closeSync, openSync } from "node:fs";
 import * as files from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 
 const META = "io.modelcontextprotocol/";
@@ -142,9 +141,10 @@ async function started(call, argv, options, seconds) {
   try {
     const child = spawn("gemini", argv, options);
     call.child = child;
-    call.ended = once(child, "exit");
+    const exit = once(child, "exit");
+    call.ended = exit.catch(() => {});
     const timer = setTimeout(() => ((late = true), toGroup(child, "SIGKILL")), seconds * 1000);
-    const [code, signal] = await call.ended.finally(() => clearTimeout(timer));
+    const [code, signal] = await exit.finally(() => clearTimeout(timer));
     if (call.cancelled) toGroup(child, "SIGKILL");
     return { code, signal, late };
   } catch (error) {
@@ -163,7 +163,7 @@ function scan(text) {
   while ((position = text.indexOf("{", position)) !== -1) {
     const end = endOf(text, position);
     const value = end === undefined ? undefined : parsed(text.slice(position, end));
-    if (value === undefined && end === undefined && /^\{\s*"/.test(text.slice(position, position + 99))) {
+    if (value === undefined && end === undefined && /^\{\s*("|$)/.test(text.slice(position, position + 99))) {
       return { objects, isCut: true };
     }
     if (value !== undefined) objects.push([value, position === 0 || text[position - 1] === "\n"]);
@@ -181,15 +181,23 @@ function parsed(text) {
 }
 
 function endOf(text, start) {
-  const token = /"(?:[^"\\\n]|\\.)*"|[{}]/g;
-  token.lastIndex = start;
   let depth = 0;
-  for (let match = token.exec(text); match; match = token.exec(text)) {
-    if (match[0] === "{") depth += 1;
-    if (match[0] === "}") depth -= 1;
-    if (depth === 0) return token.lastIndex;
+  for (let i = start; i !== -1 && i < text.length; i += 1) {
+    if (text[i] === "{") depth += 1;
+    if (text[i] === "}") depth -= 1;
+    if (depth === 0) return i + 1;
+    if (text[i] === '"' && (i = closingQuote(text, i)) === -1) break;
   }
   return undefined;
+}
+
+function closingQuote(text, start) {
+  for (let i = text.indexOf('"', start + 1); i !== -1; i = text.indexOf('"', i + 1)) {
+    let backslashes = 0;
+    while (text[i - 1 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 0) return i;
+  }
+  return -1;
 }
 
 const saidIn = (text) => {
@@ -302,7 +310,7 @@ async function call(id, params, isNew) {
   }
   const current = { id, token: _meta?.progressToken, step: 0 };
   running.add(current);
-  const tell = () => current.token !== undefined && progress(current);
+  const tell = () => current.token !== undefined && !current.cancelled && progress(current);
   tell();
   const clock = setInterval(tell, 3000);
   try {
@@ -373,7 +381,8 @@ async function receive(line) {
     write({ id, result: await handled(id, method, params) });
   } catch (error) {
     if (error instanceof Cancelled) return;
-    write({ id, error: { code: error.code ?? -32603, message: error.message, data: error.data } });
+    const code = Number.isInteger(error.code) ? error.code : -32603;
+    write({ id, error: { code, message: error.message, data: error.data } });
   }
 }
 
@@ -393,4 +402,20 @@ async function end() {
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);
 process.stdout.on("error", end);
-createInterface({ input: process.stdin, crlfDelay: Infinity }).on("line", receive).on("close", end);
+
+/** Not `readline`, which also ends a line at U+2028. */
+async function* lines() {
+  let begun = [];
+  for await (const piece of process.stdin) {
+    let start = 0;
+    for (let at = piece.indexOf(10); at !== -1; at = piece.indexOf(10, start)) {
+      yield Buffer.concat([...begun, piece.subarray(start, at)]).toString();
+      begun = [];
+      start = at + 1;
+    }
+    begun.push(piece.subarray(start));
+  }
+}
+
+for await (const line of lines()) void receive(line);
+await end();

@@ -175,27 +175,32 @@ for _code, _pattern in CAUSES.items():
     )(_names(_pattern, _what))
 
 
+def _says(exchange: Exchange, pattern: str) -> bool:
+    """Whether gemini's stderr says that; a copy of the prompt says nothing."""
+    return re.search(pattern, stderr_of(exchange).replace(exchange.arguments["prompt"], "")) is not None
+
+
 def _speaks_of_quota(exchange: Exchange) -> bool:
-    said = re.search(r"RESOURCE_EXHAUSTED|[Qq]uota exceeded|exhausted your (?:capacity|quota)", stderr_of(exchange))
-    return (
-        exits_badly(exchange) and shows_error(exchange) and said is not None and exchange.arguments["prompt"] != said[0]
-    )
+    said = r"RESOURCE_EXHAUSTED|[Qq]uota exceeded|exhausted your (?:capacity|quota)"
+    return exits_badly(exchange) and shows_error(exchange) and _says(exchange, said)
 
 
 check("error:quota", judges=_speaks_of_quota)(_names(r"quota|429|rate|limit", "the quota"))
 
 
 def _session_is_gone(exchange: Exchange) -> bool:
-    said = re.search(r"Invalid session identifier|No previous sessions found", stderr_of(exchange))
-    return shows_error(exchange) and exits_with(42)(exchange) and said is not None
+    said = r"Invalid session identifier|No previous sessions found"
+    return shows_error(exchange) and exits_with(42)(exchange) and _says(exchange, said)
 
 
 check("error:session-gone", judges=_session_is_gone)(_names(r"session", "the session"))
 
 
 def _holds_json_error(exchange: Exchange) -> bool:
+    if not (exits_badly(exchange) and shows_error(exchange)):
+        return False
     message = message_of(stderr_of(exchange))
-    return exits_badly(exchange) and shows_error(exchange) and message is not None and not SECRETS.search(message)
+    return message is not None and not SECRETS.search(message) and exchange.arguments["prompt"] not in message
 
 
 @check("error:json-on-stderr", judges=_holds_json_error)
@@ -207,8 +212,10 @@ def message_is_told_first(exchange: Exchange) -> list[str]:
 
 
 def _echoes_prompt(exchange: Exchange) -> bool:
+    if not shows_error(exchange):
+        return False
     prompt = exchange.arguments["prompt"]
-    return shows_error(exchange) and len(prompt) >= 16 and prompt in stderr_of(exchange)[-TAIL:]
+    return len(prompt) >= 16 and prompt in stderr_of(exchange)[-TAIL:]
 
 
 @check("error:prompt", judges=_echoes_prompt)

@@ -168,13 +168,6 @@ def _names(pattern: str, what: str) -> Callable[[Exchange], list[str]]:
     return cause_is_named
 
 
-for _code, _pattern in CAUSES.items():
-    _what = _pattern if _code > 130 else f"the cause of exit {_code} (one of {_pattern.replace('|', ', ')})"
-    check(
-        f"error:exit:{_code}", judges=lambda exchange, code=_code: shows_error(exchange) and exits_with(code)(exchange)
-    )(_names(_pattern, _what))
-
-
 def _says(exchange: Exchange, pattern: str) -> bool:
     """Whether gemini's stderr says that; a copy of the prompt says nothing."""
     return re.search(pattern, stderr_of(exchange).replace(exchange.arguments["prompt"], "")) is not None
@@ -183,6 +176,18 @@ def _says(exchange: Exchange, pattern: str) -> bool:
 def _speaks_of_quota(exchange: Exchange) -> bool:
     said = r"RESOURCE_EXHAUSTED|[Qq]uota exceeded|exhausted your (?:capacity|quota)"
     return exits_badly(exchange) and shows_error(exchange) and _says(exchange, said)
+
+
+def _is_that_exit(code: int) -> Predicate:
+    """Whether gemini exits with that code for a reason of its own: an exhausted quota may be named in its place."""
+    return lambda exchange: (
+        exits_with(code)(exchange) and shows_error(exchange) and (code == 173 or not _speaks_of_quota(exchange))
+    )
+
+
+for _code, _pattern in CAUSES.items():
+    _what = _pattern if _code > 130 else f"the cause of exit {_code} (one of {_pattern.replace('|', ', ')})"
+    check(f"error:exit:{_code}", judges=_is_that_exit(_code))(_names(_pattern, _what))
 
 
 check("error:quota", judges=_speaks_of_quota)(_names(r"quota|429|rate|limit", "the quota"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -11,7 +12,7 @@ from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import message_of
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, calls
-from gemini_mcp_conformance.values import inside, items
+from gemini_mcp_conformance.values import Json, inside, items
 from gemini_mcp_conformance.witness import shown
 
 PREFIX = "Error executing gemini: "
@@ -40,6 +41,8 @@ CAUSES: Mapping[int, str] = {
     247: r"503",
 }
 """By exit code, what a sentence that names the cause has in it."""
+
+SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
 
 
 def failed(exchange: Exchange) -> bool:
@@ -113,10 +116,19 @@ def text_begins_with_the_prefix(exchange: Exchange) -> list[str]:
 
 
 def is_plain_stderr(exchange: Exchange) -> bool:
-    """Whether nothing may be left out of stderr."""
-    text, prompt = stderr_of(exchange), exchange.arguments["prompt"]
-    fits = len(end_of(exchange).stderr) <= TAIL and not SECRETS.search(text) and "\ufffd" not in text
-    return shows_error(exchange) and fits and not re.search("(?i)key|bearer|token|secret", text) and prompt not in text
+    """Whether nothing may be left out of stderr: it is short, and holds no key and nothing that the client sent."""
+    if not shows_error(exchange):
+        return False
+    text = stderr_of(exchange)
+    fits = len(end_of(exchange).stderr) <= TAIL and "\ufffd" not in text
+    sent = [form for value in exchange.arguments.values() for form in _forms(value)]
+    return fits and not SECRET_WORDS.search(text) and not any(form in text for form in sent)
+
+
+def _forms(value: Json) -> list[str]:
+    """A text as it is, and as JSON writes it."""
+    text = str(value).strip()
+    return [text, *(json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))] if text else []
 
 
 @check("error:stderr", judges=lambda exchange: is_plain_stderr(exchange) and bool(stderr_of(exchange).strip()))

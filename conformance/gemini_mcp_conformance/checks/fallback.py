@@ -61,13 +61,14 @@ def has_several_entries(exchange: Exchange) -> bool:
 
 
 def has_brackets_in_title(exchange: Exchange) -> bool:
-    last = [line for line in _lines(exchange) if of_chat(exchange) and newest(line) == listed(exchange)]
-    return any(line.count("[") > 1 for line in last)
+    if not of_chat(exchange):
+        return False
+    return any(line.count("[") > 1 for line in _lines(exchange) if newest(line) == listed(exchange))
 
 
 def is_on_stderr(exchange: Exchange) -> bool:
-    printed = listing(exchange)
-    return of_chat(exchange) and printed is not None and newest(printed.stdout.decode("utf-8", "replace")) is None
+    printed = listing(exchange) if of_chat(exchange) else None
+    return printed is not None and newest(printed.stdout.decode("utf-8", "replace")) is None
 
 
 @check("fallback:list-sessions", judges=of_chat)
@@ -90,8 +91,8 @@ def list_is_asked_in_the_same_directory(exchange: Exchange) -> list[str]:
 
 
 def _list_fails(exchange: Exchange) -> bool:
-    printed = listing(exchange)
-    return asks_for_list(exchange) and printed is not None and (printed.exit != 0 or printed.hangs)
+    printed = listing(exchange) if asks_for_list(exchange) else None
+    return printed is not None and (printed.exit != 0 or printed.hangs)
 
 
 @check("fallback:failure", judges=_list_fails)

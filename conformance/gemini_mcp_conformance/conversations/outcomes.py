@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from gemini_mcp_conformance.conversation import Conversation, Json, Request, call
 from gemini_mcp_conformance.conversations import Sources
+from gemini_mcp_conformance.expectation import ending
 from gemini_mcp_conformance.fake import Script
 from gemini_mcp_conformance.values import table
 
@@ -43,8 +44,42 @@ TEXTS: Mapping[str, str] = {
 }
 """Answers by what is odd in them."""
 
+TEXT = (
+    "result:content",
+    "result:success",
+    "result:text",
+    "result:text:unicode",
+    "result:text:newline",
+    "result:text:blanks",
+    "result:text:json",
+    "result:json:pretty",
+    "result:json:compact",
+    "result:session-id",
+    "result:session-id:chat-reply",
+    "fallback:unneeded",
+)
+"""What a text of any kind shows."""
+
 ENDLESS = {"hang", "wait", "release", "child", "ignore"}
 LARGE = "large-"
+EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
+NAMED = (41, 42, 44, 52, 53, 54, 55, 130, 144, 145, 147, 173, 244, 247)
+
+FALLBACK = (
+    *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
+    *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
+)
+FAILURE = (
+    *("error:is-error", "error:content", "error:prefix", "error:exit", "error:signal", "error:session-id"),
+    *("error:stderr", "error:stderr:empty", "error:stderr:tail", "error:json-on-stderr", "error:secrets"),
+    *("error:quota", "error:session-gone", "concurrency:after-failure", "command:once"),
+)
+ANSWER = (
+    *("result:text", "result:stderr", "result:large-stdout", "result:large-stderr", "result:session-id:changed"),
+    *("result:json:notice-before", "result:json:notice-after", "result:json:braces", "result:json:last"),
+    *("result:json:encoding", "result:plain-text", "result:empty", "result:warnings", "result:error-key"),
+    *("result:no-output", "result:truncated", "result:no-response", "error:is-error", "error:session-id"),
+)
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -56,6 +91,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
             if not _takes_time(script):
                 yield _script(tool, name, script)
         yield from _not_started(tool)
+        yield _endings(tool)
+        yield _listings(tool)
+        yield _noises(tool)
 
 
 def answer(text: str, session: str | None = SESSION, ascii_only: bool = False, indent: int | None = None) -> Script:
@@ -70,19 +108,14 @@ def ask(tool: str, prompt: str, *scripts: Script, **arguments: Json) -> Request:
 
 
 def _texts(tool: str) -> Conversation:
+    forms: tuple[Mapping[str, Json], ...] = ({}, {"ascii_only": True}, {"indent": 2})
+    pairs = [(name, form) for name in TEXTS for form in forms]
     steps = [
-        ask(
-            tool,
-            f"Answer with {name}, {form}",
-            answer(text, ascii_only=form == "escaped", indent=2 if form == "pretty" else None),
-        )
-        for name, text in TEXTS.items()
-        for form in ("raw", "escaped", "pretty")
+        ask(tool, f"Answer with {name}, {number}", answer(TEXTS[name], f"{SESSION[:-2]}{number:02}", **form))
+        for number, (name, form) in enumerate(pairs)
     ]
-    shown = ("result:text", "result:text:unicode", "result:text:newline", "result:text:blanks", "result:text:json")
-    return Conversation(
-        f"texts-{tool}", f"Odd answers to {tool}, one after the other.", tuple(steps), "outcomes", shown
-    )
+    title = f"Odd answers to {tool}, each in a session of its own, one after the other."
+    return Conversation(f"texts-{tool}", title, tuple(steps), "outcomes", TEXT)
 
 
 def _split(tool: str) -> Conversation:
@@ -105,8 +138,17 @@ def _script(tool: str, name: str, script: Script) -> Conversation:
         steps.append(ask(tool, "And after that?", answer("Lyon is not.")))
     if tool == "chat-reply" and not name.startswith(LARGE):
         steps.append(ask(tool, f"And by id, says {name}?", script, sessionId=SESSION))
-    shown = ("concurrency:after-failure", "result:text")
-    return Conversation(f"outcome-{tool}-{name}", f"{tool}: {name}.", tuple(steps), "outcomes", shown)
+    return Conversation(f"outcome-{tool}-{name}", f"{tool}: {name}.", tuple(steps), "outcomes", _shown(name, script))
+
+
+def _shown(name: str, script: Script) -> tuple[str, ...]:
+    """The requirements that such an ending may show."""
+    end = ending(script)
+    if script.list_sessions is not None:
+        return FALLBACK
+    if end.exit != 0:
+        return (*FAILURE, f"error:exit:{end.exit}") if end.exit in NAMED else FAILURE
+    return ANSWER
 
 
 def _not_started(tool: str) -> Iterable[Conversation]:
@@ -119,6 +161,52 @@ def _not_started(tool: str) -> Iterable[Conversation]:
             ("error:not-started", "error:not-started:remedy"),
             gemini=state,
         )
+
+
+def _endings(tool: str) -> Conversation:
+    """A full answer on stdout does not make a success of a run that failed."""
+    whole = answer("This must not be taken for an answer.").play
+    ends: list[Json] = [{"exit": code} for code in EXITS] + [
+        {"signal": name} for name in ("KILL", "SEGV", "TERM", "INT")
+    ]
+    steps = [ask(tool, f"End with {end}", Script("ends", (*whole, {"stderr": "It failed.\n"}, end))) for end in ends]
+    title = f"{tool}, when gemini answers and fails all the same."
+    return Conversation(f"endings-{tool}", title, tuple(steps), "outcomes", FAILURE)
+
+
+def _listings(tool: str) -> Conversation:
+    """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
+    order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
+    lines = [f"  {index}. Title [{index}] (of sorts) (3 hours ago) [{SESSION[:-2]}{index:02}]" for index in order]
+    text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
+    bare = answer("No session is named here.", session=None).play
+    listed = {
+        "both": Script("bare", bare, ({"stderr": "some noise [x]\n"}, {"stdout": text})),
+        "stderr": Script("bare", bare, ({"stderr": text},)),
+        "again": Script("bare", bare, ({"stdout": text.replace(SESSION[:8], "f00dcafe")},)),
+        "nothing": Script("bare", bare, ({"stdout": "No previous sessions found for this project.\n"},)),
+        "failure": Script("bare", bare, ({"stdout": text}, {"exit": 1})),
+    }
+    steps = [ask(tool, f"Which session, by {name}?", script) for name, script in listed.items()]
+    if tool == "chat-reply":
+        steps.append(ask(tool, "And by id?", listed["both"], sessionId="11111111-2222-3333-4444-555555555555"))
+    return Conversation(f"listings-{tool}", f"{tool}, when the list must be asked.", tuple(steps), "outcomes", FALLBACK)
+
+
+def _noises(tool: str) -> Conversation:
+    """What stderr holds may be private, or too much."""
+    prompt = "Summarise the plan that nobody else may read, please."
+    key = "AIzaSyD-0123456789abcdefghijklmnopqrstuv"
+    noises = {
+        prompt: f"cannot read: {prompt}\nat line 1\n",
+        "Which key?": f"request failed: https://example.org/?key={key}\n",
+        "How much?": "".join(f"line {number} of much noise\n" for number in range(3000)) + "the very end\n",
+        "How much of it?": "서울 👍 " * 4000 + "the very end\n",
+        "Nothing?": "",
+    }
+    steps = [ask(tool, asked, Script("fails", ({"stderr": noise}, {"exit": 1}))) for asked, noise in noises.items()]
+    title = f"{tool}, when gemini fails with something private or with very much on stderr."
+    return Conversation(f"noises-{tool}", title, tuple(steps), "outcomes", (*FAILURE, "error:prompt"))
 
 
 def _takes_time(script: Script) -> bool:

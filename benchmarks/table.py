@@ -51,8 +51,7 @@ ROWS = (
 def medians(samples: Samples) -> Mapping[str, Medians]:
     """The median of each row for each subject."""
     return {
-        row.name: {name: round(median(values), 3) for name, values in samples.get(row.name, {}).items()}
-        for row in ROWS
+        row.name: {name: round(median(values), 3) for name, values in samples.get(row.name, {}).items()} for row in ROWS
     }
 
 

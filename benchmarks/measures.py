@@ -74,8 +74,10 @@ class Bench:
             for number in range(-3, CALLS):
                 plain = self._plain()
                 for subject, client in clients:
+                    before = client.processor_seconds()
                     took = self._call(client, subject)
                     if number >= 0:
+                        self._note("call-processor", subject.name, 1000 * (client.processor_seconds() - before))
                         self._note("call", subject.name, took)
                         self._note("overhead", subject.name, took - plain)
                 if number >= 0:

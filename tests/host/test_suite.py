@@ -13,8 +13,8 @@ from adapters.faults import FAULTS, broken
 
 from gemini_mcp_conformance.host import PROFILES, Finding, NeverAnswered, Options, findings, judge, load, properties
 from gemini_mcp_conformance.host import vectors as of_vectors
-from gemini_mcp_conformance.host.asking import NoAnswer
-from gemini_mcp_conformance.host.checking import checked
+from gemini_mcp_conformance.host.asking import Adapter
+from gemini_mcp_conformance.host.checking import NoAnswer, checked
 from gemini_mcp_conformance.host.values import Json, JsonObject
 from gemini_mcp_conformance.report import Judgement
 

@@ -12,23 +12,10 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 
+from gemini_mcp_conformance.host.checking import GivenUp, NoAnswer, Unsupported
 from gemini_mcp_conformance.host.values import Json, JsonObject, object_of
 
-ANSWER_SECONDS = 30.0
-SCENARIO_SECONDS = 60.0
 MOST_STARTS = 4
-
-
-class NoAnswer(Exception):
-    """The adapter ended, hung, or answered something that is no answer."""
-
-
-class Unsupported(Exception):
-    """The adapter does not offer the behaviour that the message names."""
-
-
-class GivenUp(Exception):
-    """The adapter ended or hung so often that it is not started again."""
 
 
 class NeverAnswered(Exception):

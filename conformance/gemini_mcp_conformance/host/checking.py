@@ -1,4 +1,4 @@
-"""A check of a host: questions to an adapter in, a finding out. Pure but for the adapter that it asks.
+"""A check of a host: an adapter to ask in, a finding out; pure.
 
 Vectors, properties and scenarios all become checks; how an adapter's silence counts is decided here, once for all.
 """
@@ -7,9 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from gemini_mcp_conformance.host.asking import ANSWER_SECONDS, GivenUp, NoAnswer, Unsupported
 from gemini_mcp_conformance.host.values import Json, JsonObject
 from gemini_mcp_conformance.report import Verdict
+
+ANSWER_SECONDS = 30.0
+
+
+class NoAnswer(Exception):
+    """The adapter ended, hung, or answered something that is no answer."""
+
+
+class Unsupported(Exception):
+    """The adapter does not offer the behaviour that the message names."""
+
+
+class GivenUp(Exception):
+    """The adapter ended or hung so often that it is not started again."""
 
 
 class Adapter(Protocol):

@@ -1,4 +1,4 @@
-"""Properties as checks: an invariant tried on inputs that hypothesis makes; a failure is shrunk. Pure but for asking.
+"""Properties as checks: an invariant tried on inputs that hypothesis makes; a failure is shrunk. Pure.
 
 A property is an invariant, what it is tried on, the profiles and the requirements that it decides.
 """
@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
 from gemini_mcp_conformance.host import invariants, strategies
-from gemini_mcp_conformance.host.asking import GivenUp, NoAnswer, Unsupported
-from gemini_mcp_conformance.host.checking import Check, Questions
+from gemini_mcp_conformance.host.checking import Check, GivenUp, NoAnswer, Questions, Unsupported
 from gemini_mcp_conformance.host.invariants import Ask, Broken
 from gemini_mcp_conformance.host.values import Json
 

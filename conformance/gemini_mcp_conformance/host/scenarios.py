@@ -12,11 +12,11 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from gemini_mcp_conformance.host.asking import SCENARIO_SECONDS
 from gemini_mcp_conformance.host.checking import Check, Questions
 from gemini_mcp_conformance.host.scripted import serve
 from gemini_mcp_conformance.host.values import Json, list_of, object_of
 
+SCENARIO_SECONDS = 60.0
 SERVER = Path(__file__).with_name("scripted.py")
 
 

@@ -51,7 +51,8 @@ def run(words: Sequence[str], cwd: Path, environment: Mapping[str, str], folder:
 @cache
 def _server() -> "subprocess.Popen[bytes]":
     """The process that all are forked from; it ends with its standard input."""
-    server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    command = [sys.executable, "-X", "utf8", __file__]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     atexit.register(server.communicate)
     return server
 
@@ -89,6 +90,4 @@ def _become(words: list[str], cwd: str, environment: dict[str, str], out: str, e
 if __name__ == "__main__":
     from gemini_mcp.host.cli import main
 
-    sys.stdout.reconfigure(encoding="utf-8")
-    sys.stderr.reconfigure(encoding="utf-8")
     _serve()

@@ -78,7 +78,15 @@ FAILURE = (
     *("error:quota", "error:session-gone", "concurrency:after-failure", "command:once"),
 )
 ANSWER = (
-    *("result:text", "result:stderr", "result:large-stdout", "result:large-stderr", "result:session-id:changed"),
+    *(
+        "result:content",
+        "result:success",
+        "result:text",
+        "result:stderr",
+        "result:large-stdout",
+        "result:large-stderr",
+        "result:session-id:changed",
+    ),
     *("result:json:notice-before", "result:json:notice-after", "result:json:braces", "result:json:last"),
     *("result:json:encoding", "result:plain-text", "result:empty", "result:warnings", "result:error-key"),
     *("result:no-output", "result:truncated", "result:no-response", "error:is-error", "error:session-id"),

@@ -2,12 +2,13 @@
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -156,6 +157,10 @@ class Server:
     def exit(self) -> int:
         return self.process.wait(PATIENCE)
 
+    def deafen(self) -> None:
+        """Close its stdout; its stdin stays open."""
+        self._stdout.close()
+
     def stderr(self) -> str:
         return self._log.read_text(encoding="utf-8", errors="replace")
 
@@ -212,6 +217,17 @@ class Place:
         server.greet()
         return server
 
+    @contextmanager
+    def listening(self, transport: str, *flags: str, **variables: str) -> "Generator[tuple[Server, int]]":
+        """A server on HTTP, and its port."""
+        server = self.launch("--transport", transport, "--port", "0", *flags, **variables)
+        listens = re.compile(r"^Listening on http://.*:(\d+)/", re.MULTILINE)
+        wait_until(lambda: listens.search(server.stderr()) is not None or server.process.poll() is not None)
+        match = listens.search(server.stderr())
+        assert match, server.stderr()
+        yield server, int(match[1])
+        server.close()
+
     def run(self, *flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """The command with an end; its stdin is empty."""
         return subprocess.run(
@@ -247,3 +263,11 @@ def places(root: Path) -> Iterator[Place]:
         yield place
     finally:
         place.close()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for something that nobody tells of."""
+    deadline = monotonic() + PATIENCE
+    while not condition():
+        assert monotonic() < deadline, "It did not come true."
+        select.select((), (), (), 0.005)

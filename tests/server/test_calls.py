@@ -1,4 +1,4 @@
-"""What a call does, with a real server and a fake gemini: every case of the specification, and what a case cannot say."""
+"""What a call does, with a real server and a fake gemini: the cases of the specification, and what they cannot say."""
 
 import json
 import os

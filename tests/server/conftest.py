@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from client import Place, Server, places
+
+settings.register_profile("server", deadline=None, derandomize=True)
+settings.load_profile("server")
 
 
 @pytest.fixture

@@ -292,6 +292,15 @@ def test_a_string_that_cannot_be_passed_whole_is_refused(server: Server, name: s
     assert server.fake.calls() == ()
 
 
+@pytest.mark.requirement("result:warnings", "stdio:stdout", "stdio:encoding")
+def test_warnings_that_no_json_can_say_do_not_lose_the_answer(server: Server) -> None:
+    said = '{"response": "a", "warnings": ["half \\ud83d", NaN, {"b": 1e999, "c": [2.5, -Infinity]}]}'
+    server.fake.load([play({"stdout": said}, listing=[])])
+    server.call("chat-reply", prompt="hello", sessionId=SESSION)
+    sent = json.loads(server.lines[-1], parse_constant=pytest.fail)
+    assert sent["result"]["_meta"]["warnings"] == ["half \ufffd", None, {"b": None, "c": [2.5, None]}]
+
+
 @pytest.mark.requirement("error:secrets", "error:stderr:tail")
 def test_a_key_at_the_edge_of_what_is_shown_is_masked_first(server: Server) -> None:
     key = "AIza" + "k" * 35

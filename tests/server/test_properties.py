@@ -40,7 +40,7 @@ TEXTS = st.one_of(
     st.text(st.characters(categories=["Cs", "Cc", "L", "N"]), max_size=8),
 )
 JSONS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )

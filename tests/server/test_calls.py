@@ -5,7 +5,6 @@ import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 import pytest
 from client import SESSION, Json, Place, Server, answer, places, play, text
@@ -48,9 +47,8 @@ def seen(call: Call, case: Json) -> Json:
 @pytest.mark.parametrize("case", PLAYED.values(), ids=PLAYED)
 def test_a_call_goes_as_its_case_says(server: Server, case: Json) -> None:
     load(server, case)
-    cwd = (case["invocation"] or {}).get("cwd")
-    if cwd:
-        case = cast("Json", json.loads(json.dumps(case).replace(cwd, str(server.place.cwd))))
+    if case["invocation"] and (cwd := case["invocation"].get("cwd")):
+        case = json.loads(json.dumps(case).replace(cwd, str(server.place.cwd)))
     response = server.answer(server.request("tools/call", case["call"]))
     if "error" in case:
         assert response["error"]["code"] == case["error"]["code"]

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
 
 import anyio
 import pytest
@@ -173,7 +172,7 @@ def test_ten_megabytes_of_stderr_cost_a_failure_little(place: Place) -> None:
     )
     server.chat()
     idle = peak(server)
-    failed = cast("str", text(server.chat()))
+    failed = text(server.chat())
     assert len(failed.partition("\nStderr: ")[2]) == 8192
     assert peak(server) - idle <= 6 * 10 * MEGABYTE
 

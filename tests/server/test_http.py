@@ -2,7 +2,7 @@
 
 import json
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
@@ -31,7 +31,7 @@ class Address:
     port: int
 
     @contextmanager
-    def asking(self, body: Json, method: str = "POST", path: str = "/mcp", **headers: str) -> Iterator[HTTPConnection]:
+    def asking(self, body: Json, method: str = "POST", path: str = "/mcp", **headers: str) -> Generator[HTTPConnection]:
         """A connection of its own on which something has been asked."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
@@ -40,7 +40,7 @@ class Address:
             yield connection
 
     @contextmanager
-    def response(self, method: str, body: Json = None, path: str = "/mcp", **headers: str) -> Iterator[HTTPResponse]:
+    def response(self, method: str, body: Json = None, path: str = "/mcp", **headers: str) -> Generator[HTTPResponse]:
         """The response to one request."""
         with self.asking(body, method, path, **headers) as connection:
             yield connection.getresponse()
@@ -72,9 +72,10 @@ def request(method: str, **params: Json) -> Json:
 
 def stateless(message: Json) -> tuple[Json, dict[str, str]]:
     """A request of the stateless revision, and its headers."""
-    params = {**message["params"], "_meta": META}
-    name = {"Mcp_Name": params["name"]} if "name" in params else {}
-    headers = {"MCP_Protocol_Version": STATELESS, "Mcp_Method": message["method"], **name}
+    params: dict[str, Json] = {**message["params"], "_meta": META}
+    headers: dict[str, str] = {"MCP_Protocol_Version": STATELESS, "Mcp_Method": message["method"]}
+    if "name" in params:
+        headers["Mcp_Name"] = params["name"]
     return {**message, "params": params}, headers
 
 

@@ -290,6 +290,16 @@ def test_a_string_that_cannot_be_passed_whole_is_refused(server: Server, name: s
     assert server.fake.calls() == ()
 
 
+@pytest.mark.requirement("concurrency:after-failure")
+@pytest.mark.parametrize(
+    "noise", ["{", '{"', "{\n", '\n{"a":1,', "-----BEGIN PRIVATE KEY-----\n", "eyJaaaaaaaa-", "key=", "-----BEGIN "]
+)
+def test_no_noise_holds_the_server_for_long(server: Server, noise: str) -> None:
+    fill = [{"fill": {"stream": stream, "text": noise, "bytes": 1 << 20}} for stream in ("stdout", "stderr")]
+    server.fake.load([play(*fill, {"exit": 1})])
+    assert server.chat()["isError"] is True
+
+
 @pytest.mark.requirement("result:warnings", "stdio:stdout", "stdio:encoding")
 def test_warnings_that_no_json_can_say_do_not_lose_the_answer(server: Server) -> None:
     said = '{"response": "a", "warnings": ["half \\ud83d", NaN, {"b": 1e999, "c": [2.5, -Infinity]}]}'

@@ -295,7 +295,7 @@ def test_a_string_that_cannot_be_passed_whole_is_refused(server: Server, name: s
     "noise", ["{", '{"', "{\n", '\n{"a":1,', "-----BEGIN PRIVATE KEY-----\n", "eyJaaaaaaaa-", "key=", "-----BEGIN "]
 )
 def test_no_noise_holds_the_server_for_long(server: Server, noise: str) -> None:
-    fill = [{"fill": {"stream": stream, "text": noise, "bytes": 1 << 20}} for stream in ("stdout", "stderr")]
+    fill = [{"fill": {"stream": stream, "text": noise, "bytes": 1 << 18}} for stream in ("stdout", "stderr")]
     server.fake.load([play(*fill, {"exit": 1})])
     assert server.chat()["isError"] is True
 

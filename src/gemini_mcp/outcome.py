@@ -185,7 +185,7 @@ def _message_of(error: Json) -> str | None:
 
 def _whole(text: str) -> str:
     """JSON can spell half a character, which no UTF-8 can carry."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def _sayable(value: Json) -> Json:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from client import SESSION, Json, Place, Server, answer, places, play, text
 
+from client import SESSION, Json, Place, Server, answer, places, play, text
 from gemini_mcp.spec import load_documents, written_out
 from gemini_mcp_conformance.fake import Call
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from client import PATIENCE, Json, Place, Server, answer, play, text
 
+from client import PATIENCE, Json, Place, Server, answer, play, text
 from gemini_mcp import progress
 from gemini_mcp.progress import Progress
 

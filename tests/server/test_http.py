@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 
 import pytest
+
 from client import HELLO, PATIENCE, REVISION, Json, Place, Server, answer, places, play, text, wait_until
 
 STATELESS = "2026-07-28"

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from client import COMMAND, HELLO, PATIENCE, Json, Place, Server, answer, play, text, wait_until
 
+from client import COMMAND, HELLO, PATIENCE, Json, Place, Server, answer, play, text, wait_until
 from gemini_mcp_conformance.fake import Call
 
 STUBBORN = (

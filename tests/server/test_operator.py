@@ -5,14 +5,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from client import PATIENCE, Json, Place, answer, play, text
 
+from client import PATIENCE, Json, Place, answer, play, text
 from gemini_mcp import flags
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.options import Options
@@ -307,13 +306,3 @@ def test_an_sdk_that_needs_its_packages_whole_is_imported_whole(place: Place) ->
     place.fake.load([play(answer("a"))])
     assert text(server.chat()) == "a"
     assert (place.cwd / "refused").exists()
-
-
-def test_a_fast_start_imports_no_client_of_the_sdk() -> None:
-    program = (
-        "import sys; from gemini_mcp import fast_start; fast_start.import_stdio(); print('mcp.client' in sys.modules)"
-    )
-    done = subprocess.run(
-        (sys.executable, "-c", program), capture_output=True, encoding="utf-8", timeout=PATIENCE, check=True
-    )
-    assert done.stdout == "False\n"

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Protocol, cast
 
 import pytest
-from client import Json
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp_types import JSONRPCRequest
 
+from client import Json
 from gemini_mcp.answer import find
 from gemini_mcp.arguments import check
 from gemini_mcp.errors import CallerError
@@ -223,7 +223,7 @@ def test_a_request_survives_being_written_and_read(method: str, id: int | str, p
     request = JSONRPCRequest(jsonrpc="2.0", id=id, method=method, params={"a": params})
     line = write(request)
     assert (line.count(b"\n"), line[-1:]) == (1, b"\n")
-    assert read(line) == request
+    assert read(bytes(line)) == request
 
 
 @pytest.mark.requirement("rpc:alive:chunks")

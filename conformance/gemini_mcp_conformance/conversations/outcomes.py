@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 
 from gemini_mcp_conformance.conversation import Conversation, Json, Request, call
 from gemini_mcp_conformance.conversations import Sources
-from gemini_mcp_conformance.expectation import ending
 from gemini_mcp_conformance.fake import Script
 from gemini_mcp_conformance.values import table
 
@@ -149,17 +148,17 @@ def _script(tool: str, name: str, script: Script) -> Conversation:
         steps.append(ask(tool, "And after that?", answer("Lyon is not.")))
     if tool == "chat-reply" and not name.startswith(LARGE):
         steps.append(ask(tool, f"And by id, says {name}?", script, sessionId=SESSION))
-    return Conversation(f"outcome-{tool}-{name}", f"{tool}: {name}.", tuple(steps), "outcomes", _shown(name, script))
+    return Conversation(f"outcome-{tool}-{name}", f"{tool}: {name}.", tuple(steps), "outcomes", _shown(script))
 
 
-def _shown(name: str, script: Script) -> tuple[str, ...]:
+def _shown(script: Script) -> tuple[str, ...]:
     """The requirements that such an ending may show."""
-    end = ending(script)
+    exits = [int(step["exit"]) for step in script.play if "exit" in step]
     if script.list_sessions is not None:
         return FALLBACK
-    if end.exit != 0:
-        return (*FAILURE, f"error:exit:{end.exit}") if end.exit in NAMED else FAILURE
-    return ANSWER
+    if exits == [0] or not (exits or any("signal" in step for step in script.play)):
+        return ANSWER
+    return (*FAILURE, *(f"error:exit:{code}" for code in exits if code in NAMED))
 
 
 def _not_started(tool: str) -> Iterable[Conversation]:

@@ -16,6 +16,9 @@ WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
 INHERITED = ("GEMINI_CONFORMANCE_INHERITED", "handed down")
 """A variable of the port's environment that gemini should find in its own."""
 
+PORT, FAKE = "port", "fake"
+"""What `fake DIR` makes below DIR: the directories of the port, and the fake."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -29,6 +32,13 @@ class Target:
     revision: str | None = None
 
     @property
+    def advice(self) -> str:
+        """What may help a port that does not even answer."""
+        if self.keep_home or self.url:
+            return ""
+        return " It had a HOME of its own; if it needs yours, as npx, pyenv and the like do, pass --keep-home."
+
+    @property
     def transport(self) -> str:
         return "http" if self.url else "stdio"
 
@@ -38,7 +48,7 @@ def make_place(root: Path) -> Place:
     root = root.resolve()
     names = ("work", "home", "tmp")
     for name in names:
-        (root / name).mkdir(parents=True)
+        (root / name).mkdir(parents=True, exist_ok=True)
     return Place(str(root), *(str(root / name) for name in names))
 
 

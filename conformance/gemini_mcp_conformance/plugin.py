@@ -99,8 +99,9 @@ class Gathering:
             self._deadline = time.monotonic() + self.budget
         if self._deadline is None:
             return await playing
+        limit = asyncio.timeout(max(0, self._deadline - time.monotonic()))
         try:
-            async with asyncio.timeout(max(0, self._deadline - time.monotonic())) as limit:
+            async with limit:
                 return await playing
         except TimeoutError:
             raise (BudgetSpent if limit.expired() else TimeoutError) from None

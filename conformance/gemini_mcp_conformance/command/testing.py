@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -81,13 +81,13 @@ def add(commands: Commands) -> None:
     update.add_argument("file", type=Path, metavar="FILE", help="the baseline; it is made if there is none")
     update.add_argument("--from", dest="found", type=Path, metavar="REPORT", help="a JSON report of `run`")
     for parser in (full, smoke, replay, update):
+        parser.set_defaults(**options.DEFAULTS)
         port_options(parser)
     for parser in (full, update):
         choice_options(parser)
     end_options(full)
     for parser in (full, smoke, replay, update):
         output_options(parser)
-        parser.set_defaults(**options.DEFAULTS)
 
 
 def _run(given: argparse.Namespace, command: tuple[str, ...]) -> int:
@@ -136,7 +136,7 @@ def _found(given: argparse.Namespace, command: tuple[str, ...], known: Baseline)
 
 
 @contextmanager
-def _progress(given: argparse.Namespace) -> Iterator[Progress]:
+def _progress(given: argparse.Namespace) -> Generator[Progress]:
     progress = Progress(sys.stderr, not given.quiet)
     try:
         yield progress

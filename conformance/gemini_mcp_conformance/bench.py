@@ -183,7 +183,7 @@ class Bench:
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake) -> Wire:
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
-        return StdioWire(self.target.command, env, place.work, Path(place.root, "stderr"))
+        return StdioWire(self.target.argv, env, place.work, Path(place.root, "stderr"))
 
     async def _greet(self, seat: Seat, revision: str | None) -> None:
         session = seat.session

@@ -34,13 +34,25 @@ class Target:
     @property
     def advice(self) -> str:
         """What may help a port that does not even answer."""
-        if self.keep_home or self.url:
+        if self.url:
             return ""
-        return " It had a HOME of its own; if it needs yours, as npx, pyenv and the like do, pass --keep-home."
+        place = " It was started in a directory of its own, so name its files by their paths, as ./server.js."
+        home = " It had a HOME of its own, too; if it needs yours, as npx, pyenv and the like do, pass --keep-home."
+        return place + ("" if self.keep_home else home)
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command, with the files of the caller's directory as the port's own directory sees them."""
+        return tuple(_reachable(word) for word in self.command)
 
     @property
     def transport(self) -> str:
         return "http" if self.url else "stdio"
+
+
+def _reachable(word: str) -> str:
+    is_path = "/" in word or Path(word).suffix
+    return str(Path(word).absolute()) if is_path and not word.startswith("-") and Path(word).exists() else word
 
 
 def make_place(root: Path) -> Place:

@@ -11,6 +11,7 @@ imports nothing that the extra `conformance` brings.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,9 @@ MARKER = (
     "gemini_mcp(*command, options=()): the port that `gemini_mcp_requirement` tests, "
     "and options of `gemini-mcp-conformance run`"
 )
+
+GRACE = 20
+"""Seconds that an interrupted suite has to end by itself."""
 
 Entry = Mapping[str, Any]
 Key = tuple[tuple[str, ...], tuple[str, ...]]
@@ -89,7 +93,7 @@ def gemini_mcp_requirement(request: pytest.FixtureRequest) -> Generator[Requirem
 
 
 def _chosen(session: pytest.Session, function: object) -> list[str]:
-    """The requirements of that test which are left after `-k` and the like, unless it is all of them."""
+    """The requirements of that test which are left after `-k` and the like."""
     items = [item for item in session.items if isinstance(item, pytest.Function) and item.function is function]
     return [item.callspec.params[FIXTURE] for item in items]
 
@@ -100,14 +104,20 @@ def _report(command: Sequence[str], options: Sequence[str], chosen: Sequence[str
         path = Path(folder) / "report.json"
         only = [word for id in chosen for word in ("--only", id)]
         program = [sys.executable, "-P", "-m", "gemini_mcp_conformance.cli", "run", "--quiet", *only]
-        done = subprocess.run(
-            [*program, "--report", f"json={path}", *options, "--", *command],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+        code, said = _ended([*program, "--report", f"json={path}", *options, "--", *command])
         if not path.exists():
-            said = done.stderr.decode("utf-8", "replace")
-            pytest.fail(f"The suite ended with {done.returncode} and without a report.\n{said}", pytrace=False)
+            pytest.fail(f"The suite ended with {code} and without a report.\n{said}", pytrace=False)
         report = json.loads(path.read_bytes())
     return {entry["id"]: entry for entry in report["requirements"]}
+
+
+def _ended(command: Sequence[str]) -> tuple[int, str]:
+    """The exit code and stderr; when the session is interrupted, the suite gets the time to end the port."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        _, said = process.communicate()
+    except BaseException:
+        process.send_signal(signal.SIGINT)
+        process.wait(GRACE)
+        raise
+    return process.returncode, said.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Ports for the tests of the command: `python small_ports.py NAME`. Each is the correct port but for what its name says."""
+"""Ports for the tests of the command: `python small_ports.py NAME`. Each is correct but for what its name says."""
 
 import os
 import sys

@@ -19,7 +19,8 @@ Start the port in a shell that has taken what this prints, and leave it running.
 address, together with DIR.
 
 example:
-  eval "$(gemini-mcp-conformance fake /tmp/fake-gemini)" && ./my-port --http 8000
+  gemini-mcp-conformance fake /tmp/fake-gemini > environment
+  (. ./environment && exec /path/to/my-port --http 8000) &
   gemini-mcp-conformance run --url http://127.0.0.1:8000/mcp --fake /tmp/fake-gemini
 """
 INIT = """Write a GitHub workflow that tests a port on every change, and an empty baseline.

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
 from gemini_mcp_conformance.conversation import Conversation, Request
 from gemini_mcp_conformance.fake import Fake
+from gemini_mcp_conformance.fake.proof import prove
 from gemini_mcp_conformance.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.player import Patience, Player
 from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
@@ -60,6 +63,10 @@ class Bench:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def prove_fake(self) -> None:
+        """Show that a fake works among the files of this run, before it decides about a port; else SuiteError."""
+        prove(self._root / "proof")
+
     async def greet(self) -> Exchange:
         """Start the port and greet it; Unreachable when it does not answer."""
         seat = await self._shared_seat()
@@ -77,7 +84,17 @@ class Bench:
             finally:
                 await self._left(seat)
         async with self._lock:
-            return await self._play(await self._shared_seat(), conversation)
+            seat = await self._shared_seat()
+            before = seat.played
+            observation = await self._play(seat, conversation)
+            if before is None or observation.died is None or any(observation.received):
+                return observation
+            return await self._again(seat, before)
+
+    @property
+    def declined(self) -> str | None:
+        """Why the port takes no part in the revision that the run asks for."""
+        return self._shared.declined if self._shared is not None else None
 
     async def end(self) -> None:
         """End every process, and wait for it: the loop may close afterwards."""
@@ -85,10 +102,14 @@ class Bench:
             await self._left(seat)
 
     def close(self) -> None:
-        """End every process and remove every file of the run."""
-        for seat in tuple(self._seats):
-            self._leave(seat)
-        shutil.rmtree(self._root, ignore_errors=True)
+        """End every process and remove every file of the run, however impatient whoever interrupts it is."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        try:
+            for seat in tuple(self._seats):
+                self._leave(seat)
+            _remove(self._root)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     async def _play(self, seat: Seat, conversation: Conversation) -> Observation:
         if seat.declined is not None:
@@ -107,6 +128,18 @@ class Bench:
             self.patience = self.patience.shortened()
             await self._left(seat)
         return observation
+
+    async def _again(self, seat: Seat, before: Conversation) -> Observation:
+        """Play on a new port what the last one answered with nothing but its end.
+
+        It was ending already, because of what came before, unless the new one ends as well.
+        """
+        conversation, how = self.deaths.pop()
+        seat.played = None
+        again = await self._play(await self._shared_seat(), conversation)
+        if again.died is None:
+            self.deaths.append((before, how))
+        return again
 
     async def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
         """The observation of a conversation that could not begin."""
@@ -150,7 +183,7 @@ class Bench:
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake) -> Wire:
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
-        return StdioWire(self.target.command, env, place.work, Path(place.root, "stderr"))
+        return StdioWire(self.target.argv, env, place.work, Path(place.root, "stderr"))
 
     async def _greet(self, seat: Seat, revision: str | None) -> None:
         session = seat.session
@@ -198,8 +231,18 @@ class Bench:
         shutil.rmtree(seat.place.root, ignore_errors=True)
 
 
+def _remove(root: Path) -> None:
+    """Remove a directory in which a process that has just been killed may still have written."""
+    deadline = time.monotonic() + 2
+    shutil.rmtree(root, ignore_errors=True)
+    while root.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+        shutil.rmtree(root, ignore_errors=True)
+
+
 def _unanswered(seat: Seat) -> str:
     code, stderr = seat.session.wire.code, seat.session.wire.stderr().decode("utf-8", "replace").strip()
+    stderr = stderr.replace(seat.place.root, "{root}")
     ended = f" It exited with {code}." if code is not None else ""
     said = f" Its stderr ends: {stderr[-500:]!r}." if stderr else ""
     return f"The port did not answer the handshake.{ended}{said}"

@@ -17,13 +17,17 @@ def folder() -> Path:
     return Path(cache, "gemini-mcp-conformance", "cases")
 
 
-def store(observation: Observation) -> Path:
-    """Keep what was said, to the byte."""
+def store(observation: Observation) -> str | None:
+    """Keep what was said, to the byte; why it cannot be kept, or None."""
     path = folder() / f"{observation.conversation.id}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     played = with_ids(observation.conversation, observation.ids)
-    path.write_text(json.dumps(to_json(played), indent=2) + "\n", encoding="utf-8")
-    return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(to_json(played), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        where = f"{str(path.parent)!r}: {error.strerror}"
+        return f"Cases cannot be kept for `replay` in {where}. Set XDG_CACHE_HOME to a directory that can be written."
+    return None
 
 
 def load(name: str) -> Conversation:

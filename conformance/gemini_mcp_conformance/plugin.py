@@ -9,20 +9,25 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import pytest
 
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
-from gemini_mcp_conformance.judging import Finding, judge
+from gemini_mcp_conformance.judging import Finding, judge, judge_death
 from gemini_mcp_conformance.observation import Exchange, Observation
+from gemini_mcp_conformance.progress import Told, untold
 from gemini_mcp_conformance.registry import Check
 from gemini_mcp_conformance.wire import Unreachable
 
-Told = Callable[[Conversation, int, int], None]
-"""Is told which conversation begins, its number and how many there are."""
+Value = TypeVar("Value")
+
+
+class BudgetSpent(Exception):
+    """The run has taken as long as it may."""
 
 
 @dataclass
@@ -35,7 +40,7 @@ class Gathering:
     jobs: int = 4
     budget: float | None = None
     fatal: Callable[[Finding], bool] = lambda finding: False
-    told: Told = lambda conversation, number, count: None
+    told: Told = untold
     findings: list[Finding] = field(default_factory=list[Finding])
     observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
     faults: list[str] = field(default_factory=list[str])
@@ -50,14 +55,17 @@ class Gathering:
         if not await self._greeted():
             return ()
         self._begin()
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            self.cut = f"The budget of {self.budget:g} seconds was spent before it."
-            return ()
-        self.told(conversation, len(self.observations), len(self.conversations))
+        self.told(conversation.id, conversation.phase, len(self.observations), len(self.conversations))
         try:
-            observation = await (self._begun.get(conversation.id) or self.bench.play(conversation))
+            playing = self._begun.get(conversation.id) or self.bench.play(conversation)
+            observation = await self._within_budget(playing)
             self.observations[conversation.id] = observation
             found = judge(observation, self.checks)
+        except BudgetSpent:
+            self.cut = f"The budget of {self.budget:g} seconds was spent before it."
+            return ()
+        except Unreachable as error:
+            found = judge_death(conversation, f"could not be started again ({error})")
         except Exception as error:
             self.faults.append(f"{conversation.id}: {''.join(traceback.format_exception(error))}")
             return ()
@@ -76,15 +84,30 @@ class Gathering:
         """Whether the port answers at all; asked once."""
         if self.greeting is None and self.unreachable is None:
             try:
-                self.greeting = await self.bench.greet()
+                self.greeting = await self._within_budget(self.bench.greet())
+                self.cut = self.bench.declined
             except Unreachable as error:
-                self.unreachable = str(error)
-        return self.unreachable is None
+                self.unreachable = f"{error}{self.bench.target.advice}"
+            except BudgetSpent:
+                told = f"The port did not answer the handshake within the budget of {self.budget:g} seconds."
+                self.unreachable = f"{told}{self.bench.target.advice}"
+        return self.unreachable is None and self.cut is None
+
+    async def _within_budget(self, playing: Awaitable[Value]) -> Value:
+        """What is played, or BudgetSpent when the run's budget is spent; it begins with the first thing played."""
+        if self._deadline is None and self.budget is not None:
+            self._deadline = time.monotonic() + self.budget
+        if self._deadline is None:
+            return await playing
+        limit = asyncio.timeout(max(0, self._deadline - time.monotonic()))
+        try:
+            async with limit:
+                return await playing
+        except TimeoutError:
+            raise (BudgetSpent if limit.expired() else TimeoutError) from None
 
     def _begin(self) -> None:
         """Begin what overlaps, as many at a time as there are jobs."""
-        if self._deadline is None and self.budget is not None:
-            self._deadline = time.monotonic() + self.budget
         if self._begun:
             return
         free = asyncio.Semaphore(self.jobs)

@@ -3,8 +3,8 @@
 A field is added here together with its place in `spec/meta/report.schema.json`; how it looks is a matter of `reports/`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
@@ -17,6 +17,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 CONFORMS, DOES_NOT, USAGE, INCOMPLETE, NO_ANSWER, OUR_FAULT = range(6)
 """Exit codes."""
+
+WORST_FIRST = (OUR_FAULT, USAGE, NO_ANSWER, DOES_NOT, INCOMPLETE, CONFORMS)
 
 COULD_BE_JUDGED = (CONFORMS, DOES_NOT, INCOMPLETE)
 """Exit codes that speak of the port, so that a baseline can change them."""
@@ -137,10 +139,9 @@ class Report:
         return "error"
 
 
-def narrowed(report: Report, judgements: Sequence[Judgement]) -> Report:
-    """The report of a run that was about these judgements alone."""
-    code = report.exit if report.exit in (USAGE, NO_ANSWER, OUR_FAULT) else exit_code(judgements, report.strict)
-    return replace(report, judgements=tuple(judgements), exit=code)
+def first_of(codes: Iterable[int]) -> int:
+    """The exit code of what several codes apply to."""
+    return min(codes, key=WORST_FIRST.index, default=CONFORMS)
 
 
 def exit_code(judgements: Iterable[Judgement], strict: bool) -> int:

@@ -7,32 +7,36 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from gemini_mcp.spec import Requirement, load_manifest, load_requirements
+from gemini_mcp.spec import Requirement, SpecError, load_manifest, load_requirements
 from gemini_mcp_conformance import cases, checks, conversations, report, session_tests
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.judging import Finding, judge_death
 from gemini_mcp_conformance.observation import Exchange
-from gemini_mcp_conformance.plugin import Gathering, Plugin, Told
+from gemini_mcp_conformance.plugin import Gathering, Plugin
+from gemini_mcp_conformance.progress import Told, untold
 from gemini_mcp_conformance.registry import checks as registered
+from gemini_mcp_conformance.registry import unknown
 from gemini_mcp_conformance.report import Command, Identity, Judgement, Report, Url
+from gemini_mcp_conformance.selection import Selection, select
 from gemini_mcp_conformance.target import Target
 from gemini_mcp_conformance.values import inside
 from gemini_mcp_conformance.verdict import Circumstances, decide
+from gemini_mcp_conformance.version import suite_version
 
 ABSENT = {
     "stdio": {"http": "The port was tested over stdio."},
     "http": {"stdio": "The port was tested over HTTP.", "shutdown": "The suite did not start the port."},
 }
+
+ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 
 
 @dataclass(frozen=True)
@@ -40,65 +44,91 @@ class Options:
     """What a run is asked for."""
 
     target: Target
-    only: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
+    selection: Selection = field(default_factory=Selection)
     strict: bool = False
     fail_fast: bool = False
     examples: int = 100
     seed: int | None = None
     budget: float | None = None
     jobs: int = 4
-    spec: Path | None = None
-    told: Told = field(default=lambda conversation, number, count: None)
+    known: frozenset[str] = frozenset()
+    told: Told = untold
 
 
 def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
     """Play the conversations, those of every source unless some are given, and judge."""
-    checks.load()
-    selected = select(load_requirements(options.spec), options)
+    load_checks()
+    selected = select(options.selection, "server")
     ids = {requirement.id for requirement in selected}
-    every = chosen
-    if every is None:
-        sources = conversations.read(options.spec, options.examples, options.seed)
-        every = useful(conversations.gather(sources), options, ids)
+    every = useful(gather(options), options, ids) if chosen is None else chosen
     levels = {requirement.id: requirement.level for requirement in selected}
-    with Bench(options.target, load_manifest(options.spec).stateless_revisions) as bench:
+    with Bench(options.target, load_manifest(options.selection.spec).stateless_revisions) as bench:
+        bench.prove_fake()
         gathering = Gathering(
             bench=bench,
             conversations=every,
             checks=[check for check in registered() if check.requirement in ids],
             jobs=options.jobs,
             budget=options.budget,
-            fatal=lambda finding: _is_fatal(finding, levels, options.strict),
+            fatal=lambda finding: (
+                finding.requirement not in options.known and _is_fatal(finding, levels, options.strict)
+            ),
             told=options.told,
         )
         code = pytest_run(gathering, options.fail_fast)
     if code == pytest.ExitCode.INTERRUPTED and gathering.unreachable is None and gathering.cut is None:
         raise KeyboardInterrupt
-    for conversation, how in bench.deaths:
-        gathering.findings += [finding for finding in judge_death(conversation, how) if finding.requirement in ids]
-    for conversation in {finding.conversation for finding in gathering.findings if finding.outcome == "fail"}:
-        cases.store(gathering.observations[conversation])
-    return to_report(options, selected, gathering, early=options.fail_fast and code != 0)
+    if code not in ORDINARY:
+        gathering.faults.append(f"pytest, which ended with {code}.")
+    gathering.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
+    unkept = keep(gathering)
+    if chosen is not None:
+        selected = shown(selected, gathering.findings)
+    found = to_report(options, selected, gathering, early=options.fail_fast and code != 0)
+    return replace(found, notes=(*found.notes, *unkept))
 
 
-def select(requirements: Sequence[Requirement], options: Options) -> tuple[Requirement, ...]:
-    """The requirements that the run is about; UsageError when there are none."""
-    chosen = tuple(
-        requirement
-        for requirement in requirements
-        if requirement.profile == "server"
-        and (not options.only or _fits(requirement.id, options.only))
-        and not _fits(requirement.id, options.skip)
-    )
-    if not chosen:
-        raise UsageError("No requirement is selected. `gemini-mcp-conformance list` shows their ids.")
-    return chosen
+def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple[Requirement, ...]:
+    """The requirements of which something was found, or all of them when nothing was."""
+    found = {finding.requirement for finding in findings}
+    return tuple(each for each in selected if each.id in found or not found)
+
+
+def load_checks() -> None:
+    """Every check, each of a requirement that exists; UsageError when a distribution has brought another."""
+    checks.load()
+    strange = unknown(requirement.id for requirement in load_requirements())
+    if strange:
+        raise UsageError(f"A check decides about {strange[0]!r}, which is no requirement. Remove the package it is in.")
+
+
+def gather(options: Options) -> tuple[Conversation, ...]:
+    """The conversations of every source; SpecError when the operator's specification does not give them."""
+    try:
+        return conversations.gather(conversations.read(options.selection.spec, options.examples, options.seed))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if options.selection.spec is None:
+            raise
+        raise SpecError(str(options.selection.spec), f"conversations cannot be made of it: {error!r}") from error
+
+
+def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
+    """The findings of the ports that ended unasked, in the order of the conversations."""
+    order = {conversation.id: number for number, conversation in enumerate(every)}
+    for conversation, how in sorted(bench.deaths, key=lambda death: order[death[0].id]):
+        yield from judge_death(conversation, how)
+
+
+def keep(gathering: Gathering) -> tuple[str, ...]:
+    """Keep each conversation that shows a failure; why that cannot be done, once."""
+    failing = dict.fromkeys(finding.conversation for finding in gathering.findings if finding.outcome == "fail")
+    played = [gathering.observations[id] for id in failing if id in gathering.observations]
+    return tuple(dict.fromkeys(filter(None, map(cases.store, played))))
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
     """The conversations that can show a selected requirement; all of them when some requirement names none."""
-    if not options.only:
+    if not options.selection.only:
         return tuple(every)
     shown = {id for conversation in every for id in conversation.requirements}
     if not ids <= shown:
@@ -135,9 +165,10 @@ def to_report(options: Options, selected: Sequence[Requirement], gathering: Gath
     checked = frozenset(check.requirement for check in registered())
     cut = gathering.unreachable or gathering.cut or ("The run ended at the first failure." if early else None)
     circumstances = Circumstances(options.target, checked, ABSENT[transport], cut)
+    unreached = () if gathering.unreachable is None else (gathering.unreachable,)
     judgements = decide(selected, gathering.findings, circumstances)
     return Report(
-        spec_version=load_manifest(options.spec).version,
+        spec_version=options.selection.spec_version or load_manifest(options.selection.spec).version,
         suite_version=suite_version(),
         target=Url(options.target.url) if options.target.url else Command(options.target.command),
         port=_identity(gathering.greeting),
@@ -147,30 +178,19 @@ def to_report(options: Options, selected: Sequence[Requirement], gathering: Gath
         strict=options.strict,
         exit=exit_code(judgements, gathering, options.strict),
         judgements=judgements,
-        notes=tuple(f"The suite failed in {fault}" for fault in gathering.faults),
+        notes=(*unreached, *(f"The suite failed in {fault}" for fault in gathering.faults)),
     )
 
 
 def exit_code(judgements: Sequence[Judgement], gathering: Gathering, strict: bool) -> int:
-    """Of all that applies, the first of: our own fault, no answer, does not conform, incomplete."""
-    code = report.exit_code(judgements, strict)
-    if gathering.faults or code == report.OUR_FAULT:
-        return report.OUR_FAULT
-    if gathering.unreachable is not None:
-        return report.NO_ANSWER
-    return report.INCOMPLETE if code == report.CONFORMS and gathering.cut is not None else code
-
-
-def suite_version() -> str:
-    """The version of the distribution, or of a checkout that is not installed."""
-    try:
-        return version("gemini-mcp-server")
-    except PackageNotFoundError:
-        return "1.0.0"
-
-
-def _fits(id: str, globs: Sequence[str]) -> bool:
-    return any(fnmatchcase(id, glob) for glob in globs)
+    """Of all that applies, what comes first."""
+    codes = {
+        report.OUR_FAULT: bool(gathering.faults),
+        report.NO_ANSWER: gathering.unreachable is not None,
+        report.INCOMPLETE: gathering.cut is not None,
+    }
+    own = [code for code, applies in codes.items() if applies]
+    return report.first_of([report.exit_code(judgements, strict), *own])
 
 
 def _is_fatal(finding: Finding, levels: dict[str, str], strict: bool) -> bool:

@@ -16,6 +16,9 @@ WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
 INHERITED = ("GEMINI_CONFORMANCE_INHERITED", "handed down")
 """A variable of the port's environment that gemini should find in its own."""
 
+PORT, FAKE = "port", "fake"
+"""What `fake DIR` makes below DIR: the directories of the port, and the fake."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -29,8 +32,27 @@ class Target:
     revision: str | None = None
 
     @property
+    def advice(self) -> str:
+        """What may help a port that does not even answer."""
+        if self.url:
+            return ""
+        place = " It was started in a directory of its own, so name its files by their paths, as ./server.js."
+        home = " It had a HOME of its own, too; if it needs yours, as npx, pyenv and the like do, pass --keep-home."
+        return place + ("" if self.keep_home else home)
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command, with the files of the caller's directory as the port's own directory sees them."""
+        return tuple(_reachable(word) for word in self.command)
+
+    @property
     def transport(self) -> str:
         return "http" if self.url else "stdio"
+
+
+def _reachable(word: str) -> str:
+    is_path = "/" in word or Path(word).suffix
+    return str(Path(word).absolute()) if is_path and not word.startswith("-") and Path(word).exists() else word
 
 
 def make_place(root: Path) -> Place:
@@ -38,7 +60,7 @@ def make_place(root: Path) -> Place:
     root = root.resolve()
     names = ("work", "home", "tmp")
     for name in names:
-        (root / name).mkdir(parents=True)
+        (root / name).mkdir(parents=True, exist_ok=True)
     return Place(str(root), *(str(root / name) for name in names))
 
 

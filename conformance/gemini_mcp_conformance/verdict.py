@@ -12,7 +12,7 @@ from gemini_mcp_conformance.report import LEVELS, Judgement, Level
 from gemini_mcp_conformance.report import Verdict as Outcome
 from gemini_mcp_conformance.target import Target
 
-_WORST_FIRST: tuple[Outcome, ...] = ("fail", "harness-error", "pass", "could-not-run", "not-applicable")
+_WORST_FIRST: tuple[Outcome, ...] = ("harness-error", "fail", "pass", "could-not-run", "not-applicable")
 
 
 @dataclass(frozen=True)

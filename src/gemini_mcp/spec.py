@@ -83,6 +83,25 @@ def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
     return _record((root or default_root()) / "requirements.json", _requirements)
 
 
+def load_released(version: str, root: Path | None = None) -> tuple[Requirement, ...]:
+    """Read the requirements as that version of the specification had them."""
+    root = root or default_root()
+    path = root / "released" / f"{version}.json"
+    if not path.is_file():
+        known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
+        raise OperatorError(f"There is no released version {version!r}. The specification at {root} has: {known}.")
+    return _record(path, _requirements)
+
+
+def requirements_text(root: Path | None = None) -> str:
+    """The text of the list of requirements, for whoever points at its lines."""
+    path = (root or default_root()) / "requirements.json"
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise SpecError(str(path), str(error)) from None
+
+
 def load_documents(folder: str, root: Path | None = None) -> Mapping[str, Json]:
     """Read the JSON files of one folder of the specification, such as `server/cases`, by name without suffix."""
     return {path.stem: read(path) for path in _sorted((root or default_root()) / folder)}

@@ -36,10 +36,11 @@ class Fake:
 
     @classmethod
     def create(cls, root: Path) -> Fake:
-        """Write the program into `root`, with no play loaded."""
+        """Write the program into `root`, with no play loaded; what is there already stays."""
         fake = cls(root.resolve())
         for folder in (fake.bin, fake.root / "journal", fake.root / "plays", fake.root / "releases"):
             folder.mkdir(parents=True, exist_ok=True)
+        fake._loads = len(list((fake.root / "plays").iterdir()))
         fake.load(())
         fake.program.write_text(program.text(fake.root), encoding="utf-8", errors="surrogateescape")
         fake.program.chmod(0o755)

@@ -3,6 +3,7 @@
 A new format is a module with `render(report, context) -> str` and an entry in FORMATS.
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from gemini_mcp_conformance.report import Report
 from gemini_mcp_conformance.reports import badge, github, html, junit, markdown, sarif, terminal
 from gemini_mcp_conformance.reports.context import Context
 
-__all__ = ["FORMATS", "Context", "Destination", "Renderer", "destination", "write"]
+__all__ = ["FORMATS", "Context", "Destination", "Renderer", "destination", "put", "write"]
 
 Renderer = Callable[[Report, Context], str]
 
@@ -53,11 +54,20 @@ def destination(text: str) -> Destination:
 
 
 def write(report: Report, context: Context, to: Destination) -> None:
-    """Render the report and write it; a lone surrogate becomes its escape, which JSON reads back."""
-    data = FORMATS[to.format](report, context).encode("utf-8", "backslashreplace")
+    """Render the report and write it."""
+    put(FORMATS[to.format](report, context), to)
+
+
+def put(text: str, to: Destination) -> None:
+    """Write what was rendered; a lone surrogate becomes its escape, which JSON reads back.
+
+    A reader of standard output that has had enough is none of our concern.
+    """
+    data = text.encode("utf-8", "backslashreplace")
     if to.path is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
         return
     try:
         to.path.write_bytes(data)

@@ -3,7 +3,7 @@
 Report in, text out, pure. Lines of a port never begin a line here, because logs of CI obey some that do.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from gemini_mcp_conformance.report import Judgement, Report, Severity, Verdict
@@ -26,9 +26,29 @@ COLORS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
 
 def render(report: Report, context: Context) -> str:
     shown = report.judgements if context.verbose else report.with_verdict("fail", "could-not-run", "harness-error")
-    blocks = ["\n".join(_block(report, judgement, context)) for judgement in shown]
+    blocks = ["\n".join(_blocks(report, group, context)) for group in _groups(report, shown, context)]
     blocks += [_painted(f"NOTE  {note}", "36", context) for note in map(one_line, report.notes)]
     return "\n\n".join((*blocks, _closing(report, context))) + "\n"
+
+
+def _groups(report: Report, shown: Iterable[Judgement], context: Context) -> list[list[Judgement]]:
+    """Requirements that could not be judged for one reason are one group, and none when a note gives the reason."""
+    groups: dict[str, list[Judgement]] = {}
+    for judgement in shown:
+        alike = judgement.verdict == "could-not-run" and judgement.known is None and not context.verbose
+        if not alike or judgement.message not in report.notes:
+            groups.setdefault(f"why {judgement.message}" if alike else judgement.id, []).append(judgement)
+    return list(groups.values())
+
+
+def _blocks(report: Report, group: list[Judgement], context: Context) -> Iterator[str]:
+    if len(group) == 1:
+        yield from _block(report, group[0], context)
+        return
+    yield _painted(f"{WORDS['could-not-run']}  {len(group)} requirements", f"1;{COLORS['warning']}", context)
+    ids = ", ".join(judgement.id for judgement in group)
+    yield from wrap(ids, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    yield f"  {'why':<7} {printable(group[0].message or '')}"
 
 
 def _block(report: Report, judgement: Judgement, context: Context) -> Iterator[str]:

@@ -1,0 +1,100 @@
+"""Parsed words and the port's command in, the options of a run out; pure. What does not go together is a UsageError."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from gemini_mcp_conformance import host_run
+from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.progress import Told
+from gemini_mcp_conformance.run import Options
+from gemini_mcp_conformance.selection import Selection
+from gemini_mcp_conformance.target import Target
+
+SERVER = (sys.executable, "-m", "gemini_mcp.cli")
+HOST_ADAPTER = (sys.executable, "-m", "gemini_mcp.host.adapter")
+
+DEFAULTS: Mapping[str, object] = {
+    "direction": "server",
+    "profile": None,
+    "only": (),
+    "skip": (),
+    "spec": None,
+    "spec_version": None,
+    "examples": 100,
+    "seed": None,
+    "jobs": 4,
+    "strict": False,
+    "fail_fast": False,
+    "budget": None,
+}
+"""What a subcommand that lacks an option does without it."""
+
+NOT_FOR_HOSTS = ("url", "fake", "env", "keep_home")
+
+
+def server(given: argparse.Namespace, command: tuple[str, ...], told: Told, known: Iterable[str] = ()) -> Options:
+    """A run on an MCP server; on the reference when no port is named."""
+    if given.url and command:
+        raise UsageError("Both --url and a command are given. Name one port.")
+    if given.fake and not given.url:
+        raise UsageError("--fake goes with --url: the suite puts a fake gemini beside every port that it starts.")
+    if given.profile:
+        raise UsageError("--profile goes with --direction host.")
+    target = Target(
+        command=() if given.url else command or SERVER,
+        url=given.url,
+        fake=given.fake,
+        env=_variables(given.env),
+        keep_home=given.keep_home,
+        revision=None if given.protocol == "auto" else given.protocol,
+    )
+    return Options(
+        target=target,
+        selection=_selection(given),
+        strict=given.strict,
+        fail_fast=given.fail_fast,
+        examples=given.examples,
+        seed=given.seed,
+        budget=given.budget,
+        jobs=given.jobs,
+        known=frozenset(known),
+        told=told,
+    )
+
+
+def host(
+    given: argparse.Namespace, command: tuple[str, ...], told: Told, known: Iterable[str] = ()
+) -> host_run.Options:
+    """A run on a host's adapter; on the reference's when none is named."""
+    strange = [name.replace("_", "-") for name in NOT_FOR_HOSTS if getattr(given, name)]
+    if given.protocol != "auto":
+        strange.append("protocol")
+    if strange:
+        raise UsageError(f"--{strange[0]} goes with --direction server.")
+    return host_run.Options(
+        command=command or HOST_ADAPTER,
+        profile=given.profile or "documented",
+        selection=_selection(given),
+        strict=given.strict,
+        fail_fast=given.fail_fast,
+        examples=given.examples,
+        seed=given.seed,
+        budget=given.budget,
+        known=frozenset(known),
+        told=told,
+    )
+
+
+def _selection(given: argparse.Namespace) -> Selection:
+    return Selection(tuple(given.only), tuple(given.skip), given.spec, given.spec_version)
+
+
+def _variables(given: Sequence[str]) -> Mapping[str, str]:
+    pairs = [text.partition("=") for text in given]
+    wrong = [name for name, equals, _ in pairs if not name or not equals]
+    if wrong:
+        raise UsageError(f"--env {wrong[0]} has no value. Write --env NAME=VALUE.")
+    return {name: value for name, _, value in pairs}

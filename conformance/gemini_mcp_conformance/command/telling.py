@@ -1,0 +1,30 @@
+"""A report in, what the operator sees and the exit code out. Writes the reports. Edge."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from gemini_mcp.spec import requirements_text
+from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.report import OUR_FAULT, Report
+from gemini_mcp_conformance.reports import Context, Destination, write
+
+
+def tell(found: Report, given: argparse.Namespace, to: Sequence[Destination] = ()) -> int:
+    """Write every report, the terminal's unless it shall be quiet; a fault of ours outweighs one that is unwritable."""
+    context = Context(requirements_text(given.spec), _is_coloured(given.color), given.verbose)
+    try:
+        for each in (*(() if given.quiet else (Destination("terminal", None),)), *to):
+            write(found, context, each)
+    except UsageError as error:
+        if found.exit != OUR_FAULT:
+            raise
+        print(f"gemini-mcp-conformance: {error}", file=sys.stderr)
+    return found.exit
+
+
+def _is_coloured(wish: str) -> bool:
+    return wish == "always" or (wish == "auto" and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))

@@ -1,0 +1,144 @@
+"""The subcommands that test one port: `run`, `smoke`, `replay` and `baseline update`. Edge."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gemini_mcp.spec import load_requirements
+from gemini_mcp_conformance import baseline, cases, host_run, report, report_file
+from gemini_mcp_conformance.baseline import Baseline
+from gemini_mcp_conformance.command import options
+from gemini_mcp_conformance.command.telling import tell
+from gemini_mcp_conformance.command.words import (
+    Commands,
+    choice_options,
+    end_options,
+    output_options,
+    port_options,
+    subcommand,
+)
+from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.progress import Progress
+from gemini_mcp_conformance.report import Report
+from gemini_mcp_conformance.reports import destination
+from gemini_mcp_conformance.run import gather, run
+
+FIRST = ("tools", "case-chat", "case-tool-spec-chat")
+"""The conversations of the first look at a port."""
+
+RUN = """Test a port and say which requirements it meets.
+
+Without a command the reference of the same environment is tested.
+
+exit codes:
+  0 conforms     1 does not conform     2 wrong usage     3 incomplete
+  4 the port never answered     5 the suite itself failed
+
+examples:
+  gemini-mcp-conformance run -- node dist/server.js
+  gemini-mcp-conformance run --only 'result:*' --report html=report.html -- ./my-port
+  gemini-mcp-conformance run --url http://127.0.0.1:8000/mcp --fake /tmp/fake-gemini
+  gemini-mcp-conformance run --direction host -- node adapter.mjs
+"""
+SMOKE = """See whether a port starts, answers, lists both tools and passes one call.
+
+Do this first: it takes a moment, and before it passes nothing else makes sense.
+
+example:
+  gemini-mcp-conformance smoke -- node dist/server.js
+"""
+REPLAY = """Say one conversation again, byte for byte, and judge it.
+
+A run keeps every conversation that shows a failure, and names the command that replays it.
+
+example:
+  gemini-mcp-conformance replay case-chat -- node dist/server.js
+"""
+UPDATE = """Write down what a port does not meet yet, so that `run --baseline FILE` lets just that pass.
+
+The port is tested for it, unless --from names a report. Reasons that FILE holds are kept.
+
+examples:
+  gemini-mcp-conformance baseline update gemini-mcp-baseline.json -- node dist/server.js
+  gemini-mcp-conformance baseline update gemini-mcp-baseline.json --from report.json
+"""
+
+
+def add(commands: Commands) -> None:
+    """Their parsers."""
+    full = subcommand(commands, "run", "run [OPTIONS] [-- CMD ARGS...]", RUN, _run)
+    smoke = subcommand(commands, "smoke", "smoke [OPTIONS] [-- CMD ARGS...]", SMOKE, _smoke)
+    replay = subcommand(commands, "replay", "replay [OPTIONS] CASE [-- CMD ARGS...]", REPLAY, _replay)
+    replay.add_argument("case", metavar="CASE", help="the name of a conversation that was kept, or a file")
+    known = commands.add_parser("baseline", help="Keep the list of what a port does not meet yet: `baseline update`.")
+    updates = known.add_subparsers(required=True, metavar="update")
+    usage = "baseline update [OPTIONS] FILE [-- CMD ARGS...]"
+    update = subcommand(updates, "update", usage, UPDATE, _update)
+    update.add_argument("file", type=Path, metavar="FILE", help="the baseline; it is made if there is none")
+    update.add_argument("--from", dest="found", type=Path, metavar="REPORT", help="a JSON report of `run`")
+    for parser in (full, smoke, replay, update):
+        parser.set_defaults(**options.DEFAULTS)
+        port_options(parser)
+    for parser in (full, update):
+        choice_options(parser)
+    end_options(full)
+    for parser in (full, smoke, replay, update):
+        output_options(parser)
+
+
+def _run(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    destinations = [destination(text) for text in given.report]
+    known = baseline.load(given.baseline) if given.baseline else Baseline("")
+    found = _found(given, command, known)
+    applied = baseline.apply(found, known, {requirement.id for requirement in load_requirements(given.spec)})
+    return tell(applied, given, destinations)
+
+
+def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    with _progress(given) as told:
+        asked = options.server(given, command, told)
+        found = run(asked, [conversation for conversation in gather(asked) if conversation.id in FIRST])
+    return tell(found, given)
+
+
+def _replay(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    case = cases.load(given.case)
+    with _progress(given) as told:
+        found = run(options.server(given, command, told), [case])
+    return tell(found, given)
+
+
+def _update(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    known = baseline.load(given.file) if given.file.exists() else Baseline(str(given.file))
+    if given.found and (command or given.url):
+        raise UsageError("Both --from and a port are given. Name one of them.")
+    found = report_file.load(given.found) if given.found else _found(given, command, Baseline(""))
+    updated = baseline.update(found, known)
+    try:
+        given.file.write_text(baseline.dump(updated), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"The baseline {str(given.file)!r} cannot be written: {error.strerror}.") from None
+    if not given.quiet:
+        print(f"{str(given.file)!r} lists {len(updated.entries)} requirements.")
+    return report.CONFORMS
+
+
+def _found(given: argparse.Namespace, command: tuple[str, ...], known: Baseline) -> Report:
+    ids = [entry.id for entry in known.entries]
+    with _progress(given) as told:
+        if given.direction == "host":
+            return host_run.run(options.host(given, command, told, ids))
+        return run(options.server(given, command, told, ids))
+
+
+@contextmanager
+def _progress(given: argparse.Namespace) -> Generator[Progress]:
+    progress = Progress(sys.stderr, not given.quiet)
+    try:
+        yield progress
+    finally:
+        progress.end()

@@ -1,0 +1,109 @@
+"""What the parsers of the subcommands share: how help looks, and which values options take; pure."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from gemini_mcp import spec
+from gemini_mcp_conformance.reports import FORMATS
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
+
+Execute: TypeAlias = Callable[[argparse.Namespace, tuple[str, ...]], int]
+"""Does a subcommand on its parsed words and the port's command; returns the exit code."""
+
+
+def subcommand(commands: Commands, name: str, usage: str, text: str, execute: Execute) -> argparse.ArgumentParser:
+    """A parser; the first line of `text` says what the subcommand does, the rest teaches and ends with an example."""
+    purpose, _, more = text.partition("\n")
+    parser = commands.add_parser(
+        name,
+        usage=f"gemini-mcp-conformance {usage}",
+        help=purpose,
+        description=purpose,
+        epilog=more.strip("\n"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(execute=execute)
+    return parser
+
+
+def port_options(parser: argparse.ArgumentParser) -> None:
+    """How the port is reached, and in what it runs."""
+    manifest = spec.load_manifest()
+    protocols = ("auto", *manifest.handshake_revisions, *manifest.stateless_revisions)
+    group = parser.add_argument_group("the port")
+    group.add_argument("--url", help="a port that runs already, instead of a command")
+    group.add_argument("--fake", type=Path, metavar="DIR", help="where `fake DIR` put what that port runs with")
+    group.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the port; repeatable")
+    group.add_argument(
+        "--keep-home", action="store_true", help="leave HOME as it is; npx, pyenv and the like need theirs"
+    )
+    group.add_argument("--protocol", choices=protocols, default="auto", help="the revision to speak (default: auto)")
+
+
+def choice_options(parser: argparse.ArgumentParser) -> None:
+    """What is tested, and how thoroughly."""
+    group = parser.add_argument_group("what is tested")
+    group.add_argument("--direction", choices=("server", "host"), default="server", help="an MCP server, or a host")
+    group.add_argument("--profile", choices=("documented", "current"), help="which host (default: documented)")
+    for name, purpose in (("--only", "test these requirements only"), ("--skip", "leave these requirements out")):
+        group.add_argument(name, action="append", default=[], metavar="GLOB", help=f"{purpose}, as tools:*; repeatable")
+    group.add_argument("--spec", type=Path, metavar="DIR", help="another specification than the one that is shipped")
+    group.add_argument("--spec-version", metavar="X.Y.Z", help="the requirements as that version had them")
+    group.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
+    group.add_argument("--seed", type=int, metavar="N", help="generate other calls than always")
+    group.add_argument("--jobs", type=positive_count, default=4, metavar="N", help="ports at a time (default: 4)")
+
+
+def end_options(parser: argparse.ArgumentParser) -> None:
+    """What counts as conforming, when the run ends, and where it is told."""
+    group = parser.add_argument_group("the result")
+    formats = ", ".join(name for name in FORMATS if name != "terminal")
+    group.add_argument("--strict", action="store_true", help="what SHOULD hold must hold")
+    group.add_argument("--fail-fast", action="store_true", help="end at the first failure")
+    group.add_argument("--budget", type=seconds, metavar="SECONDS", help="end after that time, incomplete")
+    group.add_argument("--baseline", type=Path, metavar="FILE", help="failures that are known, and let pass")
+    group.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FORMAT=PATH",
+        help=f"write a report; - is standard output; repeatable; formats: {formats}",
+    )
+
+
+def output_options(parser: argparse.ArgumentParser) -> None:
+    """What is said on the terminal."""
+    group = parser.add_argument_group("the terminal")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="auto obeys NO_COLOR")
+    group.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    group.add_argument("--verbose", action="store_true", help="show what passes, too")
+
+
+def count(text: str) -> int:
+    """A whole number from 0."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is below 0")
+    return number
+
+
+def positive_count(text: str) -> int:
+    """A whole number from 1."""
+    if count(text) == 0:
+        raise argparse.ArgumentTypeError("it should be at least 1")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time above 0."""
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} should be a number of seconds above 0")
+    return number

@@ -1,0 +1,59 @@
+"""The subcommands that write files: `fake` and `init`. Edge."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from gemini_mcp_conformance import init, report
+from gemini_mcp_conformance.command.words import Commands, subcommand
+from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.fake import Fake
+from gemini_mcp_conformance.target import FAKE, PORT, Target, environment, make_place
+from gemini_mcp_conformance.version import suite_version
+
+FAKE_TEXT = """Write the fake gemini for a port that the suite does not start, and print the port's environment.
+
+Start the port in a shell that has taken what this prints, and leave it running. Then test it by its
+address, together with DIR.
+
+example:
+  gemini-mcp-conformance fake /tmp/fake-gemini > environment
+  (. ./environment && exec /path/to/my-port --http 8000) &
+  gemini-mcp-conformance run --url http://127.0.0.1:8000/mcp --fake /tmp/fake-gemini
+"""
+INIT = """Write a GitHub workflow that tests a port on every change, and an empty baseline.
+
+example:
+  gemini-mcp-conformance init -- node dist/server.js
+"""
+EXPORTED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "GEMINI_CONFORMANCE_INHERITED")
+
+
+def add(commands: Commands) -> None:
+    """Their parsers."""
+    fake = subcommand(commands, "fake", "fake DIR", FAKE_TEXT, _fake)
+    fake.add_argument("folder", type=Path, metavar="DIR", help="a directory for the fake; it is made if there is none")
+    begin = subcommand(commands, "init", "init [OPTIONS] -- CMD ARGS...", INIT, _init)
+    begin.add_argument("--into", type=Path, default=Path(), metavar="DIR", help="the port's repository (default: .)")
+    begin.add_argument("--force", action="store_true", help="overwrite what is there")
+
+
+def _fake(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    try:
+        place = make_place(given.folder / PORT)
+        fake = Fake.create(given.folder / FAKE)
+    except OSError as error:
+        raise UsageError(f"The fake cannot be written into {str(given.folder)!r}: {error.strerror}.") from None
+    changed = environment(Target(), place, fake)
+    for name in EXPORTED:
+        print(f"export {name}={shlex.quote(changed[name])}")
+    print(f"cd {shlex.quote(place.work)}")
+    return report.CONFORMS
+
+
+def _init(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    for path in init.write(given.into, init.files(command, suite_version()), given.force):
+        print(path)
+    return report.CONFORMS

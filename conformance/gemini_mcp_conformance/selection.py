@@ -1,0 +1,42 @@
+"""Selection: the requirements that a run is about, by profile, version and globs. Reads the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+from gemini_mcp.spec import Requirement, load_released, load_requirements
+from gemini_mcp_conformance.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which requirements are asked for: those that fit a glob of `only`, if there is one, and none of `skip`.
+
+    `spec` is where the specification lies, if not with this code; `spec_version` is a released state of its list.
+    """
+
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    spec: Path | None = None
+    spec_version: str | None = None
+
+    def includes(self, id: str) -> bool:
+        return (not self.only or _fits(id, self.only)) and not _fits(id, self.skip)
+
+
+def select(selection: Selection, profile: Literal["server", "host"]) -> tuple[Requirement, ...]:
+    """The requirements in their order; UsageError when there are none."""
+    version = selection.spec_version
+    every = load_released(version, selection.spec) if version else load_requirements(selection.spec)
+    chosen = tuple(each for each in every if each.profile == profile and selection.includes(each.id))
+    if not chosen:
+        raise UsageError("No requirement is selected. `gemini-mcp-conformance list` shows their ids.")
+    return chosen
+
+
+def _fits(id: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(id, glob) for glob in globs)

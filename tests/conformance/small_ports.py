@@ -1,0 +1,76 @@
+"""Ports for the tests of the command: `python small_ports.py NAME`. Each is correct but for what its name says."""
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ports"))
+
+from port import Port
+
+Message = dict[str, Any]
+
+
+class WrongPing(Port):
+    """Answers a ping with what nobody asked for."""
+
+    def ping(self) -> Message:
+        return {"pong": True}
+
+
+class SilentPing(Port):
+    """Never answers a ping; a path that it is given is written when it is asked."""
+
+    def result(self, request: Message, params: Mapping[str, Any], stateless: bool) -> Message | None:
+        if request["method"] != "ping":
+            return super().result(request, params, stateless)
+        if len(sys.argv) > 2:
+            Path(sys.argv[2]).write_text(str(os.getpid()), encoding="ascii")
+        return None
+
+
+class WrongThenSilent(WrongPing):
+    """Answers a ping wrongly, and an unknown method never."""
+
+    def result(self, request: Message, params: Mapping[str, Any], stateless: bool) -> Message | None:
+        return None if request["method"].startswith("no/") else super().result(request, params, stateless)
+
+
+class EndsAfterList(Port):
+    """Ends as soon as it has listed its tools."""
+
+    def requested(self, request: Message) -> None:
+        super().requested(request)
+        if request["method"] == "tools/list":
+            os._exit(0)
+
+
+class Old(Port):
+    """Speaks the oldest revision only."""
+
+    def versions(self) -> tuple[str, ...]:
+        return ("2024-11-05",)
+
+
+class Silent(Port):
+    """Says nothing at all."""
+
+    def receive(self, line: bytes) -> None:
+        threading.Event().wait()
+
+
+PORTS: Mapping[str, type[Port]] = {
+    "correct": Port,
+    "wrong-ping": WrongPing,
+    "silent-ping": SilentPing,
+    "wrong-then-silent": WrongThenSilent,
+    "ends-after-list": EndsAfterList,
+    "old": Old,
+    "silent": Silent,
+}
+
+if __name__ == "__main__":
+    PORTS[sys.argv[1]]().serve()

@@ -1,0 +1,280 @@
+"""A run as its operator meets it: interrupted, repeated, over a dying port, with a baseline, in a hostile directory."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from command import PROGRAM, SECONDS, distribution, port, suite, variables
+
+from gemini_mcp_conformance.cli import start
+from gemini_mcp_conformance.progress import Progress
+
+PING = ("--only", "lifecycle:ping")
+FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
+FURTHER = """
+from gemini_mcp_conformance.registry import check
+from gemini_mcp_conformance.selectors import asks
+
+@check("{requirement}", judges=asks("ping"))
+def ping_is_never_right(exchange):
+    return ["The port was asked by a stranger."]
+"""
+
+
+def verdicts(report: Path) -> dict[str, str]:
+    document = json.loads(report.read_text(encoding="utf-8"))
+    return {entry["id"]: entry["verdict"] for entry in document["requirements"]}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "It never came true."
+        time.sleep(0.01)
+
+
+def below(folder: Path) -> list[str]:
+    """The processes whose temporary files lie below a directory."""
+    found: list[str] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes()
+        except OSError:
+            continue
+        if f"TMPDIR={folder}".encode() in environment:
+            found.append(process.name)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_process_and_no_file(tmp_path: Path, number: signal.Signals) -> None:
+    asked = tmp_path / "asked"
+    words = [*PROGRAM, "run", *PING, "--", *port("silent-ping", str(asked))]
+    running = subprocess.Popen(words, env=variables(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until(asked.exists)
+    running.send_signal(number)
+    out, err = running.communicate(timeout=SECONDS)
+    assert (running.returncode, out, b"Traceback" in err) == (130, b"", False)
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert below(tmp_path / "tmp") == []
+
+
+def test_a_run_leaves_nothing_but_its_cases(tmp_path: Path) -> None:
+    suite(tmp_path, "run", *PING, to=port("wrong-ping"))
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert [path.name for path in (tmp_path / "cache/gemini-mcp-conformance/cases").iterdir()] == ["ping.json"]
+
+
+def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> None:
+    found: list[list[bytes]] = []
+    for name in ("one", "other"):
+        home = tmp_path / name
+        home.mkdir()
+        reports = [word for format in FORMATS for word in ("--report", f"{format}={home / format}")]
+        only = ("--only", "lifecycle:ping", "--only", "tools:chat", "--only", "tools:unknown")
+        assert suite(home, "run", *only, *reports, to=port("wrong-ping")).code == 1
+        found.append([(home / format).read_bytes() for format in FORMATS])
+    assert found[0] == found[1]
+
+
+def test_a_port_that_dies_fails_what_it_died_in_and_is_started_again(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    only = ("--only", "tools:chat", "--only", "lifecycle:ping")
+    done = suite(tmp_path, "run", *only, "--report", f"json={report}", to=port("ends-after-list"))
+    assert verdicts(report) == {"tools:chat": "fail", "lifecycle:ping": "pass"}
+    assert "The port exited with 0 during this conversation, and should go on." in done.out
+
+
+def test_cases_that_cannot_be_kept_do_not_break_a_run(tmp_path: Path) -> None:
+    done = suite(tmp_path, "run", *PING, to=port("wrong-ping"), XDG_CACHE_HOME="/dev/null/cache")
+    assert (done.code, "Set XDG_CACHE_HOME to a directory that can be written." in done.out) == (1, True)
+
+
+def test_a_command_may_name_files_of_the_callers_directory(tmp_path: Path) -> None:
+    ports = Path(__file__).parent
+    assert suite(tmp_path, "run", *PING, to=(sys.executable, "./small_ports.py", "correct"), cwd=ports).code == 0
+
+
+def test_the_first_look_passes_a_call(tmp_path: Path) -> None:
+    done = suite(tmp_path, "smoke", "--verbose", to=port("correct"))
+    assert (done.code, "PASS  result:text" in done.out) == (0, True)
+
+
+def test_a_baseline_lets_just_what_it_lists_pass(tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    assert suite(tmp_path, "baseline", "update", *PING, str(known), to=port("wrong-ping")).code == 0
+    assert json.loads(known.read_text(encoding="utf-8")) == {"known": [{"id": "lifecycle:ping"}]}
+    again = suite(tmp_path, "run", *PING, "--fail-fast", "--baseline", str(known), to=port("wrong-ping"))
+    assert (again.code, "FAIL  lifecycle:ping  (MUST, known)" in again.out) == (0, True)
+
+
+def test_a_baseline_can_be_made_of_a_report(tmp_path: Path) -> None:
+    report, known = tmp_path / "report.json", tmp_path / "known.json"
+    suite(tmp_path, "run", *PING, "--report", f"json={report}", to=port("wrong-ping"))
+    assert suite(tmp_path, "baseline", "update", "--from", str(report), str(known)).code == 0
+    assert json.loads(known.read_text(encoding="utf-8")) == {"known": [{"id": "lifecycle:ping"}]}
+
+
+def test_a_released_version_is_tested_as_it_was(tmp_path: Path) -> None:
+    theirs, report = tmp_path / "spec", tmp_path / "report.json"
+    suite(tmp_path, "list")
+    shipped = Path(__file__).parents[2] / "spec"
+    subprocess.run(["cp", "-r", str(shipped), str(theirs)], check=True, timeout=SECONDS)
+    every = json.loads((theirs / "requirements.json").read_text(encoding="utf-8"))["requirements"]
+    kept = [{**entry, "level": "SHOULD"} for entry in every if entry["id"] == "lifecycle:ping"]
+    (theirs / "released").mkdir(exist_ok=True)
+    frozen = theirs / "released/0.9.0.json"
+    frozen.write_text(json.dumps({"version": "0.9.0", "requirements": kept}), encoding="utf-8")
+    words = ("run", "--spec", str(theirs), "--spec-version", "0.9.0", "--report", f"json={report}")
+    assert suite(tmp_path, *words, *PING, to=port("wrong-ping")).code == 0
+    assert (verdicts(report), json.loads(report.read_bytes())["spec"]["version"]) == (
+        {"lifecycle:ping": "fail"},
+        "0.9.0",
+    )
+
+
+def test_a_host_is_tested_by_its_adapter(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = ("--direction", "host", "--only", "host-tools:include", "--examples", "0", "--report", f"json={report}")
+    assert suite(tmp_path, "run", *words).code == 0
+    assert (verdicts(report), json.loads(report.read_bytes())["profile"]) == ({"host-tools:include": "pass"}, "host")
+
+
+@pytest.mark.parametrize("adapter", [("false",), ("./missing",)])
+def test_an_adapter_that_never_answers_ends_with_4(tmp_path: Path, adapter: tuple[str, ...]) -> None:
+    done = suite(tmp_path, "run", "--direction", "host", "--only", "host-tools:include", "--examples", "0", to=adapter)
+    assert (done.code, "The adapter never answered" in done.out) == (4, True)
+
+
+def test_a_matrix_shows_every_port_and_ends_as_the_worst_one(tmp_path: Path) -> None:
+    command = {name: json.dumps(port(name)) for name in ("correct", "silent-ping")}
+    listed = [f'[[port]]\nname = "{name}"\ncommand = {words}\nbudget = 8\n' for name, words in command.items()]
+    (tmp_path / "PORTS.toml").write_text("\n".join(listed), encoding="utf-8")
+    page = tmp_path / "matrix.html"
+    to = ("--report", "markdown=-", "--report", f"html={page}")
+    done = suite(tmp_path, "matrix", "PORTS.toml", *PING, "--jobs", "2", *to)
+    assert (done.code, "| <code>lifecycle&#58;ping</code> | MUST | ✓ | ? |" in done.out) == (3, True)
+    assert page.read_text(encoding="utf-8").startswith("<!")
+
+
+def test_the_environment_of_a_fake_runs_the_fake(tmp_path: Path) -> None:
+    folder = tmp_path / "a b"
+    for _ in range(2):
+        printed = suite(tmp_path, "fake", str(folder)).out
+    shell = f"{printed}\ngemini -p hello; pwd; echo $HOME"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, encoding="utf-8", timeout=SECONDS, check=True)
+    assert done.stdout.splitlines()[-2:] == [str(folder / "port/work"), str(folder / "port/home")]
+    assert list((folder / "fake/journal").glob("1*")) != []
+
+
+def test_a_further_check_comes_from_an_entry_point(tmp_path: Path) -> None:
+    text = FURTHER.replace("{requirement}", "lifecycle:ping")
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "further", text)
+    done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
+    assert (done.code, "The port was asked by a stranger." in done.out) == (1, True)
+
+
+def test_a_further_check_of_no_requirement_is_refused(tmp_path: Path) -> None:
+    text = FURTHER.replace("{requirement}", "my:own")
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "strange", text)
+    done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
+    assert (done.code, "A check decides about 'my:own', which is no requirement." in done.err) == (2, True)
+
+
+def test_a_hostile_directory_changes_nothing(tmp_path: Path) -> None:
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    for name in ("conftest.py", "hostile.py", "sitecustom.py", "test_hostile.py"):
+        (hostile / name).write_text("raise SystemExit('hostile')\n", encoding="utf-8")
+    for name in ("pytest.ini", "tox.ini", "setup.cfg"):
+        section = "tool:pytest" if name == "setup.cfg" else "pytest"
+        (hostile / name).write_text(f"[{section}]\naddopts = --no-such-option -x\n", encoding="utf-8")
+    own = {"PYTEST_ADDOPTS": "--no-such-option", "PYTEST_PLUGINS": "hostile", "PYTEST_CURRENT_TEST": "x"}
+    done = suite(tmp_path, "run", *PING, to=port("wrong-ping"), cwd=hostile, **own)
+    clean = suite(tmp_path, "run", *PING, to=port("wrong-ping"))
+    assert (done.code, done.out) == (1, clean.out)
+
+
+@pytest.mark.parametrize(("variable", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_a_terminal_shows_progress_and_colours_unless_they_are_unwanted(
+    tmp_path: Path, variable: dict[str, str], is_coloured: bool
+) -> None:
+    master, slave = pty.openpty()
+    words = [*PROGRAM, "run", *PING, "--", *port("correct")]
+    env = {**variables(tmp_path), "TERM": "xterm", **variable}
+    env.pop("NO_COLOR", None) if not variable else None
+    running = subprocess.Popen(words, env=env, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    told = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        told += chunk
+    os.close(master)
+    assert running.wait(SECONDS) == 0
+    assert b"\r\x1b[K1/1  ping" in told
+    assert (b"\x1b[1;32mThe port conforms.\x1b[0m" in told) is is_coloured
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_what_runs_how_many_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    times = iter([0.0, 4.0])
+    stream = Terminal()
+    progress = Progress(stream, clock=lambda: next(times))
+    progress("ping", "basics", 0, 4)
+    progress("tools", "basics", 2, 4)
+    progress.end()
+    assert stream.getvalue() == "\r\x1b[K1/4  ping\r\x1b[K3/4  tools  about 4 s left\r\x1b[K"
+
+
+def test_anything_else_gets_a_line_for_each_phase() -> None:
+    stream = StringIO()
+    progress = Progress(stream)
+    for number, phase in enumerate(("basics", "basics", "examples")):
+        progress(f"conversation-{number}", phase, number, 3)
+    progress.end()
+    assert stream.getvalue() == "1/3  basics\n3/3  examples\n"
+
+
+def test_a_quiet_run_says_nothing(tmp_path: Path) -> None:
+    done = suite(tmp_path, "run", "--quiet", *PING, to=port("wrong-ping"))
+    assert (done.code, done.out, done.err) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run",),
+        ("smoke",),
+        ("replay",),
+        ("baseline", "update"),
+        ("matrix",),
+        ("list",),
+        ("explain",),
+        ("fake",),
+        ("init",),
+    ],
+)
+def test_every_subcommand_teaches_with_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        start([*words, "--help"])
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    assert f"  gemini-mcp-conformance {' '.join(words)}" in told.partition("example")[2]

@@ -131,6 +131,12 @@ class Conversation:
         return self.fresh or ends or not self.greet or bool(self.revision or self.env) or self.gemini != "present"
 
     @property
+    def seconds(self) -> float:
+        """How long its scripts take at least; what takes long is begun early."""
+        scripts = [script for step in self.steps if isinstance(step, Request | Raw) for script in step.scripts]
+        return sum(play.get("wait", 0) for script in scripts for play in script.play)
+
+    @property
     def needs_stdio(self) -> bool:
         """Whether it says what only a pipe can carry."""
         return any(isinstance(step, Raw | End) for step in self.steps)

@@ -169,17 +169,19 @@ class Player:
         return bool(open.answers)
 
     async def _cancel(self, open: Open) -> None:
-        open.silence = "cancelled"
+        open.silence = "cancelled" if open.is_pending else open.silence
         params = {"requestId": open.id, "reason": "The suite cancels this call."}
         await self.session.send(self.session.notification("notifications/cancelled", params))
         await self._gone(self._runs_of(open))
-        open.last = self._last_run()
+        open.last = self._last_run() if open.last is None else open.last
 
     async def _end(self, how: str) -> None:
         began = time.monotonic()
         await self.session.wire.end(how)
-        ended = await self.session.wait_for_end(self.patience.end)
-        self.exit = Exit(how, self.session.wire.code if ended else None, time.monotonic() - began)
+        wire = self.session.wire
+        if await self.session.wait_for_end(self.patience.end):
+            await self._poll(lambda: wire.code is not None, self.patience.end)
+        self.exit = Exit(how, wire.code, time.monotonic() - began)
         await self._gone(self._runs())
         for open in self.opens:
             open.silence = open.silence or ("ended" if open.is_pending else "")

@@ -29,7 +29,7 @@ from gemini_mcp_conformance.conversation import (
 )
 from gemini_mcp_conformance.fake import Fake, Play
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
-from gemini_mcp_conformance.session import Session, decode
+from gemini_mcp_conformance.session import Session, decode, is_request
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
 from gemini_mcp_conformance.values import Json, table
 
@@ -117,7 +117,7 @@ class Player:
         edges = (0, *step.cuts, len(step.data))
         pieces = [step.data[begin:end] for begin, end in itertools.pairwise(edges)]
         message = decode(step.data)
-        if {"method", "id"} <= set(table(message)):
+        if is_request(message):
             await self._opened(number, step, message, lambda: self.session.send_bytes(pieces, message))
         else:
             await self.session.send_bytes(pieces, message)

@@ -121,6 +121,12 @@ class Session:
         return line
 
 
+def is_request(message: Json) -> bool:
+    """Whether it is a request by the rules, which a port must answer."""
+    named = inside(message, "jsonrpc") == "2.0" and isinstance(inside(message, "method"), str)
+    return named and isinstance(inside(message, "id"), str | int) and not isinstance(inside(message, "id"), bool)
+
+
 def stateless_params(params: Json, revision: str) -> Json:
     """`params` with the metadata that a request of the stateless era carries, less what they hold themselves."""
     own, meta = table(params), inside(params, "_meta")

@@ -133,13 +133,17 @@ class Conversation:
     @property
     def seconds(self) -> float:
         """How long its scripts take at least; what takes long is begun early."""
-        scripts = [script for step in self.steps if isinstance(step, Request | Raw) for script in step.scripts]
-        return sum(play.get("wait", 0) for script in scripts for play in script.play)
+        return sum(seconds(step) for step in self.steps if isinstance(step, Request | Raw))
 
     @property
     def needs_stdio(self) -> bool:
         """Whether it says what only a pipe can carry."""
         return any(isinstance(step, Raw | End) for step in self.steps)
+
+
+def seconds(step: Request | Raw) -> float:
+    """How long the scripts of a request take at least."""
+    return sum(play.get("wait", 0) for script in step.scripts for play in script.play)
 
 
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:

@@ -26,12 +26,13 @@ from gemini_mcp_conformance.conversation import (
     Request,
     Step,
     located,
+    seconds,
 )
 from gemini_mcp_conformance.fake import Fake, Play
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.session import Session, decode, is_request
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.values import Json, table
+from gemini_mcp_conformance.values import Json
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -152,7 +153,7 @@ class Player:
     async def _answered(self, open: Open) -> None:
         """Stay until the answer. A response with a wrong id is taken for it when nothing else is open."""
         only = [other for other in self.opens if other.is_pending] == [open]
-        answered = await self.session.wait(lambda: self._take(open, only), self.patience.answer)
+        answered = await self.session.wait(lambda: self._take(open, only), self.patience.answer + seconds(open.step))
         open.last = self._last_run()
         if not answered:
             open.silence = "died" if self.session.wire.ended else "timeout"

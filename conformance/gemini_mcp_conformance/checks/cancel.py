@@ -81,8 +81,7 @@ def other_calls_are_served(observation: Observation) -> list[str]:
 def unknown_cancellation_is_ignored(observation: Observation) -> list[str]:
     unknown = [notice for notice in cancellations(observation) if cancelled(observation, notice) is None]
     replies = [line for line in strays(observation) if line.order > unknown[0].order]
-    complaints = [f"The port answered the cancellation of an unknown call with {shown(replies[0].table)}."]
-    return complaints if replies else []
+    return [f"The port answered the cancellation of an unknown call with {shown(line.table)}." for line in replies[:1]]
 
 
 @check_all("cancel:late", judges=lambda seen: _first_late(seen) is not None)

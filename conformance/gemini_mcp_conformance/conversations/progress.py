@@ -40,7 +40,6 @@ def _tokens() -> Conversation:
         tool = TOOLS[number % 2]
         steps += [asking(tool, value, answers("Done."), str(number)), Request("ping")]
     steps += [call(tool, {"prompt": f"No progress of {tool}"}, answers("Done.")) for tool in TOOLS]
-    steps += [asking("chat-reply", 0, answers("Done."), "zero"), asking("chat", "", answers("Done."), "empty")]
     steps += [Request("ping")]
     shows = tuple(f"progress:{name}" for name in (*SHOWN, "unasked"))
     return Conversation("progress-tokens", "Progress tokens of every type.", tuple(steps), PHASE, shows)

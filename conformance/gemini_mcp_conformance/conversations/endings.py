@@ -31,6 +31,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """First the ends of calls, then those of the port."""
     for tool in TOOLS:
         yield from _cancellations(tool)
+    yield _cancel_stubborn()
     yield _cancel_one_of_several()
     yield _cancel_in_line()
     yield _same_looking_ids()
@@ -63,13 +64,9 @@ def _cancellations(tool: str) -> Iterable[Conversation]:
         name = f"{tool} {number}"
         steps += [hanging(tool, name, **more), Cancel(name), served(name, (tool, other)[number % 2])]
     shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")
-    yield _cancel(f"{tool}", f"A cancelled {tool}.", steps, *shows, fresh=True)
+    yield _cancel(f"{tool}", f"A cancelled {tool}.", steps, *shows)
     steps = [hanging(tool, "family", hangs(child=True)), Cancel("family"), served("family", other)]
     yield _cancel(f"{tool}-group", f"A cancelled {tool} whose gemini has started a process.", steps, "cancel:group")
-    steps = [hanging(tool, "stubborn", hangs(stubborn=True), **prompt), Cancel("stubborn"), served("stubborn", tool)]
-    yield _cancel(
-        f"{tool}-ignored-term", f"A cancelled {tool} that ignores SIGTERM.", steps, "cancel:ignored-term", fresh=True
-    )
     late: list[Step] = []
     for name in ("late", "later"):
         first = call(tool, {"prompt": f"Answered before {name}"}, answers("Answered."), name=name)
@@ -80,6 +77,17 @@ def _cancellations(tool: str) -> Iterable[Conversation]:
         unknown += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
     unknown += [Notify(CANCELLED, {"requestId": "no such call", "reason": "None."}), served("nothing", tool)]
     yield _cancel(f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown")
+
+
+def _cancel_stubborn() -> Conversation:
+    """It takes a port some time to end what ignores SIGTERM; meanwhile others are served."""
+    steps: list[Step] = _stubborn()
+    steps += [
+        hanging("chat", "quick", answers("Quick.", release="quick")),
+        *(Cancel(f"stubborn {tool}") for tool in TOOLS),
+    ]
+    steps += [Release("quick"), Await("quick"), served("stubborn"), served("stubborn ones", "chat-reply")]
+    return _cancel("ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", fresh=True)
 
 
 def _cancel_one_of_several() -> Conversation:
@@ -117,7 +125,7 @@ def _same_looking_ids() -> Conversation:
         text, plain = f"text of {tool}", f"number of {tool}"
         steps += [hanging(tool, text, answers(f"The {text}.", release=text), id=str(number))]
         steps += [hanging(tool, plain, id=number), Cancel(plain), served(plain), Release(text), Await(text)]
-    return _cancel("ids", "Ids that look the same.", steps, "cancel:others", fresh=True)
+    return _cancel("ids", "Ids that look the same.", steps, "cancel:others")
 
 
 def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -> Conversation:
@@ -125,38 +133,49 @@ def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -
 
 
 def _stdin_ends() -> Iterable[Conversation]:
-    after = [served("nothing"), Request("tools/list")]
-    yield _end("stdin", "The end of stdin.", "stdin", after, "shutdown:stdin-end", "shutdown:prompt")
-    yield _end("stdin-unused", "The end of stdin before anything was asked.", "stdin", [], "shutdown:stdin-end")
+    """Idle, with plain calls of both tools, with files and children, with stubborn ones, and with a line of replies."""
+    idle = [served("nothing"), Request("tools/list")]
+    yield _end("stdin", "The end of stdin.", "stdin", idle, "shutdown:stdin-end", "shutdown:prompt")
     shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
-    for tool in TOOLS:
-        busy = [_with_system(tool), hanging(tool, "family", hangs(child=True))]
-        yield _end(f"stdin-{tool}", f"The end of stdin during a {tool}.", "stdin", busy, *shows,
-                   "system:removed:stdin-end")  # fmt: skip
-        plain = [hanging(tool, "plain")]
-        yield _end(f"stdin-{tool}-plain", f"The end of stdin during a plain {tool}.", "stdin", plain, *shows,
-                   "shutdown:prompt")  # fmt: skip
-    stubborn = [hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in TOOLS]
-    yield _end("stdin-ignored-term", "The end of stdin while gemini ignores SIGTERM.", "stdin", stubborn,
-               "shutdown:stdin-end:ignored-term")  # fmt: skip
-    line = [call("chat-reply", {"prompt": f"In line {number}"}, hangs(), until=("started", "sent")[number])
-            for number in range(2)]  # fmt: skip
-    yield _end("stdin-in-line", "The end of stdin while a reply waits for another.", "stdin", line, *shows)
-    yield _end("stdin-at-once", "The end of stdin right behind a call.", "stdin", [hanging("chat", "x", until="sent")])
+    yield _end("stdin-busy", "The end of stdin during calls.", "stdin", _families(), *shows, "system:removed:stdin-end")
+    yield _end("stdin-plain", "The end of stdin during plain calls.", "stdin", _plain(), *shows, "shutdown:prompt")
+    yield _end(
+        "stdin-ignored-term",
+        "The end of stdin while gemini ignores SIGTERM.",
+        "stdin",
+        _stubborn(),
+        "shutdown:stdin-end:ignored-term",
+    )
+    line = [
+        call("chat-reply", {"prompt": f"In line {number}"}, hangs(), until=until)
+        for number, until in enumerate(("started", "sent"))
+    ]
+    last = hanging("chat", "the last moment", until="sent")
+    title = "The end of stdin right behind a call, while a reply waits for another."
+    yield _end("stdin-at-once", title, "stdin", (*line, last), *shows)
 
 
 def _signals(how: Ending, name: str) -> Iterable[Conversation]:
     group = f"shutdown:{name}:group"
-    families = [_with_system(tool) for tool in TOOLS] + [hanging("chat", "family", hangs(child=True))]
-    yield _end(f"{name}-chat", f"{name.upper()} during calls.", how, families, group, *_of_term(how))
-    reply = [served("nothing"), hanging("chat-reply", "reply"), hanging("chat-reply", "kin", hangs(child=True))]
-    yield _end(f"{name}-reply", f"{name.upper()} during replies.", how, reply, group)
+    yield _end(f"{name}-busy", f"{name.upper()} during calls.", how, _families(), group, *_of_term(how))
     if how == "TERM":
         yield _end(name, "SIGTERM while nothing runs.", how, [served("nothing")], *_of_term(how), "shutdown:prompt")
-        plain = [hanging("chat", "plain")]
-        yield _end(f"{name}-plain", "SIGTERM during a plain chat.", how, plain, group, "shutdown:prompt")
-        stubborn = [hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in TOOLS]
-        yield _end(f"{name}-ignored", "SIGTERM while gemini ignores it.", how, stubborn, *_of_term(how))
+        yield _end(f"{name}-plain", "SIGTERM during plain calls.", how, _plain(), group, "shutdown:prompt")
+        yield _end(f"{name}-ignored", "SIGTERM while gemini ignores it.", how, _stubborn(), *_of_term(how))
+
+
+def _families() -> list[Step]:
+    """Of each tool a call with a system prompt and one whose gemini has started a process."""
+    systems = [_with_system(tool) for tool in TOOLS]
+    return [*systems, *(hanging(tool, f"family of {tool}", hangs(child=True)) for tool in TOOLS)]
+
+
+def _plain() -> list[Step]:
+    return [served("nothing"), *(hanging(tool, f"plain {tool}") for tool in TOOLS)]
+
+
+def _stubborn() -> list[Step]:
+    return [hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in TOOLS]
 
 
 def _of_term(how: Ending) -> tuple[str, ...]:

@@ -124,11 +124,11 @@ def _long_lines() -> Iterable[Conversation]:
     junk = b"x" * LONG + b"\n"
     message = line({"jsonrpc": "2.0", "method": "notifications/no-such", "params": {"x": "y" * LONG}})
     shows = ("rpc:alive:long-line",)
-    for name, data in (("junk", junk), ("notification", message)):
-        steps = (Raw(data), *alive("one long line"), Raw(data), Raw(data), *alive("two more", "chat-reply"))
-        yield _conversation(f"long-{name}", f"Lines of 10 MB: {name}.", steps, *shows, fresh=True)
-    steps = [call(tool, {"prompt": f"{tool} " + "z" * LONG}) for tool in TOOLS]
-    steps = (steps[0], *alive("a long call"), steps[1], *alive("another", "chat-reply"))
+    steps: list[Step] = [Raw(junk), *alive("one long line"), Raw(junk), Raw(junk), *alive("two more", "chat-reply")]
+    steps += [Raw(message), Raw(message), *alive("long notifications")]
+    yield _conversation("long-lines", "Lines of 10 MB.", steps, *shows, fresh=True)
+    one, other = (call(tool, {"prompt": f"{tool} " + "z" * LONG}) for tool in TOOLS)
+    steps = [one, *alive("a long call"), other, *alive("another", "chat-reply")]
     yield _conversation("long-call", "Calls of 10 MB.", steps, *shows, fresh=True)
 
 
@@ -144,7 +144,7 @@ def _half_characters() -> Conversation:
     steps += [Request(f"no/such/{HALF}", {}), Request("tools/list", id=f"half-{HALF}"), *alive("halves")]
     steps += [call("chat", {"prompt": "\udc00"}, answers("Another half."), id=f"other-{HALF}"), *alive("more halves")]
     shows = ("rpc:alive:surrogate", "rpc:response:id", "stdio:encoding")
-    return _conversation("surrogates", "Requests with half a character.", steps, *shows, fresh=True)
+    return _conversation("surrogates", "Requests with half a character.", steps, *shows)
 
 
 def _half_answers() -> Conversation:

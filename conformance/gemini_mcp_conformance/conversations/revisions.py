@@ -13,9 +13,9 @@ from gemini_mcp_conformance.session import CLIENT
 ORDER = 50
 PHASE = "revisions"
 META = "io.modelcontextprotocol/"
-UNKNOWN = ("2099-01-01", "2024-11-06", "1.0", "")
+UNKNOWN = ("2099-01-01",)
 LIFECYCLE = ("lifecycle:initialize", "lifecycle:version:supported", "lifecycle:capabilities:tools")
-STATELESS = ("discover", "no-handshake", "result-type", "server-info", "caching", "cancelled")
+STATELESS = ("discover", "no-handshake", "result-type", "server-info", "caching", "cancelled", "meta", "version")
 TOOLS = ("chat", "chat-reply")
 
 
@@ -24,11 +24,11 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     manifest = load_manifest(sources.spec)
     for revision in manifest.handshake_revisions:
         steps = (Request("ping"), *_steps(), Request("ping"))
-        yield _conversation(revision, "speaks", f"The revision {revision}.", steps, *LIFECYCLE, "lifecycle:ping")
+        yield _conversation(revision, f"The revision {revision}.", steps, *LIFECYCLE, "lifecycle:ping")
     for version in UNKNOWN:
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": dict(CLIENT)}
         yield Conversation(
-            f"revision-unknown-{version or 'empty'}",
+            f"revision-unknown-{version}",
             "A client of a revision that does not exist.",
             (Request("initialize", params),),
             PHASE,
@@ -37,14 +37,12 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         )
     for revision in manifest.stateless_revisions:
         shows = tuple(f"stateless:{name}" for name in STATELESS)
-        steps = (Request("server/discover"), *_steps(), *_cancelled(), Request("server/discover"))
-        yield _conversation(revision, "speaks", f"The revision {revision}.", steps, *shows)
-        yield _conversation(revision, "refuses", "Requests that lack something.", _incomplete(revision),
-                            "stateless:meta", "stateless:version")  # fmt: skip
+        steps = (Request("server/discover"), *_steps(), *_cancelled(), *_incomplete(revision))
+        yield _conversation(revision, f"The revision {revision}.", steps, *shows)
 
 
-def _conversation(revision: str, what: str, title: str, steps: Iterable[Step], *shows: str) -> Conversation:
-    return Conversation(f"revision-{revision}-{what}", title, tuple(steps), PHASE, shows, revision=revision)
+def _conversation(revision: str, title: str, steps: Iterable[Step], *shows: str) -> Conversation:
+    return Conversation(f"revision-{revision}", title, tuple(steps), PHASE, shows, revision=revision)
 
 
 def _steps() -> Iterable[Step]:

@@ -37,7 +37,11 @@ def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, .
     """The findings of one conversation."""
     if observation.declined is not None:
         wanted = observation.conversation.requirements
-        return tuple(_finding(id, observation, "", "not-applicable", observation.declined) for id in wanted)
+        declined = [_finding(id, observation, "", "not-applicable", observation.declined) for id in wanted]
+        return (
+            *declined,
+            *(finding for check in checks if check.exchange for finding in _findings(observation, check)),
+        )
     return tuple(finding for check in checks for finding in _findings(observation, check))
 
 

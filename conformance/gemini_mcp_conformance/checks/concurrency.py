@@ -20,13 +20,14 @@ FEW, MANY = 4, 16
 
 
 def relation(one: Exchange, other: Exchange) -> Relation:
+    """A session that is named `latest` may be the same as one without a name, or be kept apart."""
     first, second = _session(one), _session(other)
     here = _directory(one) == _directory(other)
     if first is None or second is None:
-        return "open" if here and "latest" in (first, second) else "calls"
-    if first == second == "latest":
+        return "open" if here and {"", "latest"} & {first, second} else "calls"
+    if first == second == "":
         return "latest" if here else "other-session"
-    if "latest" in (first, second) or (first == second and not here):
+    if {"", "latest"} & {first, second} or (first == second and not here):
         return "open"
     return "same-session" if first == second else "other-session"
 
@@ -148,10 +149,11 @@ def _must_fail(exchange: Exchange) -> bool:
 
 
 def _session(exchange: Exchange) -> str | None:
+    """The session that a reply names, empty for the latest; None for a chat, which begins one."""
     if exchange.tool == "chat":
         return None
     session = exchange.arguments.get("sessionId")
-    return session if isinstance(session, str) and session else "latest"
+    return session if isinstance(session, str) else ""
 
 
 def _directory(exchange: Exchange) -> str:

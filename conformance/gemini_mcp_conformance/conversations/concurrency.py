@@ -71,7 +71,7 @@ def _pairs() -> Iterable[Conversation]:
                 *behind(reply, "second", same), *behind(reply, "third", same),
                 shows=("concurrency:same-session", "concurrency:crossed"))  # fmt: skip
     yield _pair("latest", "Replies to the latest session of one directory.", held(reply, "first", here),
-                *behind(reply, "second", here), *behind(reply, "third", {**here, "sessionId": "latest"}),
+                *behind(reply, "second", here), *behind(reply, "third", here),
                 shows=("concurrency:latest", "concurrency:crossed"))  # fmt: skip
     yield _pair("latest-by-default", "Replies to the latest session where the port runs.", held(reply, "first"),
                 *behind(reply, "second"), shows=("concurrency:latest",))  # fmt: skip

@@ -168,8 +168,9 @@ def _ids() -> Conversation:
     """Ids of every type, in requests that are answered at once, in both tools, and in what fails."""
     asked = [Request("tools/list", id=id) for id in IDS]
     for number, id in enumerate(IDS[:8]):
-        again = f"{id}+" if isinstance(id, str) else id + (1_000 if id >= 0 else -1_000)
-        wrong = f"{id}-" if isinstance(id, str) else id + (2_000 if id >= 0 else -2_000)
+        again, wrong = (
+            f"{id}{mark}" if isinstance(id, str) else id - less for mark, less in (("+", 1_000), ("-", 2_000))
+        )
         failing = (Request("no/such/method", {}, id=wrong), call("no-such-tool", {"prompt": "x"}, id=wrong))
         tool = TOOLS[number % 2]
         asked += [call(tool, {"prompt": f"Id number {number}"}, answers("Yes."), id=again), failing[number % 2]]

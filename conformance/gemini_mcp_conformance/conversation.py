@@ -98,8 +98,24 @@ class End:
     how: Ending
 
 
-Step = Request | Notify | Raw | Await | Cancel | Release | End
-_STEPS: Mapping[str, type[Step]] = {kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End)}
+@dataclass(frozen=True)
+class Http:
+    """A request over HTTP as it is: what differs from the headers of a client, and a body that is JSON.
+
+    A header that is None is left out. `elsewhere` asks at another address of the port's machine.
+    """
+
+    kind: ClassVar[str] = "http"
+    verb: str = "POST"
+    message: Json = None
+    headers: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    elsewhere: bool = False
+
+
+Step = Request | Notify | Raw | Await | Cancel | Release | End | Http
+_STEPS: Mapping[str, type[Step]] = {
+    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Http)
+}
 
 
 @dataclass(frozen=True)
@@ -137,8 +153,17 @@ class Conversation:
 
     @property
     def needs_stdio(self) -> bool:
-        """Whether it says what only a pipe can carry."""
-        return any(isinstance(step, Raw | End) for step in self.steps)
+        """Whether only a port can play it that the suite starts and speaks to over pipes."""
+        return any(isinstance(step, Raw | End) for step in self.steps) or bool(self.env) or self.gemini != "present"
+
+    @property
+    def needs_http(self) -> bool:
+        return any(isinstance(step, Http) for step in self.steps)
+
+    @property
+    def needs_gemini(self) -> bool:
+        """Whether gemini is to play something."""
+        return any(step.scripts for step in self.steps if isinstance(step, Request | Raw))
 
 
 def seconds(step: Request | Raw) -> float:

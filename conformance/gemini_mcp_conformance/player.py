@@ -20,6 +20,7 @@ from gemini_mcp_conformance.conversation import (
     Cancel,
     Conversation,
     End,
+    Http,
     Notify,
     Raw,
     Release,
@@ -29,8 +30,9 @@ from gemini_mcp_conformance.conversation import (
     seconds,
 )
 from gemini_mcp_conformance.fake import Fake, Play
+from gemini_mcp_conformance.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
-from gemini_mcp_conformance.session import Session, decode, is_request
+from gemini_mcp_conformance.session import Session, decode, encode, is_request
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
 from gemini_mcp_conformance.values import Json
 
@@ -67,6 +69,8 @@ class Player:
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
         begin = 0 if first else len(self.session.lines)
+        wire = self.session.wire
+        asked = 0 if first or not isinstance(wire, HttpWire) else len(wire.web)
         before = self._temporary()
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
         for number, step in enumerate(self.conversation.steps):
@@ -88,6 +92,7 @@ class Player:
             leftovers=await self._leftovers(before),
             stderr=self.session.wire.stderr(),
             died=self._death(),
+            web=tuple(wire.web[asked:]) if isinstance(wire, HttpWire) else (),
             ids=tuple(open.id for open in self.opens if isinstance(open.step, Request)),
         )
 
@@ -108,6 +113,8 @@ class Player:
                     self.fake.release(step.name)
             case End():
                 await self._end(step.how)
+            case Http():
+                await self._http(step)
 
     async def _request(self, number: int, step: Request) -> None:
         id = self.session.next_id() if step.id == AUTO else step.id
@@ -171,8 +178,7 @@ class Player:
 
     async def _cancel(self, open: Open) -> None:
         open.silence = "cancelled" if open.is_pending else open.silence
-        params = {"requestId": open.id, "reason": "The suite cancels this call."}
-        await self.session.send(self.session.notification("notifications/cancelled", params))
+        await self.session.cancel(open.id)
         await self._gone(self._runs_of(open))
         open.last = self._last_run() if open.last is None else open.last
 
@@ -186,6 +192,20 @@ class Player:
         await self._gone(self._runs())
         for open in self.opens:
             open.silence = open.silence or ("ended" if open.is_pending else "")
+
+    async def _http(self, step: Http) -> None:
+        wire = self.session.wire
+        assert isinstance(wire, HttpWire)
+        host = elsewhere() if step.elsewhere else None
+        if step.elsewhere and host is None:
+            return
+        message = self._located(step.message)
+        body = b"" if message is None else encode(message).strip()
+        headers = {**wire.headers(message), **step.headers}
+        kept = {name: value for name, value in headers.items() if value is not None}
+        task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
+        await asyncio.wait((task,), timeout=self.patience.answer)
+        task.cancel()
 
     async def _finish(self) -> None:
         """Wait for what is still open, then ask once more, so that whatever was coming has come."""

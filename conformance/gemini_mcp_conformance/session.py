@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+from gemini_mcp_conformance.http_wire import HttpWire
 from gemini_mcp_conformance.observation import Line
 from gemini_mcp_conformance.values import Json, inside, table
 from gemini_mcp_conformance.wire import Wire
@@ -76,6 +77,14 @@ class Session:
             if not await self.wire.write(piece, seconds):
                 break
         return line
+
+    async def cancel(self, id: Json) -> None:
+        """Cancel a request as a client of this era and transport does."""
+        if self.is_stateless and isinstance(self.wire, HttpWire):
+            await self.wire.abandon(id)
+            return
+        params = {"requestId": id, "reason": "The suite cancels this call."}
+        await self.send(self.notification("notifications/cancelled", params))
 
     async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Whether the condition, which only lines can change, came true in time and before the port ended."""

@@ -153,9 +153,7 @@ class Bench:
 
     async def _seat(self, conversation: Conversation) -> Seat:
         self._made += 1
-        root = self._root / str(self._made)
-        place = make_place(root)
-        fake = Fake.create(root / "fake")
+        place, fake = self._ground(self._root / str(self._made))
         session = Session(self._wire(conversation, place, fake))
         seat = Seat(session, fake, place)
         self._seats.append(seat)
@@ -164,7 +162,12 @@ class Bench:
             await self._greet(seat, conversation.revision or self.target.revision)
         return seat
 
-    def _wire(self, conversation: Conversation, place: Place, fake: Fake) -> Wire:
+    def _ground(self, root: Path) -> tuple[Place, Fake | None]:
+        """The directories and the fake of one port process."""
+        return make_place(root), Fake.create(root / "fake")
+
+    def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
+        assert fake is not None
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
         return StdioWire(self.target.command, env, place.work, Path(place.root, "stderr"))
 

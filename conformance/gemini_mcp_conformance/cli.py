@@ -124,10 +124,8 @@ def _told(found: report.Report, options: Options, given: argparse.Namespace, to:
 
 
 def _options(given: argparse.Namespace, command: tuple[str, ...]) -> Options:
-    if given.url and command:
-        raise UsageError("Both --url and a command are given. Name one port.")
     target = Target(
-        command=() if given.url else command or REFERENCE,
+        command=command if given.url else command or REFERENCE,
         url=given.url,
         fake=given.fake,
         env=_variables(given.env),

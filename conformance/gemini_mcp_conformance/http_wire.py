@@ -85,17 +85,17 @@ class HttpWire:
         host: str | None = None,
     ) -> Web:
         """One request and all of its answer; `heard` is told each message as it comes."""
-        record = Web(verb, dict(headers), _decoded(body), elsewhere=host is not None)
+        record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
         number = len(self.web)
         self.web.append(record)
         with suppress(OSError, ValueError, EOFError, asyncio.IncompleteReadError):
-            async for record in _exchange(self.url, record, body, heard, host):
-                self.web[number] = record
-                self._note(record)
-        if record.status is None and host is None:
+            async for known in _exchange(self.url, record, body, heard, host):
+                self.web[number] = known
+                self._note(known)
+        if self.web[number].status is None and host is None:
             self._over = True
         self._on_end()
-        return record
+        return self.web[number]
 
     async def abandon(self, id: Json) -> None:
         """Close the connection of a request, which cancels it in the era without a handshake."""
@@ -122,7 +122,7 @@ class HttpWire:
         await asyncio.gather(*self._posts.values(), return_exceptions=True)
 
     def _heard(self, data: bytes) -> None:
-        spoken = inside(_decoded(data), "result", "protocolVersion")
+        spoken = inside(decoded(data), "result", "protocolVersion")
         self._revision = spoken if isinstance(spoken, str) else self._revision
         self._on_line(data, True)
 
@@ -221,7 +221,7 @@ def _header(text: str) -> str:
     return text if plain else f"=?base64?{b64encode(text.encode('utf-8', 'surrogatepass')).decode('ascii')}?="
 
 
-def _decoded(data: bytes) -> Json:
+def decoded(data: bytes) -> Json:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

@@ -69,12 +69,13 @@ def cancelled_call_is_not_answered(exchange: Exchange) -> list[str]:
 
 @check_all("cancel:others", judges=lambda seen: cancels(seen) and bool(_settled(seen)))
 def other_calls_are_served(observation: Observation) -> list[str]:
-    return [
+    complaints = [
         f"The port answered {_named(each)} with {shown(each.answer)} where another call was cancelled, "
         f"and should answer {shown(found.text)}."
         for each in _settled(observation)
         if (found := answer(each)) and not (each.is_success and each.text == found.text)
     ]
+    return complaints[:1]
 
 
 @check_all("cancel:unknown", judges=lambda seen: any(cancelled(seen, notice) is None for notice in cancellations(seen)))

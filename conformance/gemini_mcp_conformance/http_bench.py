@@ -15,7 +15,7 @@ from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.http_wire import HttpWire
 from gemini_mcp_conformance.observation import Observation, Place
 from gemini_mcp_conformance.player import Patience
-from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.target import Target, make_place
 from gemini_mcp_conformance.wire import Wire
 
 
@@ -25,6 +25,7 @@ class HttpBench(Bench):
     def __init__(self, target: Target, stateless: tuple[str, ...], patience: Patience | None = None) -> None:
         super().__init__(target, stateless, patience)
         is_double = bool(target.command) and target.fake is not None
+        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake")
         self._twin = Bench(replace(target, url=None, fake=None), stateless, patience) if is_double else None
 
     async def play(self, conversation: Conversation) -> Observation:
@@ -55,13 +56,10 @@ class HttpBench(Bench):
             await self._left(seat)
 
     def _ground(self, root: Path) -> tuple[Place, Fake | None]:
-        folder = self.target.fake
-        if folder is None:
-            return super()._ground(root)[0], None
-        port = folder.resolve() / "port"
-        return Place(str(port), *(str(port / name) for name in ("work", "home", "tmp"))), Fake(
-            folder.resolve() / "fake"
-        )
+        if self._fake is None:
+            return make_place(root), None
+        port = self._fake.root.with_name("port")
+        return Place(str(port), *(str(port / name) for name in ("work", "home", "tmp"))), self._fake
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert self.target.url is not None

@@ -19,7 +19,7 @@ _WORST_FIRST: tuple[Outcome, ...] = ("fail", "harness-error", "pass", "could-not
 class Circumstances:
     """What decides about requirements of which nothing was observed.
 
-    `checked` have a check; `absent` says of an area or an id why this run has none of it; `cut` why the run ended early.
+    `checked` have a check; `absent` says of an area or an id why the run has none of it; `cut` why it ended early.
     """
 
     target: Target

@@ -124,7 +124,7 @@ class Conversation:
 
     `requirements` are those it is meant to show; checks judge whatever they can. `fresh` asks for a port process and
     a fake of its own; such conversations overlap. `revision` asks for that protocol revision, `greet=False` for no
-    greeting at all. `files` are made below the port's working directory (None is a directory). `gemini` may be
+    greeting at all, `stdio=True` for pipes. `files` are made below the port's working directory (None is a directory). `gemini` may be
     absent from PATH, or a file that cannot be executed.
     """
 
@@ -138,6 +138,7 @@ class Conversation:
     greet: bool = True
     files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+    stdio: bool = False
     gemini: Literal["present", "absent", "not-executable"] = "present"
 
     @property
@@ -154,7 +155,8 @@ class Conversation:
     @property
     def needs_stdio(self) -> bool:
         """Whether only a port can play it that the suite starts and speaks to over pipes."""
-        return any(isinstance(step, Raw | End) for step in self.steps) or bool(self.env) or self.gemini != "present"
+        says = self.stdio or any(isinstance(step, Raw | End) for step in self.steps)
+        return says or bool(self.env) or self.gemini != "present"
 
     @property
     def needs_http(self) -> bool:

@@ -37,6 +37,7 @@ class HttpWire:
         self.web: list[Web] = []
         self._session: str | None = None
         self._revision: str | None = None
+        self._stateless: str | None = None
         self._posts: dict[str, asyncio.Task[Web]] = {}
         self._over = False
         self._on_line: OnLine = lambda data, ended: None
@@ -69,6 +70,10 @@ class HttpWire:
         """What a client sends with this message."""
         version = inside(message, "params", "_meta", VERSION)
         headers = dict(ACCEPTED)
+        if isinstance(version, str):
+            self._stateless = version
+        if version is None and self._stateless is not None and "method" in table(message):
+            version = self._stateless
         if version is None:
             kept = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision}
             return {**headers, **{name: value for name, value in kept.items() if value is not None}}

@@ -87,7 +87,11 @@ def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
     shown = {id for conversation in every if not conversation.needs_stdio for id in conversation.requirements}
     piped = {id for conversation in every if conversation.needs_stdio for id in conversation.requirements}
     reasons = {"stdio": "The port was tested over HTTP.", "shutdown": "The suite did not start the port."}
-    reasons |= dict.fromkeys(sorted(piped - shown), "Only a port that the suite starts can show it.")
+    reasons["stateless:cancelled"] = "It is about stdio."
+    reasons |= dict.fromkeys(
+        sorted(id for id in piped - shown if not id.startswith("shutdown:")),
+        "Only a port that the suite starts can show it.",
+    )
     return reasons if target.command else {**reasons, "http:equivalence": "The port was tested over HTTP alone."}
 
 

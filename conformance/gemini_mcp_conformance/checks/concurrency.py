@@ -9,7 +9,7 @@ from gemini_mcp_conformance.expectation import answer, ending, fate
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import check, check_all
 from gemini_mcp_conformance.selectors import answered, is_played, refused
-from gemini_mcp_conformance.timeline import opens, ran_before_end, while_held
+from gemini_mcp_conformance.timeline import opens, ran_before_end, waits_for, while_held
 from gemini_mcp_conformance.witness import shown
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "open"]
@@ -129,9 +129,10 @@ def _is_answered_before(exchange: Exchange, held: Exchange) -> bool:
 
 
 def _crowd(observation: Observation) -> list[Exchange]:
-    """The calls that were open when the most were."""
-    crowds = [[*opens(observation, each.sent.order), each] for each in observation.calls]
-    return max(crowds, key=len, default=[])
+    """The most calls that wait for one release, and so are open together unless the port has lost some."""
+    names = [name for each in observation.calls if (name := waits_for(each))]
+    most = max(names, key=names.count, default=None)
+    return [each for each in observation.calls if most is not None and waits_for(each) == most]
 
 
 def _after_failure(observation: Observation) -> Iterator[tuple[Exchange, str]]:

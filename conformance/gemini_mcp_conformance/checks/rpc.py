@@ -37,7 +37,7 @@ def every_message_names_the_protocol(observation: Observation) -> list[str]:
     return [f'The port sent {wrong[0]!r}, which should carry "jsonrpc": "2.0".'] if wrong else []
 
 
-@check("rpc:response:id", judges=lambda exchange: bool(exchange.answers))
+@check("rpc:response:id", judges=lambda exchange: bool(exchange.answers) and not was_unreadable(exchange))
 def answer_carries_the_id_of_its_request(exchange: Exchange) -> list[str]:
     asked = exchange.request["id"]
     wrong = [line.table.get("id") for line in exchange.answers if not same_id(line.table.get("id"), asked)]
@@ -66,11 +66,14 @@ def error_has_code_and_message(exchange: Exchange) -> list[str]:
 
 @check_all("rpc:notification:unanswered", judges=lambda seen: notifies(seen) and not malformed(seen))
 def notifications_are_not_answered(observation: Observation) -> list[str]:
-    replies = [line.table for line in strays(observation) if line.table.get("id") is None]
+    # Over HTTP the refusal of a notification may say why, as an error without an id.
+    may_refuse = observation.transport == "http"
+    nobodys = [line.table for line in strays(observation) if line.table.get("id") is None]
+    replies = [reply for reply in nobodys if not (may_refuse and "error" in reply)]
     return [f"The port sent {replies[0]!r}, which answers no request but a notification."] if replies else []
 
 
-@check("rpc:error:method", judges=lambda exchange: exchange.method not in KNOWN)
+@check("rpc:error:method", judges=lambda exchange: exchange.method not in KNOWN and not was_unreadable(exchange))
 def unknown_method_is_not_found(exchange: Exchange) -> list[str]:
     if exchange.error is not None and exchange.error.get("code") == -32601:
         return []
@@ -120,6 +123,12 @@ def message_in_pieces_is_answered(observation: Observation) -> list[str]:
     return [
         f"The port did not answer {shown(each)}, which came in pieces or together with others." for each in lost[:1]
     ]
+
+
+def was_unreadable(exchange: Exchange) -> bool:
+    """Whether a port cannot read half a character; over HTTP the connection tells whose answer that is."""
+    is_nobodys = exchange.error is not None and (exchange.answer or {}).get("id") is None
+    return exchange.transport == "http" and is_nobodys and has_surrogate(exchange.request)
 
 
 def with_chosen_ids(observation: Observation) -> list[Exchange]:

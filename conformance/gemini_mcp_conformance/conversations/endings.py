@@ -51,8 +51,8 @@ def served(name: str, tool: str = "chat") -> Request:
     return call(tool, {"prompt": f"Served after {name}"}, answers(f"Served after {name}."))
 
 
-def _cancel(id: str, title: str, steps: Sequence[Step], *shows: str, fresh: bool = False) -> Conversation:
-    return Conversation(f"cancel-{id}", title, tuple(steps), "endings", shows, fresh=fresh)
+def _cancel(id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
+    return Conversation(f"cancel-{id}", title, tuple(steps), "endings", shows, **more)
 
 
 def _cancellations(tool: str) -> Iterable[Conversation]:
@@ -125,7 +125,7 @@ def _same_looking_ids() -> Conversation:
         text, plain = f"text of {tool}", f"number of {tool}"
         steps += [hanging(tool, text, answers(f"The {text}.", release=text), id=str(number))]
         steps += [hanging(tool, plain, id=number), Cancel(plain), served(plain), Release(text), Await(text)]
-    return _cancel("ids", "Ids that look the same.", steps, "cancel:others")
+    return _cancel("ids", "Ids that look the same.", steps, "cancel:others", stdio=True)
 
 
 def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -> Conversation:

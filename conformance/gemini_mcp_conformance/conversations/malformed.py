@@ -61,8 +61,8 @@ def request(id: Json, method: str, params: Json = None) -> Json:
     return message if params is None else {**message, "params": params}
 
 
-def _conversation(id: str, title: str, steps: Sequence[Step], *shows: str, fresh: bool = False) -> Conversation:
-    return Conversation(f"malformed-{id}", title, tuple(steps), PHASE, shows, fresh=fresh)
+def _conversation(id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
+    return Conversation(f"malformed-{id}", title, tuple(steps), PHASE, shows, **more)
 
 
 def _lines(id: str, title: str, lines: Sequence[bytes], *shows: str) -> Conversation:
@@ -144,7 +144,7 @@ def _half_characters() -> Conversation:
     steps += [Request(f"no/such/{HALF}", {}), Request("tools/list", id=f"half-{HALF}"), *alive("halves")]
     steps += [call("chat", {"prompt": "\udc00"}, answers("Another half."), id=f"other-{HALF}"), *alive("more halves")]
     shows = ("rpc:alive:surrogate", "rpc:response:id", "stdio:encoding")
-    return _conversation("surrogates", "Requests with half a character.", steps, *shows)
+    return _conversation("surrogates", "Requests with half a character.", steps, *shows, stdio=True)
 
 
 def _half_answers() -> Conversation:
@@ -156,7 +156,7 @@ def _half_answers() -> Conversation:
             steps += [call(tool, {"prompt": f"Half an answer of {tool}: {name}"}, script), Request("tools/list")]
         errors = Script("half an error", ({"stdout": json.dumps({"error": {"message": HALF}})}, {"exit": 1}))
         steps += [call(tool, {"prompt": f"Half an error of {tool}"}, errors)]
-    shows = ("stdio:encoding", "rpc:alive:surrogate")
+    shows = ("stdio:encoding",)
     return _conversation("half-answers", "Answers with half a character.", (*steps, *alive("half answers")), *shows)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import ClassVar, Literal, cast
 
 from gemini_mcp_conformance.fake.script import Script
@@ -124,8 +124,8 @@ class Conversation:
 
     `requirements` are those it is meant to show; checks judge whatever they can. `fresh` asks for a port process and
     a fake of its own; such conversations overlap. `revision` asks for that protocol revision, `greet=False` for no
-    greeting at all, `stdio=True` for pipes. `files` are made below the port's working directory (None is a directory). `gemini` may be
-    absent from PATH, or a file that cannot be executed.
+    greeting at all, `stdio=True` for pipes. `files` are made below the port's working directory (None is a directory).
+    `gemini` may be absent from PATH, or a file that cannot be executed.
     """
 
     id: str
@@ -229,8 +229,12 @@ def _step(own: dict[str, Json]) -> Step:
 
 
 def _fields(record: Conversation | Step) -> dict[str, Json]:
-    values = ((entry.name, getattr(record, entry.name), entry.default) for entry in fields(record))
-    return {name: _value(value) for name, value, default in values if value != default and value not in ({}, ())}
+    values = ((entry, getattr(record, entry.name)) for entry in fields(record))
+    return {entry.name: _value(value) for entry, value in values if not _is_default(entry, value)}
+
+
+def _is_default(entry: Field[Json], value: Json) -> bool:
+    return value == (entry.default if entry.default_factory is MISSING else entry.default_factory())
 
 
 def _value(value: Json) -> Json:

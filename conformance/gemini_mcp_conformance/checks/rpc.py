@@ -11,7 +11,7 @@ from gemini_mcp_conformance.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.registry import Spared, check, check_all
 from gemini_mcp_conformance.session import decode, is_request
 from gemini_mcp_conformance.timeline import strays
-from gemini_mcp_conformance.values import Json, inside
+from gemini_mcp_conformance.values import Json, inside, table
 from gemini_mcp_conformance.witness import shown
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
@@ -174,11 +174,12 @@ def _is_message(line: Line) -> bool:
 
 
 def _is_message_of(message: Json) -> bool:
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+    known = table(message)
+    if known.get("jsonrpc") != "2.0":
         return False
-    if "method" in message:
-        return isinstance(message["method"], str) and ("id" not in message or is_request(message))
-    return "id" in message and ("result" in message or "error" in message)
+    if "method" in known:
+        return isinstance(known["method"], str) and ("id" not in known or is_request(message))
+    return "id" in known and ("result" in known or "error" in known)
 
 
 def _in_raw(observation: Observation) -> list[Json]:

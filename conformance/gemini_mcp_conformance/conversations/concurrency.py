@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from gemini_mcp_conformance.conversation import Await, Conversation, Json, Release, Request, Step, call, path
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.plays import SESSION, answers, fails, session
+from gemini_mcp_conformance.values import table
 
 ORDER = 40
 PHASE = "concurrency"
@@ -43,7 +44,7 @@ def behind(tool: str, name: str, arguments: Json = None) -> tuple[Step, ...]:
 
 
 def _asking(name: str, arguments: Json) -> Json:
-    return {"prompt": f"The question of {name}?", **(arguments or {})}
+    return {"prompt": f"The question of {name}?", **table(arguments)}
 
 
 def _pair(id: str, title: str, one: Request, *other: Step, shows: tuple[str, ...]) -> Conversation:

@@ -20,6 +20,7 @@ from gemini_mcp_conformance.conversation import (
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.fake import Script
 from gemini_mcp_conformance.plays import SESSION, answers, hangs, session
+from gemini_mcp_conformance.values import table
 
 ORDER = 60
 TOOLS = ("chat", "chat-reply")
@@ -42,9 +43,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 def hanging(tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
     """A call whose gemini does not end."""
-    arguments: Json = {"prompt": f"No end of {name}"} | ({"sessionId": session(name)} if tool == "chat-reply" else {})
-    given = {"until": "started", **more}
-    return call(tool, {**arguments, **given.pop("and_", {})}, script or hangs(), name=name, **given)
+    own = {"sessionId": session(name)} if tool == "chat-reply" else {}
+    arguments = {"prompt": f"No end of {name}", **own, **table(more.pop("and_", None))}
+    return call(tool, arguments, script or hangs(), name=name, **{"until": "started", **more})
 
 
 def served(name: str, tool: str = "chat") -> Request:
@@ -58,9 +59,10 @@ def _cancel(id: str, title: str, steps: Sequence[Step], *shows: str, **more: Jso
 def _cancellations(tool: str) -> Iterable[Conversation]:
     """Of one tool: each twice, with ids of both types, and a call served after each."""
     other = TOOLS[tool == "chat"]
-    prompt = {"and_": {"systemPrompt": "You are cancelled."}}
+    system = {"systemPrompt": "You are cancelled."}
+    kinds: tuple[dict[str, Json], ...] = ({}, {"and_": system}, {"id": f"cancelled-{tool}"}, {"id": ""})
     steps: list[Step] = []
-    for number, more in enumerate(({}, prompt, {"id": f"cancelled-{tool}"}, {"id": ""})):
+    for number, more in enumerate(kinds):
         name = f"{tool} {number}"
         steps += [hanging(tool, name, **more), Cancel(name), served(name, (tool, other)[number % 2])]
     shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")

@@ -8,6 +8,7 @@ from gemini_mcp.spec import load_manifest
 from gemini_mcp_conformance.conversation import Conversation, Http, Json, Notify, Request, Step
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.session import CLIENT
+from gemini_mcp_conformance.values import table
 
 ORDER = 20
 PHASE = "http"
@@ -61,7 +62,7 @@ def _contradictions(revision: str) -> Iterable[Step]:
 
 
 def _message(revision: str, method: str, params: Json = None) -> Json:
-    meta = {
+    meta: Json = {
         f"{META}protocolVersion": revision,
         f"{META}clientInfo": dict(CLIENT),
         f"{META}clientCapabilities": {},
@@ -70,5 +71,5 @@ def _message(revision: str, method: str, params: Json = None) -> Json:
         "jsonrpc": "2.0",
         "id": f"over HTTP: {method}",
         "method": method,
-        "params": {**(params or {}), "_meta": meta},
+        "params": {**table(params), "_meta": meta},
     }

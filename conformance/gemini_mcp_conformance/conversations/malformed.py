@@ -75,7 +75,7 @@ def _lines(id: str, title: str, lines: Sequence[bytes], *shows: str) -> Conversa
 
 def _unheard() -> Conversation:
     """Notifications that nobody knows, answers that nobody asked for, and blank lines."""
-    replies = ({"result": {}}, {"error": {"code": -32603, "message": "No."}})
+    replies: tuple[Json, ...] = ({"result": {}}, {"error": {"code": -32603, "message": "No."}})
     lines = [line({"jsonrpc": "2.0", "id": id, **reply}) for reply in replies for id in ("nobody", 99_000_001)]
     steps: list[Step] = [step for method in UNKNOWN for step in (Notify(method), Notify(method, {"a": [1]}))]
     steps += [Request("tools/list"), *map(Raw, lines), Raw(b"\n"), Raw(b"\r\n"), Raw(b"   \n"), *alive("nothing")]

@@ -14,7 +14,7 @@ PHASE = "progress"
 LONG = 11.0
 """Seconds of a call that is long enough to show an interval of ten."""
 
-TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, "질문", {"long": 200})
+TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, "질문", "t" * 200)
 TOOLS = ("chat", "chat-reply")
 SHOWN = ("token", "increase", "end", "start")
 
@@ -36,9 +36,8 @@ def asking(tool: str, token: Json, script: Script, name: str = "", **more: Json)
 def _tokens() -> Conversation:
     steps: list[Request] = []
     for number, token in enumerate(TOKENS):
-        value = "t" * token["long"] if isinstance(token, dict) else token
         tool = TOOLS[number % 2]
-        steps += [asking(tool, value, answers("Done."), str(number)), Request("ping")]
+        steps += [asking(tool, token, answers("Done."), str(number)), Request("ping")]
     steps += [call(tool, {"prompt": f"No progress of {tool}"}, answers("Done.")) for tool in TOOLS]
     steps += [Request("ping")]
     shows = tuple(f"progress:{name}" for name in (*SHOWN, "unasked"))

@@ -9,6 +9,7 @@ from gemini_mcp_conformance.conversation import Await, Cancel, Conversation, Jso
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.plays import SESSION, answers, fails, hangs, session
 from gemini_mcp_conformance.session import CLIENT
+from gemini_mcp_conformance.values import table
 
 ORDER = 50
 PHASE = "revisions"
@@ -85,9 +86,9 @@ def _cancelled() -> Iterable[Step]:
 def _incomplete(revision: str) -> Iterable[Step]:
     """Requests that name a version and no capabilities, or a version that does not exist."""
     capabilities = {f"{META}clientCapabilities": {}, f"{META}clientInfo": dict(CLIENT)}
-    for method, params in (("tools/list", {}), ("server/discover", {}), *_calls()):
-        lacking = {**params, "_meta": {f"{META}protocolVersion": revision, f"{META}clientInfo": dict(CLIENT)}}
-        unknown = {**params, "_meta": {**capabilities, f"{META}protocolVersion": "2099-01-01"}}
+    for method, params in (("tools/list", None), ("server/discover", None), *_calls()):
+        lacking = {**table(params), "_meta": {f"{META}protocolVersion": revision, f"{META}clientInfo": dict(CLIENT)}}
+        unknown = {**table(params), "_meta": {**capabilities, f"{META}protocolVersion": "2099-01-01"}}
         yield from (Request(method, lacking, bare=True), Request(method, unknown, bare=True))
     yield Request("tools/list")
 

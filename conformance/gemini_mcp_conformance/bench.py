@@ -22,11 +22,14 @@ from gemini_mcp_conformance.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.player import Patience, Player
 from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
 from gemini_mcp_conformance.target import Target, environment, make_files, make_place
-from gemini_mcp_conformance.values import Json
+from gemini_mcp_conformance.values import Json, inside, items
 from gemini_mcp_conformance.wire import StdioWire, Unreachable, Wire
 
 JOURNAL = 64
 """Runs after which the journal of a shared fake is begun anew: reading it takes time."""
+
+UNKNOWN_TO_PORT = (-32601, -32022)
+"""Codes by which a port says that it does not begin with a handshake."""
 
 
 @dataclass
@@ -113,7 +116,7 @@ class Bench:
 
     async def _play(self, seat: Seat, conversation: Conversation) -> Observation:
         if seat.declined is not None:
-            return Observation(conversation, seat.place, self.target.transport, declined=seat.declined)
+            return self._declined(seat, conversation)
         if seat.greeting is not None and seat.greeting.answer is None:
             return await self._ungreeted(seat, conversation)
         make_files(seat.place, conversation.files)
@@ -140,6 +143,19 @@ class Bench:
         if again.died is None:
             self.deaths.append((before, how))
         return again
+
+    def _declined(self, seat: Seat, conversation: Conversation) -> Observation:
+        """The observation of a port that does not take part; how it answered `initialize` is part of it."""
+        greeting = seat.greeting
+        is_handshake = greeting is not None and greeting.method == "initialize"
+        code = inside(greeting.error, "code") if greeting else None
+        return Observation(
+            conversation,
+            seat.place,
+            self.target.transport,
+            exchanges=(greeting,) if greeting and is_handshake and code not in UNKNOWN_TO_PORT else (),
+            declined=seat.declined,
+        )
 
     async def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
         """The observation of a conversation that could not begin."""
@@ -170,9 +186,7 @@ class Bench:
 
     async def _seat(self, conversation: Conversation) -> Seat:
         self._made += 1
-        root = self._root / str(self._made)
-        place = make_place(root)
-        fake = Fake.create(root / "fake")
+        place, fake = self._ground(self._root / str(self._made))
         session = Session(self._wire(conversation, place, fake))
         seat = Seat(session, fake, place)
         self._seats.append(seat)
@@ -181,7 +195,12 @@ class Bench:
             await self._greet(seat, conversation.revision or self.target.revision)
         return seat
 
-    def _wire(self, conversation: Conversation, place: Place, fake: Fake) -> Wire:
+    def _ground(self, root: Path) -> tuple[Place, Fake | None]:
+        """The directories and the fake of one port process."""
+        return make_place(root), Fake.create(root / "fake")
+
+    def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
+        assert fake is not None
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
         return StdioWire(self.target.argv, env, place.work, Path(place.root, "stderr"))
 
@@ -198,17 +217,25 @@ class Bench:
             await self._discover(seat, self._stateless[-1])
             return
         spoken = (result or {}).get("protocolVersion")
-        if revision and isinstance(spoken, str) and spoken != revision:
-            seat.declined = f"The port answered {revision} with {spoken}."
+        if revision and seat.greeting.answer is not None and spoken != revision:
+            seat.declined = f"The port answered {revision} with {spoken or 'an error'}."
         session.revision = spoken if isinstance(spoken, str) else session.revision
         await session.send(session.notification("notifications/initialized", None))
 
     async def _discover(self, seat: Seat, revision: str) -> None:
         seat.session.revision, seat.session.is_stateless = revision, True
         seat.greeting = await self._ask(seat, "server/discover", None)
-        versions: Json = (seat.greeting.result or {}).get("supportedVersions")
-        if not isinstance(versions, list) or revision not in versions:
+        named = items(inside(seat.greeting.result, "supportedVersions"))
+        if revision not in named and not await self._serves_as_it_is(seat):
             seat.declined = f"The port does not speak {revision}."
+
+    async def _serves_as_it_is(self, seat: Seat) -> bool:
+        """Whether a port that does not name the revision speaks it nevertheless."""
+        assert seat.greeting is not None
+        if seat.greeting.answer is None:
+            return False
+        listed = await self._ask(seat, "tools/list", None)
+        return "resultType" in (listed.result or {})
 
     async def _ask(self, seat: Seat, method: str, params: Json) -> Exchange:
         """One request outside any conversation; the first conversation of the seat shows it as its own."""

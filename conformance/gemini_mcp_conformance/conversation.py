@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import ClassVar, Literal, cast
 
 from gemini_mcp_conformance.fake.script import Script
@@ -98,8 +98,24 @@ class End:
     how: Ending
 
 
-Step = Request | Notify | Raw | Await | Cancel | Release | End
-_STEPS: Mapping[str, type[Step]] = {kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End)}
+@dataclass(frozen=True)
+class Http:
+    """A request over HTTP as it is: what differs from the headers of a client, and a body that is JSON.
+
+    A header that is None is left out. `elsewhere` asks at another address of the port's machine.
+    """
+
+    kind: ClassVar[str] = "http"
+    verb: str = "POST"
+    message: Json = None
+    headers: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    elsewhere: bool = False
+
+
+Step = Request | Notify | Raw | Await | Cancel | Release | End | Http
+_STEPS: Mapping[str, type[Step]] = {
+    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Http)
+}
 
 
 @dataclass(frozen=True)
@@ -108,8 +124,8 @@ class Conversation:
 
     `requirements` are those it is meant to show; checks judge whatever they can. `fresh` asks for a port process and
     a fake of its own; such conversations overlap. `revision` asks for that protocol revision, `greet=False` for no
-    greeting at all. `files` are made below the port's working directory (None is a directory). `gemini` may be
-    absent from PATH, or a file that cannot be executed.
+    greeting at all, `stdio=True` for pipes. `files` are made below the port's working directory (None is a directory).
+    `gemini` may be absent from PATH, or a file that cannot be executed.
     """
 
     id: str
@@ -122,6 +138,7 @@ class Conversation:
     greet: bool = True
     files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+    stdio: bool = False
     gemini: Literal["present", "absent", "not-executable"] = "present"
 
     @property
@@ -131,9 +148,29 @@ class Conversation:
         return self.fresh or ends or not self.greet or bool(self.revision or self.env) or self.gemini != "present"
 
     @property
+    def seconds(self) -> float:
+        """How long its scripts take at least; what takes long is begun early."""
+        return sum(seconds(step) for step in self.steps if isinstance(step, Request | Raw))
+
+    @property
     def needs_stdio(self) -> bool:
-        """Whether it says what only a pipe can carry."""
-        return any(isinstance(step, Raw | End) for step in self.steps)
+        """Whether only a port can play it that the suite starts and speaks to over pipes."""
+        says = self.stdio or any(isinstance(step, Raw | End) for step in self.steps)
+        return says or bool(self.env) or self.gemini != "present"
+
+    @property
+    def needs_http(self) -> bool:
+        return any(isinstance(step, Http) for step in self.steps)
+
+    @property
+    def needs_gemini(self) -> bool:
+        """Whether gemini is to play something."""
+        return any(step.scripts for step in self.steps if isinstance(step, Request | Raw))
+
+
+def seconds(step: Request | Raw) -> float:
+    """How long the scripts of a request take at least."""
+    return sum(play.get("wait", 0) for script in step.scripts for play in script.play)
 
 
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:
@@ -192,8 +229,12 @@ def _step(own: dict[str, Json]) -> Step:
 
 
 def _fields(record: Conversation | Step) -> dict[str, Json]:
-    values = ((entry.name, getattr(record, entry.name), entry.default) for entry in fields(record))
-    return {name: _value(value) for name, value, default in values if value != default and value not in ({}, ())}
+    values = ((entry, getattr(record, entry.name)) for entry in fields(record))
+    return {entry.name: _value(value) for entry, value in values if not _is_default(entry, value)}
+
+
+def _is_default(entry: Field[Json], value: Json) -> bool:
+    return value == (entry.default if entry.default_factory is MISSING else entry.default_factory())
 
 
 def _value(value: Json) -> Json:

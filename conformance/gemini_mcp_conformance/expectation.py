@@ -147,7 +147,7 @@ def _options(exchange: Exchange) -> Sequence[str]:
 
 def _is_open(name: str, value: str) -> bool:
     """Whether ports may refuse this text or serve it."""
-    if "\0" in value or SURROGATE.search(value):
+    if "\0" in value or SURROGATE.search(name + value):
         return True
     if name == "prompt":
         return not value or len(value.encode()) > PROMPT_LIMIT

@@ -7,14 +7,14 @@ nothing; what complains about it still does.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.evidence import evidence
 from gemini_mcp_conformance.expectation import succeeded
 from gemini_mcp_conformance.observation import Exchange, Observation
-from gemini_mcp_conformance.registry import Check
+from gemini_mcp_conformance.registry import Check, Complaints, Spared
 from gemini_mcp_conformance.report import Evidence
 from gemini_mcp_conformance.report import Verdict as Outcome
 from gemini_mcp_conformance.witness import of_exchange, of_observation
@@ -37,7 +37,11 @@ def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, .
     """The findings of one conversation."""
     if observation.declined is not None:
         wanted = observation.conversation.requirements
-        return tuple(_finding(id, observation, "", "not-applicable", observation.declined) for id in wanted)
+        declined = [_finding(id, observation, "", "not-applicable", observation.declined) for id in wanted]
+        return (
+            *declined,
+            *(finding for check in checks if check.exchange for finding in _findings(observation, check)),
+        )
     return tuple(finding for check in checks for finding in _findings(observation, check))
 
 
@@ -56,8 +60,7 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
                 _of_exchange(observation, check, exchange) for exchange in observation.exchanges if judges(exchange)
             )
         elif check.observation is not None and check.observation[0](observation):
-            complaints = check.observation[1](observation)
-            yield _judged(observation, check, complaints, of_observation(observation), True)
+            yield _of_observation(observation, check)
     except Exception as error:
         raised = "".join(traceback.format_exception_only(error)).strip()
         message = f"The check {check.name!r} raised {raised}."
@@ -66,11 +69,24 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
 
 def _of_exchange(observation: Observation, check: Check, exchange: Exchange) -> Finding:
     assert check.exchange is not None
-    complaints = check.exchange[1](exchange)
-    return _judged(observation, check, complaints, of_exchange(exchange), check.anyway or succeeded(exchange))
+    _, complain = check.exchange
+    counts = check.anyway or succeeded(exchange)
+    return _judged(observation, check, lambda: complain(exchange), of_exchange(exchange), counts)
 
 
-def _judged(observation: Observation, check: Check, complaints: list[str], witness: str, counts: bool) -> Finding:
+def _of_observation(observation: Observation, check: Check) -> Finding:
+    assert check.observation is not None
+    _, complain = check.observation
+    return _judged(observation, check, lambda: complain(observation), of_observation(observation), True)
+
+
+def _judged(
+    observation: Observation, check: Check, complain: Callable[[], Complaints], witness: str, counts: bool
+) -> Finding:
+    try:
+        complaints = complain()
+    except Spared as reason:
+        return _finding(check.requirement, observation, check.name, "not-applicable", str(reason), witness)
     if complaints:
         return _finding(check.requirement, observation, check.name, "fail", " ".join(complaints), witness)
     if counts:

@@ -157,11 +157,29 @@ class Exit:
 
 
 @dataclass(frozen=True)
+class Web:
+    """A request over HTTP, with the message it carried, and its answer; no status when no connection was taken."""
+
+    verb: str
+    headers: Mapping[str, str]
+    message: Json = None
+    status: int | None = None
+    answered: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: bytes = b""
+    elsewhere: bool = False
+
+    @property
+    def is_stream(self) -> bool:
+        return self.answered.get("content-type", "").startswith("text/event-stream")
+
+
+@dataclass(frozen=True)
 class Observation:
     """A conversation as it went.
 
     `greeting` is how the session began, played for this conversation or for an earlier one. `declined` says why the
-    port does not take part, such as a revision it does not speak; `died` how it ended without being asked.
+    port does not take part, such as a revision it does not speak; `died` how it ended without being asked. `web` are
+    the requests over HTTP; `twin` is how the same went over stdio.
     """
 
     conversation: Conversation
@@ -177,6 +195,8 @@ class Observation:
     declined: str | None = None
     died: str | None = None
     ids: tuple[Json, ...] = field(default=())
+    web: tuple[Web, ...] = ()
+    twin: Observation | None = None
 
     @property
     def received(self) -> Iterator[Line]:

@@ -20,18 +20,21 @@ from gemini_mcp_conformance.conversation import (
     Cancel,
     Conversation,
     End,
+    Http,
     Notify,
     Raw,
     Release,
     Request,
     Step,
     located,
+    seconds,
 )
 from gemini_mcp_conformance.fake import Fake, Play
+from gemini_mcp_conformance.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
-from gemini_mcp_conformance.session import Session, decode
+from gemini_mcp_conformance.session import Session, decode, encode, is_request
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.values import Json, table
+from gemini_mcp_conformance.values import Json
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -66,6 +69,8 @@ class Player:
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
         begin = 0 if first else len(self.session.lines)
+        wire = self.session.wire
+        asked = 0 if first or not isinstance(wire, HttpWire) else len(wire.web)
         before = self._temporary()
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
         for number, step in enumerate(self.conversation.steps):
@@ -87,6 +92,7 @@ class Player:
             leftovers=await self._leftovers(before),
             stderr=self.session.wire.stderr(),
             died=self._death(),
+            web=tuple(wire.web[asked:]) if isinstance(wire, HttpWire) else (),
             ids=tuple(open.id for open in self.opens if isinstance(open.step, Request)),
         )
 
@@ -107,6 +113,8 @@ class Player:
                     self.fake.release(step.name)
             case End():
                 await self._end(step.how)
+            case Http():
+                await self._http(step)
 
     async def _request(self, number: int, step: Request) -> None:
         id = self.session.next_id() if step.id == AUTO else step.id
@@ -117,7 +125,7 @@ class Player:
         edges = (0, *step.cuts, len(step.data))
         pieces = [step.data[begin:end] for begin, end in itertools.pairwise(edges)]
         message = decode(step.data)
-        if {"method", "id"} <= set(table(message)):
+        if is_request(message):
             await self._opened(number, step, message, lambda: self.session.send_bytes(pieces, message))
         else:
             await self.session.send_bytes(pieces, message)
@@ -152,7 +160,7 @@ class Player:
     async def _answered(self, open: Open) -> None:
         """Stay until the answer. A response with a wrong id is taken for it when nothing else is open."""
         only = [other for other in self.opens if other.is_pending] == [open]
-        answered = await self.session.wait(lambda: self._take(open, only), self.patience.answer)
+        answered = await self.session.wait(lambda: self._take(open, only), self.patience.answer + seconds(open.step))
         open.last = self._last_run()
         if not answered:
             open.silence = "died" if self.session.wire.ended else "timeout"
@@ -169,20 +177,35 @@ class Player:
         return bool(open.answers)
 
     async def _cancel(self, open: Open) -> None:
-        open.silence = "cancelled"
-        params = {"requestId": open.id, "reason": "The suite cancels this call."}
-        await self.session.send(self.session.notification("notifications/cancelled", params))
+        open.silence = "cancelled" if open.is_pending else open.silence
+        await self.session.cancel(open.id)
         await self._gone(self._runs_of(open))
-        open.last = self._last_run()
+        open.last = self._last_run() if open.last is None else open.last
 
     async def _end(self, how: str) -> None:
         began = time.monotonic()
         await self.session.wire.end(how)
-        ended = await self.session.wait_for_end(self.patience.end)
-        self.exit = Exit(how, self.session.wire.code if ended else None, time.monotonic() - began)
+        wire = self.session.wire
+        if await self.session.wait_for_end(self.patience.end):
+            await self._poll(lambda: wire.code is not None, self.patience.end)
+        self.exit = Exit(how, wire.code, time.monotonic() - began)
         await self._gone(self._runs())
         for open in self.opens:
             open.silence = open.silence or ("ended" if open.is_pending else "")
+
+    async def _http(self, step: Http) -> None:
+        wire = self.session.wire
+        assert isinstance(wire, HttpWire)
+        host = elsewhere() if step.elsewhere else None
+        if step.elsewhere and host is None:
+            return
+        message = self._located(step.message)
+        body = b"" if message is None else encode(message).strip()
+        headers = {**wire.headers(message), **step.headers}
+        kept = {name: value for name, value in headers.items() if value is not None}
+        task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
+        await asyncio.wait((task,), timeout=self.patience.answer)
+        task.cancel()
 
     async def _finish(self) -> None:
         """Wait for what is still open, then ask once more, so that whatever was coming has come."""

@@ -117,6 +117,7 @@ class Gathering:
                 return await self.bench.play(conversation)
 
         waiting = [conversation for conversation in self.conversations if conversation.alone]
+        waiting.sort(key=lambda conversation: -conversation.seconds)
         self._begun = {each.id: asyncio.ensure_future(play(each)) for each in waiting}
 
 

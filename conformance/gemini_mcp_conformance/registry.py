@@ -1,7 +1,7 @@
 """Registry: the checks by the requirement they decide, each a pure function with the selector of what it can judge.
 
-A check returns complaints about one exchange, or one observation; none is a pass. To add one, decorate a function in
-`checks/`; importing its module registers it.
+A check returns complaints about one exchange, or one observation; none is a pass. It raises Spared where the
+requirement does not bind the port. To add one, decorate a function in `checks/`; importing its module registers it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from gemini_mcp_conformance.observation import Exchange, Observation
 Complaints = list[str]
 OfExchange = Callable[[Exchange], Complaints]
 OfObservation = Callable[[Observation], Complaints]
+
+
+class Spared(Exception):
+    """The requirement does not bind the port, for what was observed; the sentence says why."""
 
 
 @dataclass(frozen=True)

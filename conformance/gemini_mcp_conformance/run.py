@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from gemini_mcp_conformance import cases, checks, conversations, report, session
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.http_bench import HttpBench
 from gemini_mcp_conformance.judging import Finding, judge_death
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.plugin import Gathering, Plugin
@@ -26,15 +27,10 @@ from gemini_mcp_conformance.registry import checks as registered
 from gemini_mcp_conformance.registry import unknown
 from gemini_mcp_conformance.report import Command, Identity, Judgement, Report, Url
 from gemini_mcp_conformance.selection import Selection, select
-from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.target import Target, can_play
 from gemini_mcp_conformance.values import inside
 from gemini_mcp_conformance.verdict import Circumstances, decide
 from gemini_mcp_conformance.version import suite_version
-
-ABSENT = {
-    "stdio": {"http": "The port was tested over stdio."},
-    "http": {"stdio": "The port was tested over HTTP.", "shutdown": "The suite did not start the port."},
-}
 
 ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 
@@ -61,12 +57,14 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     selected = select(options.selection, "server")
     ids = {requirement.id for requirement in selected}
     every = useful(gather(options), options, ids) if chosen is None else chosen
+    playable = [conversation for conversation in every if can_play(options.target, conversation)]
     levels = {requirement.id: requirement.level for requirement in selected}
-    with Bench(options.target, load_manifest(options.selection.spec).stateless_revisions) as bench:
+    bench_for = HttpBench if options.target.url else Bench
+    with bench_for(options.target, load_manifest(options.selection.spec).stateless_revisions) as bench:
         bench.prove_fake()
         gathering = Gathering(
             bench=bench,
-            conversations=every,
+            conversations=playable,
             checks=[check for check in registered() if check.requirement in ids],
             jobs=options.jobs,
             budget=options.budget,
@@ -84,8 +82,23 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     unkept = keep(gathering)
     if chosen is not None:
         selected = shown(selected, gathering.findings)
-    found = to_report(options, selected, gathering, early=options.fail_fast and code != 0)
+    found = to_report(options, selected, gathering, absent(options.target, every), options.fail_fast and code != 0)
     return replace(found, notes=(*found.notes, *unkept))
+
+
+def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
+    """Why requirements do not bind this run: by area, and by id where every conversation wants another transport."""
+    if target.url is None:
+        return {"http": "The port was tested over stdio."}
+    shown = {id for conversation in every if not conversation.needs_stdio for id in conversation.requirements}
+    piped = {id for conversation in every if conversation.needs_stdio for id in conversation.requirements}
+    reasons = {"stdio": "The port was tested over HTTP.", "shutdown": "The suite did not start the port."}
+    reasons["stateless:cancelled"] = "It is about stdio."
+    reasons |= dict.fromkeys(
+        sorted(id for id in piped - shown if not id.startswith("shutdown:")),
+        "Only a port that the suite starts can show it.",
+    )
+    return reasons if target.command else {**reasons, "http:equivalence": "The port was tested over HTTP alone."}
 
 
 def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple[Requirement, ...]:
@@ -159,12 +172,13 @@ def isolated() -> Generator[None]:
         os.environ.update(hostile)
 
 
-def to_report(options: Options, selected: Sequence[Requirement], gathering: Gathering, early: bool) -> Report:
+def to_report(
+    options: Options, selected: Sequence[Requirement], gathering: Gathering, absent: Mapping[str, str], early: bool
+) -> Report:
     """What the gathering has found, as a report."""
-    transport = options.target.transport
     checked = frozenset(check.requirement for check in registered())
     cut = gathering.unreachable or gathering.cut or ("The run ended at the first failure." if early else None)
-    circumstances = Circumstances(options.target, checked, ABSENT[transport], cut)
+    circumstances = Circumstances(options.target, checked, absent, cut)
     unreached = () if gathering.unreachable is None else (gathering.unreachable,)
     judgements = decide(selected, gathering.findings, circumstances)
     return Report(

@@ -27,7 +27,7 @@ def served(tool: str | None = None, *arguments: str, without: tuple[str, ...] = 
     def accepts(exchange: Exchange) -> bool:
         given = {name for name, value in exchange.arguments.items() if value != ""}
         fits = given.issuperset(arguments) and given.isdisjoint(without)
-        return called(exchange) and fits and is_played(exchange) and fate(exchange) == "served"
+        return called(exchange) and fits and is_played(exchange) and fate(exchange) == "served" and was_due(exchange)
 
     return accepts
 
@@ -46,6 +46,11 @@ def refused(exchange: Exchange) -> bool:
 def is_played(exchange: Exchange) -> bool:
     """Whether gemini had a script for it: only then is it known that the call was to run."""
     return bool(exchange.scripts)
+
+
+def was_due(exchange: Exchange) -> bool:
+    """Whether nothing came between the call and its gemini: what is cancelled in time need not run."""
+    return exchange.silence not in ("cancelled", "ended") or bool(exchange.runs)
 
 
 def prompt(fits: Callable[[str], bool]) -> Predicate:

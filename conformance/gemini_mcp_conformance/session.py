@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+from gemini_mcp_conformance.http_wire import HttpWire
 from gemini_mcp_conformance.observation import Line
 from gemini_mcp_conformance.values import Json, inside, table
 from gemini_mcp_conformance.wire import Wire
@@ -77,6 +78,14 @@ class Session:
                 break
         return line
 
+    async def cancel(self, id: Json) -> None:
+        """Cancel a request as a client of this era and transport does."""
+        if self.is_stateless and isinstance(self.wire, HttpWire):
+            await self.wire.abandon(id)
+            return
+        params = {"requestId": id, "reason": "The suite cancels this call."}
+        await self.send(self.notification("notifications/cancelled", params))
+
     async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Whether the condition, which only lines can change, came true in time and before the port ended."""
         deadline = time.monotonic() + seconds
@@ -119,6 +128,12 @@ class Session:
         line = Line(len(self.lines), self.now(), sent, data, message, ended)
         self.lines.append(line)
         return line
+
+
+def is_request(message: Json) -> bool:
+    """Whether it is a request by the rules, which a port must answer."""
+    named = inside(message, "jsonrpc") == "2.0" and isinstance(inside(message, "method"), str)
+    return named and isinstance(inside(message, "id"), str | int) and not isinstance(inside(message, "id"), bool)
 
 
 def stateless_params(params: Json, revision: str) -> Json:

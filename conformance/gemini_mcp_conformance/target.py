@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.observation import Place
 
@@ -53,6 +54,13 @@ class Target:
 def _reachable(word: str) -> str:
     is_path = "/" in word or Path(word).suffix
     return str(Path(word).absolute()) if is_path and not word.startswith("-") and Path(word).exists() else word
+
+
+def can_play(target: Target, conversation: Conversation) -> bool:
+    """Whether the conversation can be held with this target: over its transport, and with a gemini that plays."""
+    if target.url is None:
+        return not conversation.needs_http
+    return not conversation.needs_stdio and (target.fake is not None or not conversation.needs_gemini)
 
 
 def make_place(root: Path) -> Place:

@@ -19,7 +19,7 @@ _WORST_FIRST: tuple[Outcome, ...] = ("harness-error", "fail", "pass", "could-not
 class Circumstances:
     """What decides about requirements of which nothing was observed.
 
-    `checked` have a check; `absent` says of an area why this run has none of it; `cut` why the run ended early.
+    `checked` have a check; `absent` says of an area or an id why the run has none of it; `cut` why it ended early.
     """
 
     target: Target
@@ -40,7 +40,8 @@ def decide(
 
 def replay_command(conversation: str, target: Target) -> str:
     """The command that shows one conversation again."""
-    end = f"--url {shlex.quote(target.url)}" if target.url else f"-- {shlex.join(target.command)}"
+    fake = f" --fake {shlex.quote(str(target.fake))}" if target.fake else ""
+    end = f"--url {shlex.quote(target.url)}{fake}" if target.url else f"-- {shlex.join(target.command)}"
     return f"gemini-mcp-conformance replay {shlex.quote(conversation)} {end}"
 
 
@@ -65,9 +66,9 @@ def _judgement(requirement: Requirement, findings: Sequence[Finding], circumstan
 def _unjudged(requirement: Requirement, circumstances: Circumstances) -> tuple[Outcome, str]:
     if requirement.excluded is not None:
         return "not-applicable", requirement.excluded
-    area = requirement.id.split(":")[0]
-    if area in circumstances.absent:
-        return "not-applicable", circumstances.absent[area]
+    for name in (requirement.id, requirement.id.split(":")[0]):
+        if name in circumstances.absent:
+            return "not-applicable", circumstances.absent[name]
     if requirement.id not in circumstances.checked:
         return "could-not-run", "The suite has no check for it."
     return "could-not-run", circumstances.cut or "Nothing that was observed shows it."

@@ -1,7 +1,12 @@
 """What a port writes to its stdout and stderr."""
 
+from gemini_mcp_conformance.expectation import answer
 from gemini_mcp_conformance.observation import Observation
 from gemini_mcp_conformance.registry import check_all
+from gemini_mcp_conformance.witness import shown
+
+PRIVATE = 16
+"""Characters from which on a text is found in a log for one reason only."""
 
 
 def writes(observation: Observation) -> bool:
@@ -24,6 +29,19 @@ def nothing_but_messages(observation: Observation) -> list[str]:
 def every_message_is_utf_8(observation: Observation) -> list[str]:
     broken = [line.data[:200] for line in observation.received if not _is_text(line.data)]
     return [f"The port wrote {broken[0]!r} to stdout, which is not UTF-8."] if broken else []
+
+
+@check_all("stdio:stderr:private", judges=lambda seen: writes(seen) and bool(private(seen)))
+def nothing_private_is_logged(observation: Observation) -> list[str]:
+    found = [text for text in private(observation) if text.encode("utf-8", "replace") in observation.stderr]
+    return [f"The port wrote {shown(found[0])} to its stderr, which is a prompt or an answer."] if found else []
+
+
+def private(observation: Observation) -> list[str]:
+    """The prompts and answers of a conversation that are long enough to be told from other words."""
+    given = [each.arguments.get(key) for each in observation.calls for key in ("prompt", "systemPrompt")]
+    answers = [found.text for each in observation.calls if (found := answer(each)) is not None]
+    return [text for text in (*given, *answers) if isinstance(text, str) and len(text.strip()) >= PRIVATE]
 
 
 def _is_text(data: bytes) -> bool:

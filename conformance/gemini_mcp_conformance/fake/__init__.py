@@ -5,6 +5,7 @@ Fake is the handle: it writes the program and the scripts, reads the journal, an
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import time
@@ -58,9 +59,7 @@ class Fake:
 
     def load(self, plays: Sequence[Play]) -> None:
         """Set what the coming calls do; calls that run already go on with what they have."""
-        self._loads += 1
-        folder = self.root / "plays" / str(self._loads)
-        folder.mkdir()
+        folder = self._new_folder()
         sequence = [play for play in plays if play.match is None]
         matched = [play for play in plays if play.match is not None]
         named = [(str(n), play) for n, play in enumerate(sequence, 1)]
@@ -132,6 +131,15 @@ class Fake:
         if not starts:
             return frozenset()
         return processes.living_below([call.stat for call in starts], f"{self._journal.folder}{os.sep}")
+
+    def _new_folder(self) -> Path:
+        """A folder for a playlist; another handle of the same fake may have made some."""
+        while True:
+            self._loads += 1
+            folder = self.root / "plays" / str(self._loads)
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir()
+                return folder
 
     def _write_play(self, folder: Path, name: str, script: Script) -> None:
         self._write_steps(folder, f"{name}.sh", script.play)

@@ -13,8 +13,12 @@ from gemini_mcp_conformance.observation import Place
 WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
 """Beginnings of variables of the caller's that would change what the port or the fake does."""
 
-INHERITED = ("GEMINI_CONFORMANCE_INHERITED", "handed down")
-"""A variable of the port's environment that gemini should find in its own."""
+INHERITED: Mapping[str, str] = {
+    "GEMINI_CONFORMANCE_INHERITED": "handed down = 'é' $HOME",
+    "GEMINI_API_KEY": "key-of-the-suite",
+    "GOOGLE_CLOUD_PROJECT": "project-of-the-suite",
+}
+"""Variables of the port's environment that gemini should find in its own."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def environment(
     directories = {"TMPDIR": place.tmp, "PWD": place.work}
     if not target.keep_home:
         directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
-    base = {**base, **directories, INHERITED[0]: INHERITED[1], **target.env}
+    base = {**base, **directories, **INHERITED, **target.env}
     base = fake.environ(base) if gemini == "present" else {**base, "PATH": _path_without(base, gemini, place)}
     return {**base, **(own or {})}
 

@@ -70,6 +70,10 @@ class Fake:
         first = named[0][0] if named else ""
         _replace(self.root / "playlist", _playlist(folder, first, self._journal.last(), len(sequence), matches))
 
+    def know_stdin(self, pid: int) -> None:
+        """Tell a stdin that the process `pid` has handed down from any other; where there is /proc."""
+        (self.root / "stdin").symlink_to(f"/proc/{pid}/fd/0")
+
     def release(self, name: str) -> None:
         """Let the plays that wait, or will wait, for `name` go on."""
         path = self.root / "releases" / name

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from gemini_mcp_conformance.checks.command import understood
-from gemini_mcp_conformance.expectation import CONTROL, SURROGATE, Wanted, declared, fate, faults, wanted
+from gemini_mcp_conformance.expectation import CONTROL, SURROGATE, Wanted, declared, fate, faults, is_object, wanted
 from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, calls, is_played, refused
@@ -25,11 +25,7 @@ def given(exchange: Exchange, name: str) -> Json:
 def refused_for(fits: Callable[[Exchange], bool]) -> Predicate:
     """Calls of a known tool, with arguments as the protocol has them, that are refused for that reason."""
     called = calls()
-    return lambda exchange: called(exchange) and is_table(exchange) and fits(exchange)
-
-
-def is_table(exchange: Exchange) -> bool:
-    return isinstance(exchange.params.get("arguments", {}), dict)
+    return lambda exchange: called(exchange) and is_object(exchange) and fits(exchange)
 
 
 def is_refused(exchange: Exchange) -> list[str]:
@@ -84,7 +80,8 @@ def refused_call_starts_nothing(exchange: Exchange) -> list[str]:
 
 
 def names_culprit(exchange: Exchange) -> bool:
-    return refused(exchange) and bool(faults(exchange)) and exchange.answer is not None
+    known = calls()(exchange) and is_object(exchange)
+    return known and bool(faults(exchange)) and exchange.answer is not None
 
 
 def said(exchange: Exchange) -> str:

@@ -32,7 +32,7 @@ def stdin_is_at_its_end(exchange: Exchange) -> list[str]:
     open_ended = [run for run in exchange.runs if run.call.stdin_kind in ("pipe", "socket") and not run.call.stdin_eof]
     open_ended += [run for run in every_run(exchange) if run.call.stdin_kind == "terminal"]
     return [
-        f"The port ran gemini {argv_shown(run)} with a {run.call.stdin_kind} as stdin that it left open, and should end it."
+        f"The port left the stdin of gemini {argv_shown(run)} open, a {run.call.stdin_kind}, and should end it."
         for run in open_ended[:1]
         if exchange.silence not in ("cancelled", "ended")
     ]

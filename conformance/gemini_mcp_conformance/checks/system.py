@@ -90,7 +90,7 @@ def file_stays_until_gemini_ends(exchange: Exchange) -> list[str]:
     needed = expected(exchange)
     wrong = [call for call in ended(exchange) if call.system_md_end != needed]
     return [
-        f"When gemini ended, the system prompt's file held {call.system_md_end!r:.200}, and should hold {needed!r:.200}."
+        f"When gemini ended, the file {NAME} held {call.system_md_end!r:.200}, and should hold {needed!r:.200}."
         if call.system_md_end is not None
         else "The system prompt's file was gone before gemini had ended, and should be there until then."
         for call in wrong[:1]

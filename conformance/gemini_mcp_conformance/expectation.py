@@ -98,7 +98,12 @@ def declared(exchange: Exchange) -> Sequence[str]:
 
 def is_settled(name: str, value: Json) -> bool:
     """Whether every port must serve an argument of this value, and in one way."""
-    if not isinstance(value, str) or not value or "\0" in value or SURROGATE.search(value):
+    return isinstance(value, str) and _is_settled(name, value)
+
+
+@lru_cache(RECENT)
+def _is_settled(name: str, value: str) -> bool:
+    if not value or "\0" in value or not is_unicode(value):
         return False
     if name == "prompt":
         return size(value) <= ARGUMENT_LIMIT
@@ -107,6 +112,12 @@ def is_settled(name: str, value: Json) -> bool:
     return bool(value.strip())
 
 
+def is_unicode(text: str) -> bool:
+    """Whether the text has no lone surrogate."""
+    return text.isascii() or SURROGATE.search(text) is None
+
+
+@lru_cache(RECENT)
 def size(text: str) -> int:
     """Bytes of the text in UTF-8."""
     return len(text.encode("utf-8", "replace"))

@@ -6,6 +6,7 @@ import time
 from typing import TextIO
 
 from gemini_mcp_conformance.conversation import Conversation
+from gemini_mcp_conformance.exploration import Exploration
 
 
 class Progress:
@@ -14,7 +15,7 @@ class Progress:
     def __init__(self, stream: TextIO, is_on: bool) -> None:
         self._stream, self._is_on, self._began, self._phase = stream, is_on, time.monotonic(), ""
 
-    def __call__(self, conversation: Conversation, number: int, count: int) -> None:
+    def __call__(self, conversation: Conversation | Exploration, number: int, count: int) -> None:
         if not self._is_on:
             return
         if self._stream.isatty():

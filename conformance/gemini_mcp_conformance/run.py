@@ -20,6 +20,7 @@ from gemini_mcp_conformance import cases, checks, conversations, report, session
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.exploration import Exploration
 from gemini_mcp_conformance.judging import Finding, judge_death
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.plugin import Gathering, Plugin, Told
@@ -57,15 +58,17 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     checks.load()
     selected = select(load_requirements(options.spec), options)
     ids = {requirement.id for requirement in selected}
-    every = chosen
+    every, explorations = chosen, ()
     if every is None:
         sources = conversations.read(options.spec, options.examples, options.seed)
         every = useful(conversations.gather(sources), options, ids)
+        explorations = [each for each in conversations.explorations(sources) if _is_useful(each, ids)]
     levels = {requirement.id: requirement.level for requirement in selected}
     with Bench(options.target, load_manifest(options.spec).stateless_revisions) as bench:
         gathering = Gathering(
             bench=bench,
             conversations=every,
+            explorations=explorations,
             checks=[check for check in registered() if check.requirement in ids],
             jobs=options.jobs,
             budget=options.budget,
@@ -104,6 +107,10 @@ def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tu
     if not ids <= shown:
         return tuple(every)
     return tuple(conversation for conversation in every if ids.intersection(conversation.requirements))
+
+
+def _is_useful(exploration: Exploration, ids: set[str]) -> bool:
+    return any(id.startswith(exploration.requirements) for id in ids)
 
 
 def pytest_run(gathering: Gathering, fail_fast: bool) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from gemini_mcp_conformance.checks.command import understood
-from gemini_mcp_conformance.expectation import CONTROL, SURROGATE, Wanted, declared, fate, faults, is_object, wanted
+from gemini_mcp_conformance.expectation import CONTROL, Wanted, declared, fate, faults, is_object, is_unicode, wanted
 from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, calls, is_played, refused
@@ -49,7 +49,7 @@ def has_null_option(exchange: Exchange) -> bool:
 
 def has_surrogate(exchange: Exchange) -> bool:
     texts = [value for name in declared(exchange) if isinstance(value := given(exchange, name), str)]
-    return fate(exchange) == "either" and any(SURROGATE.search(text) for text in texts)
+    return fate(exchange) == "either" and not all(is_unicode(text) for text in texts)
 
 
 def has_control(exchange: Exchange) -> bool:

@@ -17,6 +17,9 @@ from gemini_mcp_conformance.witness import argv_shown, shown
 ACTIVE = re.compile(r"\$[({\w]|`|[;&|<>*?~#!]|%\w+%|[\"'\\]")
 """What a shell does not leave as it is."""
 
+HEAD = 4096
+"""Characters in which what a text holds is looked for."""
+
 UNDERSTOOD = {"prompt": "prompt", "model": "model", "sessionId": "resume"}
 """By the name of an argument, what gemini understands of it."""
 
@@ -28,7 +31,7 @@ def holds(name: str, pattern: re.Pattern[str]) -> Predicate:
     def accepts(exchange: Exchange) -> bool:
         text = exchange.arguments.get(name)
         known = name != "sessionId" or exchange.tool == "chat-reply"
-        return called(exchange) and known and isinstance(text, str) and pattern.search(text) is not None
+        return called(exchange) and known and isinstance(text, str) and pattern.search(text, 0, HEAD) is not None
 
     return accepts
 

@@ -46,5 +46,5 @@ def joined(earlier: Sequence[Conversation], last: Conversation) -> Conversation:
 
 def reply(text: str, session: str, pretty: bool = False) -> Script:
     """gemini answers with this text in this session."""
-    document = {"session_id": session, "response": text, "stats": {}}
+    document: Json = {"session_id": session, "response": text, "stats": {}}
     return Script("generated", ({"stdout": json.dumps(document, indent=2 if pretty else None)},))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis.errors import Flaky
 
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.exploration import Exploration, Served, joined, simplicity
@@ -53,7 +54,7 @@ class Explorer:
     findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict[tuple[str, str, str], Finding])
     proofs: list[Seen] = field(default_factory=list[Seen])
     is_over: bool = False
-    _played: list[Conversation] = field(default_factory=list[Conversation])
+    played: list[Conversation] = field(default_factory=list[Conversation])
 
     async def explore(self) -> None:
         """Play every example; afterwards `findings` hold what passed, `proofs` what failed, each shrunk."""
@@ -76,7 +77,7 @@ class Explorer:
 
     def note(self, conversation: Conversation, found: tuple[Finding, ...]) -> frozenset[str]:
         """Keep what passed; what failed needs a proof first. Says which requirements failed anew."""
-        self._played.append(conversation)
+        self.played.append(conversation)
         for finding in found:
             if finding.outcome != "fail":
                 self.findings.setdefault((finding.requirement, finding.check, finding.outcome), finding)
@@ -111,7 +112,7 @@ class Explorer:
         if hunt.best is not None:
             yield hunt.best
         elif hunt.first is not None:
-            yield from (joined(self._played[: hunt.at][-count:], hunt.first) for count in HISTORIES)
+            yield from (joined(self.played[: hunt.at][-count:], hunt.first) for count in HISTORIES)
 
 
 @dataclass
@@ -136,7 +137,7 @@ class Hunt:
             database=None,
             deadline=None,
             phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=tuple(HealthCheck.__members__.values()),
             verbosity=Verbosity.quiet,
             report_multiple_bugs=False,
             print_blob=False,
@@ -149,14 +150,14 @@ class Hunt:
         tested = example if exploration.seed is None else hypothesis.seed(exploration.seed)(example)
         try:
             tested()
-        except (Broken, hypothesis.errors.Flaky):
+        except (Broken, Flaky):
             return
 
     def _fails(self, conversation: Conversation) -> bool:
         return self._shrunk(conversation) if self.targets else self._generated(conversation)
 
     def _generated(self, conversation: Conversation) -> bool:
-        self.at = len(self.explorer._played)
+        self.at = len(self.explorer.played)
         self.targets = self.explorer.note(conversation, self.wait(conversation))
         if self.targets:
             self.first, self._until = conversation, time.monotonic() + SECONDS

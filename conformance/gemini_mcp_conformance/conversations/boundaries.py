@@ -39,6 +39,9 @@ WRONG: Mapping[str, Json] = {
 }
 """Values that are no text and not null."""
 
+UNKNOWN: Mapping[str, Json] = {"temperature": 0.2, "yolo": True, "session_id": "x", "__proto__": {}, "args": ["-d"]}
+"""Arguments that no tool declares."""
+
 DIRECTORIES: Mapping[str, str] = {
     "plain": "demo",
     "deep": "demo/a/b/c",
@@ -85,7 +88,7 @@ def _shapes(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
         for kind, value in WRONG.items():
             wrong = {"prompt": PLAIN, name: value}
             yield _one(tool.name, f"{name}-is-{kind}", wrong, answer, ("arguments:optional:type",))
-    for name, value in (("temperature", 0.2), ("yolo", True), ("session_id", "x"), ("__proto__", {}), ("args", ["-d"])):
+    for name, value in UNKNOWN.items():
         unknown = {"prompt": PLAIN, name: value}
         yield _one(tool.name, f"unknown-{name}", unknown, answer, ("arguments:unknown",))
 

@@ -1,4 +1,7 @@
-"""System prompts in circumstances: side by side, for as long as gemini runs, and when a call is stopped or cannot run."""
+"""Files of system prompts: side by side, while gemini runs, and when a call is stopped or cannot run.
+
+They wait, so each has a port of its own and all overlap.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ MOMENT = 0.6
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """They wait, each with a port of its own."""
+    """For either tool."""
     for tool in TOOLS:
         yield _conversation(f"{tool}-system-life", (_call(tool, 1, _late(1)),), "system:life", "system:removed:success")
         yield from _without_gemini(tool)

@@ -6,6 +6,7 @@ Valid ones come from strategies of our own, one for each argument; invalid ones 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import cast
 
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp_conformance.conversation import Conversation, Request, located, path
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.exploration import Exploration, Served, reply
+from gemini_mcp_conformance.fake import Script
 from gemini_mcp_conformance.texts import MODEL, SESSION, canaries
 from gemini_mcp_conformance.values import Json, inside, items
 
@@ -43,19 +45,9 @@ def explorations(sources: Sources) -> Iterable[Exploration]:
     """Valid calls, then invalid ones."""
     tools = load_server(sources.spec).tools
     half = max(1, sources.examples // 2)
-    served, refused = (("command:", "prompt:", "injection:", "system:", "cwd:", "result:"), ("arguments:",))
-    yield Exploration(
-        "generated-valid", "A generated call.", lambda schemas: valid(tools, schemas), half, sources.seed, PHASE, served
-    )
-    yield Exploration(
-        "generated-invalid",
-        "A spoilt call.",
-        lambda schemas: invalid(tools, schemas),
-        half,
-        sources.seed,
-        PHASE,
-        refused,
-    )
+    served = ("command:", "prompt:", "injection:", "system:", "cwd:", "result:")
+    for id, made, shows in (("generated-valid", valid, served), ("generated-invalid", invalid, ("arguments:",))):
+        yield Exploration(id, "A generated call.", partial(made, tools), half, sources.seed, PHASE, shows)
 
 
 def valid(tools: Iterable[ToolSpec], served: Served) -> st.SearchStrategy[Conversation]:
@@ -70,17 +62,12 @@ def invalid(tools: Iterable[ToolSpec], served: Served) -> st.SearchStrategy[Conv
 
 def _calls(tool: ToolSpec, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
     answers = st.builds(reply, st.text(_unicode(), min_size=1), st.uuids(version=4).map(str), st.booleans())
-    return st.builds(
-        lambda given, answer: Conversation(
-            "generated",
-            "A generated call.",
-            (Request("tools/call", {"name": tool.name, "arguments": given}, (answer,)),),
-            PHASE,
-            files={"demo": None},
-        ),
-        arguments,
-        answers,
-    )
+    return st.builds(partial(_call, tool.name), arguments, answers)
+
+
+def _call(tool: str, arguments: Json, answer: Script) -> Conversation:
+    step = Request("tools/call", {"name": tool, "arguments": arguments}, (answer,))
+    return Conversation("generated", "A generated call.", (step,), PHASE, files={"demo": None})
 
 
 def _arguments(tool: ToolSpec, served: Served) -> st.SearchStrategy[Json]:
@@ -119,7 +106,8 @@ def _listed(schema: Mapping[str, Json], name: str) -> st.SearchStrategy[Json]:
 
 def _allows(schema: Mapping[str, Json], arguments: Json) -> bool:
     try:
-        return Draft202012Validator(schema).is_valid(arguments)
+        validator: Json = Draft202012Validator(schema)
+        return bool(validator.is_valid(arguments))
     except (SchemaError, ValueError, TypeError, LookupError):
         return True
 

@@ -1,4 +1,4 @@
-"""Sequences: chats and replies in turn, with failures and refusals between, where each call must forget the ones before.
+"""Sequences: chats and replies in turn, failures and refusals between them; each must forget those before it.
 
 Some are the same in every run; others are lists of moves that hypothesis makes and shortens.
 """

@@ -30,6 +30,9 @@ SECONDS = 10.0
 HISTORIES = (1, 4, 16, 1000)
 """Numbers of earlier conversations that are played again when a fault needs them."""
 
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much, HealthCheck.large_base_example)
+"""What hypothesis would complain of; how long an example takes is the port's affair."""
+
 Seen = tuple[Observation, tuple[Finding, ...]]
 Play = Callable[[Conversation], Awaitable[Seen]]
 
@@ -137,7 +140,7 @@ class Hunt:
             database=None,
             deadline=None,
             phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=tuple(HealthCheck.__members__.values()),
+            suppress_health_check=SLOW,
             verbosity=Verbosity.quiet,
             report_multiple_bugs=False,
             print_blob=False,

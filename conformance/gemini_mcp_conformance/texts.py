@@ -84,6 +84,8 @@ PROMPTS: Mapping[str, str] = {
     "dash-number": "-5 degrees",
     "dash-word": "-verbose mode, please",
     "dash-minus-one": "-1",
+    "dash-canary": "-x $(touch canary-prompt) `touch canary-prompt`",
+    "lines-canary": "one\n$(touch canary-prompt)\ntouch canary-prompt",
     "option-help": "--help",
     "option-version": "--version",
     "option-short-version": "-v",

@@ -104,7 +104,7 @@ def _texts(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
             yield _one(tool.name, f"{name}-{kind}", given, answer, _SHOWN[name])
     everything = {"prompt": PLAIN, "model": MODEL, "systemPrompt": "Be brief.", "cwd": path()}
     session = {"sessionId": SESSION} if "sessionId" in tool.properties else {}
-    yield _one(tool.name, "everything", {**everything, **session}, answer, ("cwd:used", "system:content"))
+    yield _one(tool.name, "everything", {**everything, **session}, answer, _EVERYTHING)
 
 
 def _directories(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
@@ -142,6 +142,10 @@ def _options(tool: ToolSpec) -> list[str]:
     return [name for name in tool.properties if name not in tool.required]
 
 
+_EVERYTHING = (
+    *("command:chat", "command:chat-reply", "command:once", "cwd:used", "cwd:chat-reply"),
+    *("process:stdin", "process:stdin:ended", "process:environment", "system:content", "system:chat-reply"),
+)
 _SHOWN: Mapping[str, tuple[str, ...]] = {
     "prompt": (
         *(f"prompt:verbatim:{kind}" for kind in ("newline", "unicode", "blanks", "quotes", "dash", "command-word")),

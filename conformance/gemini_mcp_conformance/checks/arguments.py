@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable
 
 from gemini_mcp_conformance.checks.command import understood
-from gemini_mcp_conformance.expectation import CONTROL, Wanted, declared, fate, faults, is_object, is_unicode, wanted
+from gemini_mcp_conformance.expectation import (
+    CONTROL,
+    Wanted,
+    declared,
+    fate,
+    faults,
+    is_object,
+    is_settled,
+    is_unicode,
+    wanted,
+)
 from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, calls, is_played, refused
@@ -91,7 +101,8 @@ def said(exchange: Exchange) -> str:
 
 @check("arguments:refused:is-error", judges=names_culprit)
 def refusal_names_the_argument(exchange: Exchange) -> list[str]:
-    culprits, text = faults(exchange), exchange.text or ""
+    doubtful = [name for name in declared(exchange) if not is_settled(name, exchange.arguments.get(name, "x"))]
+    culprits, text = dict.fromkeys((*faults(exchange), *doubtful)), exchange.text or ""
     if exchange.result is None or not exchange.is_error:
         return [f"The port answered {shown(exchange.answer)}, and should answer with `isError`."]
     if any(name in text for name in culprits):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gemini_mcp_conformance.conversation import Raw, Request
-from gemini_mcp_conformance.observation import Exchange, Line, Run, Silence
+from gemini_mcp_conformance.observation import Directory, Exchange, Line, Run, Silence
 from gemini_mcp_conformance.values import Json, inside, table
 
 
@@ -23,6 +23,8 @@ class Open:
     answers: tuple[Line, ...] = ()
     silence: Silence = ""
     leftovers: tuple[str, ...] = ()
+    canaries: tuple[str, ...] = ()
+    cwd: Directory = "none"
 
     @property
     def id(self) -> Json:
@@ -41,6 +43,10 @@ class Open:
     @property
     def has_system_prompt(self) -> bool:
         return "systemPrompt" in table(inside(self.message, "params", "arguments"))
+
+    @property
+    def has_canary(self) -> bool:
+        return any("canary" in str(value) for value in table(inside(self.message, "params", "arguments")).values())
 
     def is_answered_by(self, line: Line) -> bool:
         return same_id(line.table.get("id"), self.id)
@@ -86,6 +92,8 @@ def exchange(
         runs=tuple(run for run in own if run.call.kind == "call"),
         listings=tuple(run for run in own if run.call.kind == "list"),
         leftovers=open.leftovers,
+        canaries=open.canaries,
+        cwd=open.cwd,
         alone=not any(_overlap(open, other) for other in opens if other is not open),
         silence=open.silence,
         **frame,

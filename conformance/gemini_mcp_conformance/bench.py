@@ -191,6 +191,8 @@ class Bench:
         seat = Seat(session, fake, place)
         self._seats.append(seat)
         await session.open()
+        if fake is not None and session.wire.pid is not None:
+            fake.know_stdin(session.wire.pid)
         if conversation.greet:
             await self._greet(seat, conversation.revision or self.target.revision)
         return seat

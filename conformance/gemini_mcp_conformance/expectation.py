@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -20,6 +20,12 @@ from gemini_mcp_conformance.values import Json
 TOOLS = ("chat", "chat-reply")
 OPTIONAL = ("model", "sessionId", "cwd", "systemPrompt")
 PROMPT_LIMIT = 8 * 1024 * 1024
+ARGUMENT_LIMIT = 128_000
+"""Bytes of the longest prompt that every port serves."""
+WORD = 4096
+"""Bytes of a model or a session id that no operating system finds too long."""
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 RECENT = 32
 """Exchanges of which is remembered what was found, since many checks ask; megabytes hang on some."""
@@ -65,17 +71,55 @@ class Answer:
 @lru_cache(RECENT)
 def fate(exchange: Exchange) -> Fate:
     """Whether the call must reach gemini, by its arguments alone."""
-    arguments = exchange.arguments
-    if exchange.tool not in TOOLS or not isinstance(exchange.params.get("arguments", {}), dict):
+    if exchange.tool not in TOOLS or not is_object(exchange) or faults(exchange):
         return "refused"
-    optional = [arguments[name] for name in _options(exchange) if name in arguments]
-    if not isinstance(arguments.get("prompt"), str):
-        return "refused"
-    if any(not isinstance(value, str) and value is not None for value in optional):
-        return "refused"
-    if None in optional or any(_is_open(name, value) for name, value in arguments.items() if isinstance(value, str)):
-        return "either"
-    return "served" if exchange.gemini == "present" and _cwd_stays(exchange) else "either"
+    return "either" if exchange.gemini != "present" or any(_choices(exchange)) else "served"
+
+
+def is_object(exchange: Exchange) -> bool:
+    """Whether the arguments are what the protocol asks for."""
+    return isinstance(exchange.params.get("arguments", {}), Mapping)
+
+
+def faults(exchange: Exchange) -> tuple[str, ...]:
+    """The arguments for which every port refuses the call."""
+    given = exchange.arguments
+    wrong = [name for name in declared(exchange) if name in given and not isinstance(given[name], str)]
+    certain = [name for name in wrong if name == "prompt" or given[name] is not None]
+    missing = [] if "prompt" in given else ["prompt"]
+    return (*missing, *certain, *(["cwd"] if exchange.cwd in ("missing", "file") else []))
+
+
+def declared(exchange: Exchange) -> Sequence[str]:
+    """The arguments that the specification names for the tool."""
+    return [name for name in ("prompt", *OPTIONAL) if name != "sessionId" or exchange.tool == "chat-reply"]
+
+
+def is_settled(name: str, value: Json) -> bool:
+    """Whether every port must serve an argument of this value, and in one way."""
+    return isinstance(value, str) and _is_settled(name, value)
+
+
+@lru_cache(RECENT)
+def _is_settled(name: str, value: str) -> bool:
+    if not value or "\0" in value or not is_unicode(value):
+        return False
+    if name == "prompt":
+        return size(value) <= ARGUMENT_LIMIT
+    if name in ("model", "sessionId"):
+        return not value.startswith("-") and value == value.strip() and not CONTROL.search(value) and size(value) < WORD
+    return bool(value.strip())
+
+
+def is_unicode(text: str) -> bool:
+    """Whether the text has no lone surrogate."""
+    return text.isascii() or SURROGATE.search(text) is None
+
+
+@lru_cache(RECENT)
+def size(text: str) -> int:
+    """Bytes of the text in UTF-8."""
+    return len(text.encode("utf-8", "replace"))
 
 
 def wanted(exchange: Exchange) -> Wanted | None:
@@ -141,25 +185,12 @@ def succeeded(exchange: Exchange) -> bool:
     return answer(exchange) is None or exchange.is_success
 
 
-def _options(exchange: Exchange) -> Sequence[str]:
-    return OPTIONAL if exchange.tool == "chat-reply" else [name for name in OPTIONAL if name != "sessionId"]
-
-
-def _is_open(name: str, value: str) -> bool:
-    """Whether ports may refuse this text or serve it."""
-    if "\0" in value or SURROGATE.search(name + value):
-        return True
-    if name == "prompt":
-        return not value or len(value.encode()) > PROMPT_LIMIT
-    if name in ("model", "sessionId"):
-        return value.startswith("-") or value != value.strip() or re.search(r"[\x00-\x1f\x7f-\x9f]", value) is not None
-    return False
-
-
-def _cwd_stays(exchange: Exchange) -> bool:
-    """Whether the working directory is one that the suite knows to exist."""
-    cwd = exchange.arguments.get("cwd")
-    return not cwd or cwd == exchange.place.work or cwd in exchange.directories
+def _choices(exchange: Exchange) -> Iterator[bool]:
+    """For each argument whether ports may refuse it or serve it."""
+    names = declared(exchange)
+    yield exchange.cwd in ("relative", "unknown")
+    for name, value in exchange.arguments.items():
+        yield name not in names or not is_settled(name, value)
 
 
 def _ended(streams: Mapping[str, bytearray], kind: str, value: Json, leaves: bool) -> Ending:

@@ -52,6 +52,10 @@ class HttpWire:
     def code(self) -> int | None:
         return None
 
+    @property
+    def pid(self) -> int | None:
+        return None
+
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
         self._on_line, self._on_end = on_line, on_end
 

@@ -17,6 +17,9 @@ from gemini_mcp_conformance.values import Json, inside, items, table
 Silence = Literal["", "timeout", "died", "cancelled", "ended"]
 """Why a request has no answer; empty when nobody waited for one, or when there is one."""
 
+Directory = Literal["none", "absolute", "relative", "missing", "file", "unknown"]
+"""What a `cwd` names: nothing, a directory by an absolute or a relative path, none, a file, or what nobody can tell."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -67,8 +70,8 @@ class Exchange:
     """A request, its answers, and the runs of gemini between them.
 
     `alone` says that no other request was open meanwhile; `leftovers` are files below the temporary directory that
-    were not there before. `answers` has more than one line when the port answered twice. `directories` are those the
-    conversation made, absolute and relative.
+    were not there before, `canaries` those that only a shell would make. `answers` has more than one line when the
+    port answered twice. `cwd` is what the argument of that name named when it was sent.
     """
 
     conversation: str
@@ -87,7 +90,8 @@ class Exchange:
     alone: bool = True
     silence: Silence = ""
     gemini: str = "present"
-    directories: frozenset[str] = frozenset()
+    cwd: Directory = "none"
+    canaries: tuple[str, ...] = ()
 
     @property
     def method(self) -> str:

@@ -33,8 +33,9 @@ from gemini_mcp_conformance.fake import Fake, Play
 from gemini_mcp_conformance.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.session import Session, decode, encode, is_request
+from gemini_mcp_conformance.surroundings import directory, take_canaries
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.values import Json
+from gemini_mcp_conformance.values import Json, inside
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -134,13 +135,15 @@ class Player:
         self, number: int, step: Request | Raw, message: Mapping[str, Json], send: Callable[[], Awaitable[Line]]
     ) -> None:
         before = self._temporary()
-        open = Open(number, step, message, self._last_run())
+        cwd = directory(inside(message, "params", "arguments", "cwd"), self.place.work)
+        open = Open(number, step, message, self._last_run(), cwd=cwd)
         self.opens.append(open)
         self._load()
         open.sent = await send()
         if step.until == "answered":
             await self._answered(open)
             open.leftovers = await self._leftovers(before) if open.has_system_prompt else ()
+            open.canaries = take_canaries(self.place) if open.has_canary else ()
         elif step.until == "started":
             await self._poll(lambda: bool(self._runs_of(open)), self.patience.start)
 
@@ -276,9 +279,4 @@ class Player:
             "revision": self.session.revision,
             "transport": self.session.wire.transport,
             "gemini": self.conversation.gemini,
-            "directories": frozenset(self._directories()),
         }
-
-    def _directories(self) -> list[str]:
-        made = [name for name, text in self.conversation.files.items() if text is None]
-        return [".", *made, *(f"{self.place.work}/{name}" for name in made)]

@@ -16,13 +16,17 @@ from typing import TypeVar
 import pytest
 
 from gemini_mcp_conformance.bench import Bench
-from gemini_mcp_conformance.conversation import Conversation
+from gemini_mcp_conformance.conversation import Conversation, Request
+from gemini_mcp_conformance.exploration import Exploration, Served
+from gemini_mcp_conformance.explorer import Explorer, Seen
 from gemini_mcp_conformance.judging import Finding, judge, judge_death
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.progress import Told, untold
 from gemini_mcp_conformance.registry import Check
+from gemini_mcp_conformance.values import inside, items, table
 from gemini_mcp_conformance.wire import Unreachable
 
+Item = Conversation | Exploration
 Value = TypeVar("Value")
 
 
@@ -37,6 +41,7 @@ class Gathering:
     bench: Bench
     conversations: Sequence[Conversation]
     checks: Sequence[Check]
+    explorations: Sequence[Exploration] = ()
     jobs: int = 4
     budget: float | None = None
     fatal: Callable[[Finding], bool] = lambda finding: False
@@ -50,27 +55,51 @@ class Gathering:
     _begun: dict[str, asyncio.Task[Observation]] = field(default_factory=dict[str, "asyncio.Task[Observation]"])
     _deadline: float | None = None
 
-    async def play(self, conversation: Conversation) -> tuple[Finding, ...]:
-        """Play one conversation and judge it; what fails is what `fatal` says."""
+    async def play(self, item: Item) -> tuple[Finding, ...]:
+        """Play one conversation, or explore, and judge; what fails is what `fatal` says."""
         if not await self._greeted():
             return ()
         self._begin()
-        self.told(conversation.id, conversation.phase, len(self.observations), len(self.conversations))
+        self.told(item.id, item.phase, len(self.observations), len(self.conversations))
         try:
-            playing = self._begun.get(conversation.id) or self.bench.play(conversation)
-            observation = await self._within_budget(playing)
-            self.observations[conversation.id] = observation
-            found = judge(observation, self.checks)
+            found = await (self._explored(item) if isinstance(item, Exploration) else self._found(item))
         except BudgetSpent:
             self.cut = f"The budget of {self.budget:g} seconds was spent before it."
             return ()
-        except Unreachable as error:
-            found = judge_death(conversation, f"could not be started again ({error})")
         except Exception as error:
-            self.faults.append(f"{conversation.id}: {''.join(traceback.format_exception(error))}")
+            self.faults.append(f"{item.id}: {''.join(traceback.format_exception(error))}")
             return ()
         self.findings += found
         return tuple(finding for finding in found if self.fatal(finding))
+
+    async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
+        playing = self._begun.get(conversation.id) or self.bench.play(conversation)
+        try:
+            observation = await self._within_budget(playing)
+        except Unreachable as error:
+            return judge_death(conversation, f"could not be started again ({error})")
+        self.observations[conversation.id] = observation
+        return judge(observation, self.checks)
+
+    async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
+        known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
+        explorer = Explorer(exploration, await self._served(), self._seen, known, self._deadline)
+        await explorer.explore()
+        if explorer.is_over:
+            self.cut = f"The budget of {self.budget:g} seconds was spent during it."
+        self.observations |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
+        return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))
+
+    async def _seen(self, conversation: Conversation) -> Seen:
+        observation = await self.bench.play(conversation)
+        return observation, judge(observation, self.checks)
+
+    async def _served(self) -> Served:
+        """The schemas that the port serves."""
+        asked = Conversation("served", "The list of tools.", (Request("tools/list"),))
+        pages = (await self.bench.play(asked)).exchanges
+        tools = [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
+        return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}
 
     async def end(self) -> None:
         """Let go of what has begun and will not be waited for, and end every port."""
@@ -135,5 +164,5 @@ class Plugin:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         if "conversation" in metafunc.fixturenames:
-            every = self._gathering.conversations
+            every: list[Item] = [*self._gathering.conversations, *self._gathering.explorations]
             metafunc.parametrize("conversation", every, ids=[each.id for each in every])

@@ -94,8 +94,8 @@ def gemini_mcp_requirement(request: pytest.FixtureRequest) -> Generator[Requirem
 
 def _chosen(session: pytest.Session, function: object) -> list[str]:
     """The requirements of that test which are left after `-k` and the like."""
-    items = [item for item in session.items if isinstance(item, pytest.Function) and item.function is function]
-    return [item.callspec.params[FIXTURE] for item in items]
+    items = [item for item in session.items if isinstance(item, pytest.Function) and item.obj is function]
+    return [str(item.callspec.params[FIXTURE]) for item in items]
 
 
 def _report(command: Sequence[str], options: Sequence[str], chosen: Sequence[str]) -> Mapping[str, Entry]:

@@ -18,6 +18,7 @@ from gemini_mcp_conformance import cases, checks, conversations, report, session
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.exploration import Exploration
 from gemini_mcp_conformance.http_bench import HttpBench
 from gemini_mcp_conformance.judging import Finding, judge_death
 from gemini_mcp_conformance.observation import Exchange
@@ -27,7 +28,7 @@ from gemini_mcp_conformance.registry import checks as registered
 from gemini_mcp_conformance.registry import unknown
 from gemini_mcp_conformance.report import Command, Identity, Judgement, Report, Url
 from gemini_mcp_conformance.selection import Selection, select
-from gemini_mcp_conformance.target import Target, can_play
+from gemini_mcp_conformance.target import Target, can_play, has_gemini
 from gemini_mcp_conformance.values import inside
 from gemini_mcp_conformance.verdict import Circumstances, decide
 from gemini_mcp_conformance.version import suite_version
@@ -56,8 +57,10 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     load_checks()
     selected = select(options.selection, "server")
     ids = {requirement.id for requirement in selected}
-    every = useful(gather(options), options, ids) if chosen is None else chosen
+    offered, explorable = gather(options) if chosen is None else (chosen, ())
+    every = useful(offered, options, ids) if chosen is None else chosen
     playable = [conversation for conversation in every if can_play(options.target, conversation)]
+    explorations = [each for each in explorable if _is_useful(each, ids) and has_gemini(options.target)]
     levels = {requirement.id: requirement.level for requirement in selected}
     bench_for = HttpBench if options.target.url else Bench
     with bench_for(options.target, load_manifest(options.selection.spec).stateless_revisions) as bench:
@@ -65,6 +68,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
         gathering = Gathering(
             bench=bench,
             conversations=playable,
+            explorations=explorations,
             checks=[check for check in registered() if check.requirement in ids],
             jobs=options.jobs,
             budget=options.budget,
@@ -115,10 +119,11 @@ def load_checks() -> None:
         raise UsageError(f"A check decides about {strange[0]!r}, which is no requirement. Remove the package it is in.")
 
 
-def gather(options: Options) -> tuple[Conversation, ...]:
-    """The conversations of every source; SpecError when the operator's specification does not give them."""
+def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
+    """What every source offers; SpecError when the operator's specification does not give it."""
     try:
-        return conversations.gather(conversations.read(options.selection.spec, options.examples, options.seed))
+        sources = conversations.read(options.selection.spec, options.examples, options.seed)
+        return conversations.gather(sources), conversations.explorations(sources)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         if options.selection.spec is None:
             raise
@@ -147,6 +152,10 @@ def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tu
     if not ids <= shown:
         return tuple(every)
     return tuple(conversation for conversation in every if ids.intersection(conversation.requirements))
+
+
+def _is_useful(exploration: Exploration, ids: set[str]) -> bool:
+    return any(id.startswith(exploration.requirements) for id in ids)
 
 
 def pytest_run(gathering: Gathering, fail_fast: bool) -> int:

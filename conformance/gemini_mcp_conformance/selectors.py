@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gemini_mcp_conformance.expectation import TOOLS, answer, fate
+from gemini_mcp_conformance.expectation import TOOLS, answer, fate, is_settled
 from gemini_mcp_conformance.observation import Exchange
 
 Predicate = Callable[[Exchange], bool]
@@ -32,6 +32,19 @@ def served(tool: str | None = None, *arguments: str, without: tuple[str, ...] = 
     return accepts
 
 
+def reaching(tool: str | None = None, *arguments: str, without: tuple[str, ...] = ()) -> Predicate:
+    """Calls that must reach gemini, and those that need not and did, as long as these arguments are settled."""
+    called, must = calls(tool), served(tool, *arguments, without=without)
+
+    def accepts(exchange: Exchange) -> bool:
+        given = exchange.arguments
+        settled = all(is_settled(name, given.get(name)) for name in arguments)
+        fits = called(exchange) and settled and not any(given.get(name) for name in without)
+        return must(exchange) or (fits and bool(exchange.runs) and fate(exchange) == "either")
+
+    return accepts
+
+
 def answered(tool: str | None = None) -> Predicate:
     """Calls that must succeed, with a text that the specification settles."""
     called = calls(tool)
@@ -54,6 +67,6 @@ def was_due(exchange: Exchange) -> bool:
 
 
 def prompt(fits: Callable[[str], bool]) -> Predicate:
-    """Calls that must reach gemini with such a prompt."""
-    reaches = served()
+    """Calls that reach gemini with such a prompt."""
+    reaches = reaching(None, "prompt")
     return lambda exchange: reaches(exchange) and fits(exchange.arguments["prompt"])

@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator
 import pytest
 import pytest_asyncio
 
-from gemini_mcp_conformance.conversation import Conversation
-from gemini_mcp_conformance.plugin import GATHERING, Gathering
+from gemini_mcp_conformance.plugin import GATHERING, Gathering, Item
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -20,7 +19,7 @@ async def begun(request: pytest.FixtureRequest) -> AsyncGenerator[Gathering]:
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_conversation(conversation: Conversation, begun: Gathering) -> None:
+async def test_conversation(conversation: Item, begun: Gathering) -> None:
     complaints = [f"{finding.requirement}: {finding.message}" for finding in await begun.play(conversation)]
     if begun.unreachable is not None or begun.cut is not None:
         pytest.exit("The run ends early.")

@@ -14,8 +14,12 @@ from gemini_mcp_conformance.observation import Place
 WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
 """Beginnings of variables of the caller's that would change what the port or the fake does."""
 
-INHERITED = ("GEMINI_CONFORMANCE_INHERITED", "handed down")
-"""A variable of the port's environment that gemini should find in its own."""
+INHERITED: Mapping[str, str] = {
+    "GEMINI_CONFORMANCE_INHERITED": "handed down = 'é' $HOME",
+    "GEMINI_API_KEY": "key-of-the-suite",
+    "GOOGLE_CLOUD_PROJECT": "project-of-the-suite",
+}
+"""Variables of the port's environment that gemini should find in its own."""
 
 PORT, FAKE = "port", "fake"
 """What `fake DIR` makes below DIR: the directories of the port, and the fake."""
@@ -60,7 +64,12 @@ def can_play(target: Target, conversation: Conversation) -> bool:
     """Whether the conversation can be held with this target: over its transport, and with a gemini that plays."""
     if target.url is None:
         return not conversation.needs_http
-    return not conversation.needs_stdio and (target.fake is not None or not conversation.needs_gemini)
+    return not conversation.needs_stdio and (has_gemini(target) or not conversation.needs_gemini)
+
+
+def has_gemini(target: Target) -> bool:
+    """Whether the port runs a gemini that the suite has made."""
+    return target.url is None or target.fake is not None
 
 
 def make_place(root: Path) -> Place:
@@ -91,7 +100,7 @@ def environment(
     directories = {"TMPDIR": place.tmp, "PWD": place.work}
     if not target.keep_home:
         directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
-    base = {**base, **directories, INHERITED[0]: INHERITED[1], **target.env}
+    base = {**base, **directories, **INHERITED, **target.env}
     base = fake.environ(base) if gemini == "present" else {**base, "PATH": _path_without(base, gemini, place)}
     return {**base, **(own or {})}
 

@@ -32,6 +32,8 @@ class Wire(Protocol):
     transport: str
 
     @property
+    def pid(self) -> int | None: ...
+    @property
     def ended(self) -> bool: ...
     @property
     def code(self) -> int | None: ...
@@ -53,6 +55,10 @@ class StdioWire:
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._over = False
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
 
     @property
     def ended(self) -> bool:

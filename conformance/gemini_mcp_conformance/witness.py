@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from gemini_mcp_conformance.observation import Exchange, Observation, Run
-from gemini_mcp_conformance.values import Json
+from gemini_mcp_conformance.values import Json, items, table
 
 SHORT = 300
 
@@ -40,8 +40,17 @@ def argv_shown(run: Run) -> str:
 
 def shown(value: Json) -> str:
     """JSON for a reader, its middle left out when it is long."""
-    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+    text = json.dumps(_brief(value), ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= SHORT else f"{text[: SHORT // 2]} … {text[-SHORT // 3 :]} ({len(text)} characters)"
+
+
+def _brief(value: Json) -> Json:
+    """The value with the middle of each long text left out, so that megabytes are not written to be cut."""
+    if isinstance(value, str) and len(value) > 3 * SHORT:
+        return f"{value[:SHORT]} … {value[-SHORT:]} ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {key: _brief(item) for key, item in table(value).items()}
+    return [_brief(item) for item in items(value)] if isinstance(value, list | tuple) else value
 
 
 def _body(answer: Mapping[str, Json]) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gemini_mcp_conformance.expectation import wanted
 from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
-from gemini_mcp_conformance.selectors import served
+from gemini_mcp_conformance.selectors import reaching, served
 from gemini_mcp_conformance.understanding import Understood
 from gemini_mcp_conformance.values import Json
 from gemini_mcp_conformance.witness import argv_shown, shown
@@ -33,36 +33,36 @@ def what(run: Run, field: str) -> str:
     return f"From {argv_shown(run)} gemini understands the {name} {said}"
 
 
-@check("command:chat", judges=served("chat"))
-@check("command:chat-reply", judges=served("chat-reply"))
+@check("command:chat", judges=reaching("chat", "prompt"))
+@check("command:chat-reply", judges=reaching("chat-reply", "prompt"))
 def prompt_and_format_reach_gemini(exchange: Exchange) -> list[str]:
     needed = wanted(exchange)
     assert needed is not None
     return complaints(exchange, "prompt", needed.prompt) or complaints(exchange, "output_format", "json")
 
 
-@check("command:chat:new-session", judges=served("chat"))
+@check("command:chat:new-session", judges=reaching("chat"))
 def chat_resumes_nothing(exchange: Exchange) -> list[str]:
     return complaints(exchange, "resume", None)
 
 
-@check("command:chat-reply:session-id", judges=served("chat-reply", "sessionId"))
+@check("command:chat-reply:session-id", judges=reaching("chat-reply", "sessionId"))
 def reply_resumes_the_session(exchange: Exchange) -> list[str]:
     return complaints(exchange, "resume", exchange.arguments["sessionId"])
 
 
-@check("command:chat-reply:latest", judges=served("chat-reply", without=("sessionId",)))
+@check("command:chat-reply:latest", judges=reaching("chat-reply", without=("sessionId",)))
 def reply_resumes_the_latest(exchange: Exchange) -> list[str]:
     return complaints(exchange, "resume", "latest")
 
 
-@check("command:chat:model", judges=served("chat", "model"))
-@check("command:chat-reply:model", judges=served("chat-reply", "model"))
+@check("command:chat:model", judges=reaching("chat", "model"))
+@check("command:chat-reply:model", judges=reaching("chat-reply", "model"))
 def model_reaches_gemini(exchange: Exchange) -> list[str]:
     return complaints(exchange, "model", exchange.arguments["model"])
 
 
-@check("command:chat:no-model", judges=lambda exchange: served("chat")(exchange) and "model" not in exchange.arguments)
+@check("command:chat:no-model", judges=reaching("chat", without=("model",)))
 def no_model_is_none(exchange: Exchange) -> list[str]:
     return complaints(exchange, "model", None)
 

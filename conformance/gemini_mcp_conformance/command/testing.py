@@ -101,7 +101,7 @@ def _run(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     with _progress(given) as told:
         asked = options.server(given, command, told)
-        found = run(asked, [conversation for conversation in gather(asked) if conversation.id in FIRST])
+        found = run(asked, [conversation for conversation in gather(asked)[0] if conversation.id in FIRST])
     return tell(found, given)
 
 

@@ -1,4 +1,7 @@
-"""The sources of conversations. A module that is put here has `conversations(options)`, and `ORDER` for its place."""
+"""The sources of conversations. A module that is put here has `conversations(sources)`, and `ORDER` for its place.
+
+It may have `explorations(sources)` as well: what can be generated only when it is known what the port serves.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Protocol, cast
 
 from gemini_mcp.spec import load_documents
 from gemini_mcp_conformance.conversation import Conversation
+from gemini_mcp_conformance.exploration import Exploration
 from gemini_mcp_conformance.fake import Script
 
 
@@ -40,6 +44,15 @@ def read(spec: Path | None = None, examples: int = 100, seed: int | None = None)
 
 def gather(sources: Sources) -> tuple[Conversation, ...]:
     """Every conversation, the cheap and telling ones first; those that wait last, since they overlap."""
+    return tuple(conversation for source in _sources() for conversation in source.conversations(sources))
+
+
+def explorations(sources: Sources) -> tuple[Exploration, ...]:
+    """Every exploration, in the order of their sources."""
+    offers = [getattr(source, "explorations", None) for source in _sources()]
+    return tuple(exploration for offer in offers if offer is not None for exploration in offer(sources))
+
+
+def _sources() -> list[Source]:
     modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
-    ordered = sorted((cast("Source", module) for module in modules), key=lambda source: source.ORDER)
-    return tuple(conversation for source in ordered for conversation in source.conversations(sources))
+    return sorted((cast("Source", module) for module in modules), key=lambda source: source.ORDER)

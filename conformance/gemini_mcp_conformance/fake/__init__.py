@@ -68,7 +68,13 @@ class Fake:
             self._write_play(folder, name, play.resolved())
         matches = [(name, play.match) for name, play in named if play.match is not None]
         first = named[0][0] if named else ""
-        _replace(self.root / "playlist", _playlist(folder, first, self._journal.last(), len(sequence), matches))
+        text = _playlist(folder, first, self._journal.last(), len(sequence), matches)
+        (folder / "playlist").write_text(text, encoding="utf-8", errors="surrogateescape")
+        _point(self.root / "playlist", folder / "playlist")
+
+    def know_stdin(self, pid: int) -> None:
+        """Tell a stdin that the process `pid` has handed down from any other; where there is /proc."""
+        (self.root / "stdin").symlink_to(f"/proc/{pid}/fd/0")
 
     def release(self, name: str) -> None:
         """Let the plays that wait, or will wait, for `name` go on."""
@@ -175,6 +181,13 @@ def _playlist(folder: Path, first: str, since: int, sequence: int, matches: Sequ
         "}",
     ]
     return "\n".join((*lines, ""))
+
+
+def _point(link: Path, file: Path) -> None:
+    """Let the link name another file, in one step; to replace a file would make some file systems flush it."""
+    new = link.with_name(f"{link.name}.new")
+    new.symlink_to(file)
+    new.replace(link)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -37,6 +37,8 @@ elif [ "$fd" -ef /dev/null ]; then stdin=null
 else stdin=file
 fi
 
+if [ "$stdin" != null ] && [ "$fd" -ef "$root/stdin" ]; then : > "$call.inherited"; fi
+
 if [ -r "/proc/$$/environ" ]; then
   "$cat" "/proc/$$/environ" > "$call.environ"
   read -r stat < "/proc/$$/stat"
@@ -89,6 +91,9 @@ case $kind,$stdin in
 esac
 
 finish() {
+  if [ -e "$call.system" ] && [ -f "$GEMINI_SYSTEM_MD" ]; then
+    "$cat" "$GEMINI_SYSTEM_MD" > "$call.system-end" 2>/dev/null
+  fi
   : > "$call.end"
   exit "$1"
 }

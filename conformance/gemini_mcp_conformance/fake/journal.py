@@ -21,7 +21,7 @@ class Call:
     """One start of gemini, as gemini saw it.
 
     `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms); `ended` is None while the call
-    runs and when a signal ended it.
+    runs and when a signal ended it. `system_md_end` is what the system file held when gemini was about to exit.
     """
 
     number: int
@@ -32,7 +32,9 @@ class Call:
     stdin: bytes | None
     stdin_kind: StdinKind
     stdin_eof: bool
+    stdin_inherited: bool
     system_md: bytes | None
+    system_md_end: bytes | None
     system_md_path: str | None
     system_md_mode: int | None
     system_dir_mode: int | None
@@ -103,7 +105,9 @@ def _read_call(files: Path, number: int) -> Call | None:
         stdin=_bytes(files, "stdin"),
         stdin_kind=cast("StdinKind", stdin_kind),
         stdin_eof=_time(files, "eof") is not None,
+        stdin_inherited=_time(files, "inherited") is not None,
         system_md=_bytes(files, "system"),
+        system_md_end=_bytes(files, "system-end"),
         system_md_path=environ.get("GEMINI_SYSTEM_MD"),
         system_md_mode=file_mode,
         system_dir_mode=directory_mode,

@@ -10,6 +10,7 @@ import base64
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -162,6 +163,7 @@ def _encoded(value: JSON) -> bytes:
     return str(value).encode()
 
 
+@lru_cache(64)
 def _escaped(data: bytes) -> str:
     return "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in data)
 

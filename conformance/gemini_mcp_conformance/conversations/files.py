@@ -1,0 +1,66 @@
+"""Files of system prompts: side by side, while gemini runs, and when a call is stopped or cannot run.
+
+They wait, so each has a port of its own and all overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gemini_mcp_conformance.conversation import Cancel, Conversation, End, Ending, Step, call
+from gemini_mcp_conformance.conversations import Sources
+from gemini_mcp_conformance.expectation import TOOLS
+from gemini_mcp_conformance.exploration import reply
+from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.texts import PLAIN, SESSION
+from gemini_mcp_conformance.values import Json
+
+ORDER = 60
+PHASE = "files"
+MOMENT = 0.6
+"""Seconds that gemini runs, so that what happens to its files meanwhile is seen."""
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    """For either tool."""
+    for tool in TOOLS:
+        yield _conversation(f"{tool}-system-life", (_call(tool, 1, _late(1)),), "system:life", "system:removed:success")
+        yield from _without_gemini(tool)
+        yield from _stopped(tool, sources.scripts["hang"])
+        held = (call(tool, {"prompt": PLAIN}, sources.scripts["grandchild-holds-stdout"]),)
+        yield _conversation(f"{tool}-held-output", held, "process:held-output")
+    several = tuple(
+        _call(("chat", "chat-reply")[number % 2], number, _late(number), until="sent") for number in range(6)
+    )
+    yield _conversation("system-prompts-side-by-side", several, "system:isolation", "system:life")
+
+
+def _without_gemini(tool: str) -> Iterator[Conversation]:
+    step = (_call(tool, 1),)
+    title = "A system prompt for a gemini that cannot be started."
+    for gemini in ("absent", "not-executable"):
+        id = f"{tool}-system-{gemini}"
+        yield Conversation(id, title, step, PHASE, ("system:removed:failure",), fresh=True, gemini=gemini)
+
+
+def _stopped(tool: str, hang: Script) -> Iterator[Conversation]:
+    begun = _call(tool, 1, hang, name="it", until="started")
+    yield _conversation(f"{tool}-system-cancel", (begun, Cancel("it")), "system:removed:cancel")
+    ends: tuple[tuple[Ending, str], ...] = (("stdin", "system:removed:stdin-end"), ("TERM", "system:removed:sigterm"))
+    for how, shows in ends:
+        yield _conversation(f"{tool}-system-{how.lower()}", (begun, End(how)), shows)
+
+
+def _conversation(id: str, steps: tuple[Step, ...], *shows: str) -> Conversation:
+    return Conversation(id, "System prompts, and what is left of them.", steps, PHASE, shows, fresh=True)
+
+
+def _call(tool: str, number: int, *scripts: Script, **more: Json) -> Step:
+    arguments = {"prompt": f"This is call {number}.", "systemPrompt": f"You are number {number}."}
+    session = {"sessionId": f"{SESSION[:-1]}{number}"} if tool == "chat-reply" else {}
+    return call(tool, {**arguments, **session}, *scripts, **more)
+
+
+def _late(number: int) -> Script:
+    answer = reply(f"The answer to call {number}.", f"{SESSION[:-1]}{number}")
+    return Script("late", ({"wait": MOMENT}, *answer.play))

@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from gemini_mcp_conformance.conversation import Conversation, Request
+from gemini_mcp_conformance.conversation import Conversation, Request, Step
 from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.fake.proof import prove
+from gemini_mcp_conformance.http_wire import HttpWire
 from gemini_mcp_conformance.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.player import Patience, Player
 from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
-from gemini_mcp_conformance.target import Target, environment, make_files, make_place
+from gemini_mcp_conformance.target import FAKE, PORT, Target, environment, make_files, make_place
 from gemini_mcp_conformance.values import Json
 from gemini_mcp_conformance.wire import StdioWire, Unreachable, Wire
 
@@ -77,6 +78,9 @@ class Bench:
 
     async def play(self, conversation: Conversation) -> Observation:
         """Play one conversation; those that share a port wait for each other."""
+        if self.target.url:
+            async with self._lock:
+                return await self._play_abroad(conversation)
         if conversation.alone:
             seat = await self._seat(conversation)
             try:
@@ -90,6 +94,21 @@ class Bench:
             if before is None or observation.died is None or any(observation.received):
                 return observation
             return await self._again(seat, before)
+
+    async def _play_abroad(self, conversation: Conversation) -> Observation:
+        """Play on a port that the suite did not start: one conversation at a time, and only what it can bring about."""
+        if conversation.needs_stdio or conversation.env or conversation.gemini != "present":
+            why = "Only a port that the suite starts can show it."
+            return Observation(conversation, Place("", "", "", ""), self.target.transport, declined=why)
+        if self.target.fake is None and any(_runs_gemini(step) for step in conversation.steps):
+            return Observation(conversation, Place("", "", "", ""), self.target.transport)
+        if not conversation.alone:
+            return await self._play(await self._shared_seat(), conversation)
+        seat = await self._seat(conversation)
+        try:
+            return await self._play(seat, conversation)
+        finally:
+            await self._left(seat)
 
     @property
     def declined(self) -> str | None:
@@ -170,9 +189,9 @@ class Bench:
 
     async def _seat(self, conversation: Conversation) -> Seat:
         self._made += 1
-        root = self._root / str(self._made)
-        place = make_place(root)
-        fake = Fake.create(root / "fake")
+        root = self.target.fake or self._root / str(self._made)
+        place = make_place(root / PORT)
+        fake = Fake.create(root / FAKE) if self.target.fake or not self.target.url else None
         session = Session(self._wire(conversation, place, fake))
         seat = Seat(session, fake, place)
         self._seats.append(seat)
@@ -181,7 +200,9 @@ class Bench:
             await self._greet(seat, conversation.revision or self.target.revision)
         return seat
 
-    def _wire(self, conversation: Conversation, place: Place, fake: Fake) -> Wire:
+    def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
+        if self.target.url or fake is None:
+            return HttpWire(self.target.url or "")
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
         return StdioWire(self.target.argv, env, place.work, Path(place.root, "stderr"))
 
@@ -226,9 +247,15 @@ class Bench:
             return
         self._seats.remove(seat)
         seat.session.wire.kill()
+        if self.target.url:
+            return
         if seat.fake is not None:
             seat.fake.close()
-        shutil.rmtree(seat.place.root, ignore_errors=True)
+        shutil.rmtree(Path(seat.place.root).parent, ignore_errors=True)
+
+
+def _runs_gemini(step: Step) -> bool:
+    return isinstance(step, Request) and step.method == "tools/call"
 
 
 def _remove(root: Path) -> None:

@@ -94,7 +94,11 @@ def gemini_mcp_requirement(request: pytest.FixtureRequest) -> Generator[Requirem
 
 def _chosen(session: pytest.Session, function: Any) -> list[str]:
     """The requirements of that test which are left after `-k` and the like."""
-    items = [item for item in session.items if isinstance(item, pytest.Function) and item.function is function]
+    items = [
+        item
+        for item in session.items
+        if isinstance(item, pytest.Function) and getattr(item, "function", None) is function
+    ]
     return [str(item.callspec.params[FIXTURE]) for item in items]
 
 

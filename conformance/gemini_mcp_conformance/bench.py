@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from gemini_mcp_conformance.conversation import Conversation, Request
+from gemini_mcp_conformance.conversation import Conversation, Request, Step
 from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.fake.proof import prove
 from gemini_mcp_conformance.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.player import Patience, Player
 from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
-from gemini_mcp_conformance.target import Target, environment, make_files, make_place
+from gemini_mcp_conformance.target import FAKE, PORT, Target, environment, make_files, make_place
 from gemini_mcp_conformance.values import Json, inside, items
 from gemini_mcp_conformance.wire import StdioWire, Unreachable, Wire
 
@@ -80,6 +80,9 @@ class Bench:
 
     async def play(self, conversation: Conversation) -> Observation:
         """Play one conversation; those that share a port wait for each other."""
+        if self.target.url:
+            async with self._lock:
+                return await self._play_abroad(conversation)
         if conversation.alone:
             seat = await self._seat(conversation)
             try:
@@ -93,6 +96,21 @@ class Bench:
             if before is None or observation.died is None or any(observation.received):
                 return observation
             return await self._again(seat, before)
+
+    async def _play_abroad(self, conversation: Conversation) -> Observation:
+        """Play on a port that the suite did not start: one conversation at a time, and only what it can bring about."""
+        if conversation.needs_stdio or conversation.env or conversation.gemini != "present":
+            why = "Only a port that the suite starts can show it."
+            return Observation(conversation, Place("", "", "", ""), self.target.transport, declined=why)
+        if self.target.fake is None and any(_runs_gemini(step) for step in conversation.steps):
+            return Observation(conversation, Place("", "", "", ""), self.target.transport)
+        if not conversation.alone:
+            return await self._play(await self._shared_seat(), conversation)
+        seat = await self._seat(conversation)
+        try:
+            return await self._play(seat, conversation)
+        finally:
+            await self._left(seat)
 
     @property
     def declined(self) -> str | None:
@@ -199,7 +217,7 @@ class Bench:
 
     def _ground(self, root: Path) -> tuple[Place, Fake | None]:
         """The directories and the fake of one port process."""
-        return make_place(root), Fake.create(root / "fake")
+        return make_place(root / PORT), Fake.create(root / FAKE)
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert fake is not None
@@ -255,9 +273,15 @@ class Bench:
             return
         self._seats.remove(seat)
         seat.session.wire.kill()
+        if self.target.url:
+            return
         if seat.fake is not None:
             seat.fake.close()
-        shutil.rmtree(seat.place.root, ignore_errors=True)
+        shutil.rmtree(Path(seat.place.root).parent, ignore_errors=True)
+
+
+def _runs_gemini(step: Step) -> bool:
+    return isinstance(step, Request) and step.method == "tools/call"
 
 
 def _remove(root: Path) -> None:

@@ -28,8 +28,9 @@ example:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A running loop has a handler of its own for SIGINT, which ends it in order; SIGTERM is to have the same.
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     sys.exit(start(sys.argv[1:]))
 
 

@@ -92,9 +92,13 @@ def gemini_mcp_requirement(request: pytest.FixtureRequest) -> Generator[Requirem
         pytest.fail(f"Nothing was asserted. Call {FIXTURE}.check() in the test.")
 
 
-def _chosen(session: pytest.Session, function: object) -> list[str]:
+def _chosen(session: pytest.Session, function: Any) -> list[str]:
     """The requirements of that test which are left after `-k` and the like."""
-    items = [item for item in session.items if isinstance(item, pytest.Function) and item.obj is function]
+    items = [
+        item
+        for item in session.items
+        if isinstance(item, pytest.Function) and getattr(item, "function", None) is function
+    ]
     return [str(item.callspec.params[FIXTURE]) for item in items]
 
 

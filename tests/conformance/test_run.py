@@ -167,8 +167,8 @@ def test_a_matrix_shows_every_port_and_ends_as_the_worst_one(tmp_path: Path) -> 
 
 def test_the_environment_of_a_fake_runs_the_fake(tmp_path: Path) -> None:
     folder = tmp_path / "a b"
-    for _ in range(2):
-        printed = suite(tmp_path, "fake", str(folder)).out
+    suite(tmp_path, "fake", str(folder))
+    printed = suite(tmp_path, "fake", str(folder)).out
     shell = f"{printed}\ngemini -p hello; pwd; echo $HOME"
     done = subprocess.run(["sh", "-c", shell], capture_output=True, encoding="utf-8", timeout=SECONDS, check=True)
     assert done.stdout.splitlines()[-2:] == [str(folder / "port/work"), str(folder / "port/home")]
@@ -278,3 +278,26 @@ def test_every_subcommand_teaches_with_an_example(words: tuple[str, ...], capsys
     assert ended.value.code == 0
     told = capsys.readouterr().out
     assert f"  gemini-mcp-conformance {' '.join(words)}" in told.partition("example")[2]
+
+
+def test_a_port_that_runs_already_is_tested_beside_its_fake(tmp_path: Path) -> None:
+    folder = tmp_path / "fake"
+    environment = suite(tmp_path, "fake", str(folder)).out
+    command = f"{environment}\nexec '{sys.executable}' -m gemini_mcp.cli --transport http --port 0"
+    serving = subprocess.Popen(["sh", "-c", command], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        assert serving.stderr is not None
+        url = serving.stderr.readline().decode().split()[-1]
+        only = ("--only", "lifecycle:ping", "--only", "result:text")
+        beside = suite(tmp_path, "run", *only, "--url", url, "--fake", str(folder))
+        alone = suite(tmp_path, "run", *only, "--url", url)
+    finally:
+        serving.terminate()
+        serving.communicate(timeout=SECONDS)
+    assert (beside.code, beside.out) == (0, "The port conforms. MUST 2/2, SHOULD 0/0.\n")
+    assert (alone.code, "NOT RUN  result:text" in alone.out) == (3, True)
+
+
+def test_a_url_that_nobody_serves_ends_with_4(tmp_path: Path) -> None:
+    done = suite(tmp_path, "run", *PING, "--budget", "10", "--url", "http://127.0.0.1:1/mcp")
+    assert (done.code, "The port never answered." in done.out) == (4, True)

@@ -1,4 +1,4 @@
-"""Parsed words and the port's command in, the options of a run out; pure. What does not go together is a UsageError."""
+"""Parsed words and the port's command in, the options of a run out. What does not go together is a UsageError."""
 
 from __future__ import annotations
 

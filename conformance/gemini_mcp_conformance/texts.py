@@ -136,7 +136,7 @@ LONGEST: Mapping[str, str] = {"8-mib": "x" * MOST, "over-8-mib": "x" * (MOST + 1
 
 SYSTEMS: Mapping[str, str] = {
     **WRITTEN,
-    **canaries("systemPrompt"),
+    "shell": "$(touch canary-system) `touch canary-system`; touch canary-system",
     "blanks": "  two before, two after  \n",
     "variables": "${AgentSkills} ${SubAgents} $PATH",
     "dash": "--help",

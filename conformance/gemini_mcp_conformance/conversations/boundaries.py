@@ -115,7 +115,7 @@ def _texts(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
     for name, texts in tables.items():
         if name not in tool.properties:
             continue
-        hostile = canaries(name) if name != "systemPrompt" else {}
+        hostile: Mapping[str, str] = canaries(name) if name != "systemPrompt" else {}
         for kind, text in {**texts, **hostile}.items():
             given = {"prompt": PLAIN, name: text}
             yield _one(tool.name, f"{name}-{kind}", given, answer, _SHOWN[name])

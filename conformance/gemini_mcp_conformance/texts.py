@@ -73,6 +73,7 @@ PROMPTS: Mapping[str, str] = {
     "empty": "",
     "blank": " ",
     "blanks": "  two before, two after  ",
+    "newline-only": "\n",
     "newline-last": "the end\n",
     "tab-first": "\tthe beginning",
     "control": "bell \x07, escape \x1b[31m, delete \x7f",

@@ -73,6 +73,7 @@ PROMPTS: Mapping[str, str] = {
     "empty": "",
     "blank": " ",
     "blanks": "  two before, two after  ",
+    "newline-only": "\n",
     "newline-last": "the end\n",
     "tab-first": "\tthe beginning",
     "control": "bell \x07, escape \x1b[31m, delete \x7f",
@@ -136,7 +137,7 @@ LONGEST: Mapping[str, str] = {"8-mib": "x" * MOST, "over-8-mib": "x" * (MOST + 1
 
 SYSTEMS: Mapping[str, str] = {
     **WRITTEN,
-    **canaries("systemPrompt"),
+    "shell": "$(touch canary-system) `touch canary-system`; touch canary-system",
     "blanks": "  two before, two after  \n",
     "variables": "${AgentSkills} ${SubAgents} $PATH",
     "dash": "--help",

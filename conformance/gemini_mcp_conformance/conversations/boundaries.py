@@ -53,6 +53,22 @@ DIRECTORIES: Mapping[str, str] = {
     **{name: text for name, text in canaries("cwd").items() if "/" not in text},
 }
 """Directories that exist, by the name they have below the port's own."""
+RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
+"""Those that are named by a relative path as well."""
+
+MADE: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
+"""What the paths below are about."""
+
+PATHS: Mapping[str, Json] = {
+    "dot": ".",
+    "parent": "demo/..",
+    "trailing-slash": path("demo/"),
+    "empty": "",
+    "nul": "demo\0x",
+    "too-long": "x" * 5000,
+    **{f"no-such-{kind}": f"no-such-{canaries('cwd')[kind]}" for kind in ("substitution", "backticks", "semicolon")},
+}
+"""Working directories in other words, and such as cannot be."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -99,7 +115,8 @@ def _texts(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
     for name, texts in tables.items():
         if name not in tool.properties:
             continue
-        for kind, text in {**texts, **canaries(name)}.items():
+        hostile: Mapping[str, str] = canaries(name) if name != "systemPrompt" else {}
+        for kind, text in {**texts, **hostile}.items():
             given = {"prompt": PLAIN, name: text}
             yield _one(tool.name, f"{name}-{kind}", given, answer, _SHOWN[name])
     everything = {"prompt": PLAIN, "model": MODEL, "systemPrompt": "Be brief.", "cwd": path()}
@@ -111,31 +128,23 @@ def _directories(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
     """`cwd` as a directory, absolute and relative, and as none."""
     shows = ("cwd:used", "cwd:chat-reply", "cwd:relative", "injection:shell:cwd")
     for kind, name in DIRECTORIES.items():
-        for form, cwd in (("absolute", path(name)), ("relative", name)):
+        forms = {"absolute": path(name), **({"relative": name} if kind in RELATIVE else {})}
+        for form, cwd in forms.items():
             given = {"prompt": PLAIN, "cwd": cwd}
             yield _one(tool.name, f"cwd-{form}-{kind}", given, answer, shows, files={name: None})
-    made: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
-    for kind, cwd in (
-        ("dot", "."),
-        ("parent", "demo/.."),
-        ("trailing-slash", path("demo/")),
-        ("empty", ""),
-        ("nul", "demo\0x"),
-        ("too-long", "x" * 5000),
-        *((f"canary-{kind}", f"no-such-{text}") for kind, text in canaries("cwd").items() if "/" not in text),
-    ):
-        yield _one(tool.name, f"cwd-{kind}", {"prompt": PLAIN, "cwd": cwd}, answer, shows, files=made)
+    for kind, cwd in PATHS.items():
+        yield _one(tool.name, f"cwd-{kind}", {"prompt": PLAIN, "cwd": cwd}, answer, shows, files=MADE)
     given = {"prompt": PLAIN, "systemPrompt": "Be brief."}
     wrong = ("missing", path("no-such")), ("file", path("demo/file")), ("below-file", path("demo/file/x"))
     steps = tuple(call(tool.name, {**given, "cwd": cwd}, answer) for _, cwd in wrong)
     refused = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started")
     title = "Working directories that are missing, a file, and below a file."
     yield Conversation(
-        f"{tool.name}-cwd-none", title, (*steps, call(tool.name, given, answer)), PHASE, refused, files=made
+        f"{tool.name}-cwd-none", title, (*steps, call(tool.name, given, answer)), PHASE, refused, files=MADE
     )
     for name in ("no-such/a", "demo/file"):
         kind = f"cwd-relative-{name.replace('/', '-')}"
-        yield _one(tool.name, kind, {"prompt": PLAIN, "cwd": name}, answer, refused, files=made)
+        yield _one(tool.name, kind, {"prompt": PLAIN, "cwd": name}, answer, refused, files=MADE)
 
 
 def _options(tool: ToolSpec) -> list[str]:

@@ -1,0 +1,87 @@
+"""Validators: JSON Schemas in, complaints about an instance out. Pure.
+
+The one place that speaks to `jsonschema`. Formats are asserted, because a port's validator may assert them too.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.exceptions import SchemaError, best_match
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+
+from gemini_mcp_conformance.gate.positions import Json, Path
+
+_LONGEST_MESSAGE = 240
+
+
+class Validator(Protocol):
+    """What is used of a `jsonschema` validator."""
+
+    def is_valid(self, instance: Json) -> bool: ...
+
+    def iter_errors(self, instance: Json) -> Iterator[ValidationError]: ...
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One thing that an instance has wrong: where, by which keyword of the schema, and in words."""
+
+    path: Path
+    keyword: str
+    schema_path: Path
+    message: str
+
+
+def validator(schema: Json, others: Iterable[Json] = ()) -> Validator:
+    """A validator of `schema`, whose references may lead into `others`."""
+    resources = [(other["$id"], Resource[Json].from_contents(other)) for other in others if "$id" in other]
+    registry: Registry[Json] = Registry[Json]().with_resources(resources)
+    return Draft202012Validator(schema, registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def complaints(validator: Validator, instance: Json) -> Iterator[Complaint]:
+    """Every complaint about `instance`, for a choice of schemas the one that came nearest."""
+    for error in validator.iter_errors(instance):
+        nearest: ValidationError = best_match([error]) or error
+        yield Complaint(
+            path=tuple(nearest.absolute_path),
+            keyword=str(nearest.validator),
+            schema_path=tuple(error.absolute_schema_path),
+            message=_short(nearest.message),
+        )
+
+
+def schema_complaint(schema: Json) -> Complaint | None:
+    """What is wrong with `schema` as a JSON Schema, if anything."""
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        return Complaint(tuple(error.absolute_path), str(error.validator), (), _short(error.message))
+    return None
+
+
+def accepts(validator: Validator, instance: Json) -> bool:
+    """Whether `instance` is valid; a schema that cannot be evaluated accepts nothing."""
+    try:
+        return validator.is_valid(instance)
+    except (Unresolvable, RecursionError, OverflowError, ValueError):
+        return False
+
+
+def by_kind(metas: Mapping[str, Json]) -> Mapping[str, Validator]:
+    """The validator of every kind, from the documents of `meta/`."""
+    return {_kind(path): validator(schema, metas.values()) for path, schema in metas.items() if isinstance(schema, dict)}
+
+
+def _kind(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".schema.json")
+
+
+def _short(message: str) -> str:
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    half = _LONGEST_MESSAGE // 2
+    return f"{message[:half]} … {message[-half:]}"

@@ -1,0 +1,214 @@
+"""Witnesses: two schemas in, a value that one accepts and the other rejects out. Pure, and the same every time.
+
+Candidates are the values around everything that the schemas mention. What is handed out has been checked against
+both schemas, so a bad candidate costs time and nothing else.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.schema.inline import canonical
+from gemini_mcp_conformance.gate.schema.text import texts
+from gemini_mcp_conformance.gate.validation import accepts, complaints, validator
+
+Schemas: TypeAlias = tuple[Json, ...]
+
+_DEPTH = 6
+_MOST = 250
+_LONGEST_ARRAY = 2000
+_INNER = ("allOf", "anyOf", "oneOf")
+_BRANCHES = ("not", "if", "then", "else")
+_EXTRA = "extra"
+_SIMPLE: Mapping[str, list[Json]] = {
+    "null": [None],
+    "boolean": [True, False],
+    "integer": [0, 1, -1, 2, 7],
+    "number": [0, 1, -1, 0.5, 2.5, 100],
+    "string": ["", "a", "A", "0", "text"],
+}
+
+
+def witness(accepting: Json, rejecting: Json, place: Path = ()) -> Json | None:
+    """A value that `accepting` accepts and `rejecting` rejects, if possible at `place` of its schema, wrapped in a list.
+
+    The list keeps a witness that is null apart from none.
+    """
+    inside, outside = validator(accepting), validator(rejecting)
+    fallback: list[Json] | None = None
+    for value in candidates((accepting,), (rejecting,)):
+        if not accepts(inside, value) or accepts(outside, value):
+            continue
+        if any(complaint.schema_path[: len(place)] == place for complaint in complaints(outside, value)):
+            return [value]
+        fallback = fallback or [value]
+    return fallback
+
+
+def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
+    """Values worth trying: those at the edges of what either side mentions."""
+    parts = [part for schema in (*olds, *news) for part in _parts(schema)]
+    found = itertools.chain(
+        _constants(parts), _simple(parts), _numbers(parts), texts(parts), _objects(olds, news, parts, depth),
+        _arrays(olds, news, parts, depth),
+    )  # fmt: skip
+    return list({canonical(value): value for value in found}.values())[: _MOST * depth]
+
+
+def _parts(schema: Json) -> Iterator[Mapping[str, Json]]:
+    """The schema and every schema inside it that speaks of the same value."""
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    for keyword in _INNER:
+        for inner in schema.get(keyword, ()):
+            yield from _parts(inner)
+    for keyword in _BRANCHES:
+        yield from _parts(schema.get(keyword))
+    for inner in schema.get("dependentSchemas", {}).values():
+        yield from _parts(inner)
+
+
+def _constants(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
+    for part in parts:
+        yield from part.get("enum", ())
+        yield from part.get("examples", ())
+        yield from (part[key] for key in ("const", "default") if key in part)
+
+
+def _types(parts: list[Mapping[str, Json]]) -> set[str]:
+    named = [part["type"] for part in parts if "type" in part]
+    types = {name for value in named for name in (value if isinstance(value, list) else [value])}
+    every = {*_SIMPLE, "object", "array"}
+    return types if named and all("type" in part for part in parts) else every
+
+
+def _simple(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
+    for name in sorted({*_types(parts), "string", "null", "integer"}):
+        yield from _SIMPLE.get(name, ())
+
+
+def _numbers(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
+    for part in parts:
+        for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+            if keyword in part:
+                yield from (part[keyword] + step for step in (0, -1, 1, -0.5, 0.5))
+        if "multipleOf" in part:
+            yield from (part["multipleOf"] * factor for factor in (1, 2, 3, 0.5, -1))
+            yield part["multipleOf"] + 1
+
+
+def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
+    if depth == 0 or "object" not in _types(parts):
+        return
+    required = {name for part in parts for name in part.get("required", ())}
+    names = sorted({name for part in parts for name in part.get("properties", {})} | required | _dependent(parts))
+    members = {name: _members(olds, news, name, depth) for name in names}
+    members = {name: values for name, values in members.items() if values}
+    full = {name: values[0] for name, values in members.items()}
+    yield full
+    yield {name: value for name, value in full.items() if name in required}
+    yield {}
+    for name, values in members.items():
+        yield {other: value for other, value in full.items() if other != name}
+        yield {name: values[0]}
+        least = {other: value for other, value in full.items() if other in required}
+        for value in values:
+            yield {**least, name: value}
+            yield {**full, name: value}
+    for name in [*_pattern_names(parts), _EXTRA]:
+        for value in _members(olds, news, name, depth):
+            yield {**full, name: value}
+            yield {**{other: inner for other, inner in full.items() if other in required}, name: value}
+    yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in _sizes(parts, len(full)))
+    yield from (dict(itertools.islice(full.items(), size)) for size in range(len(full)))
+
+
+def _dependent(parts: list[Mapping[str, Json]]) -> set[str]:
+    return {
+        name
+        for part in parts
+        for trigger, needed in part.get("dependentRequired", {}).items()
+        for name in (trigger, *needed)
+    } | {name for part in parts for name in part.get("dependentSchemas", {})}
+
+
+def _pattern_names(parts: list[Mapping[str, Json]]) -> list[str]:
+    patterns = [{"pattern": pattern} for part in parts for pattern in part.get("patternProperties", {})]
+    patterns += [part["propertyNames"] for part in parts if isinstance(part.get("propertyNames"), dict)]
+    return [text for text in texts(patterns) if len(text) < 100][:20]
+
+
+def _sizes(parts: list[Mapping[str, Json]], held: int) -> list[int]:
+    limits = {part[key] + step for part in parts for key in ("minProperties", "maxProperties") if key in part for step in (0, 1)}
+    return sorted(limit - held for limit in limits if 0 < limit - held < _LONGEST_ARRAY)
+
+
+def _members(olds: Schemas, news: Schemas, name: str, depth: int) -> list[Json]:
+    """Candidates for one property, those first that all schemas accept, then those that the old ones do."""
+    return _ranked(tuple(_of_property(olds, name)), tuple(_of_property(news, name)), depth)
+
+
+def _ranked(olds: Schemas, news: Schemas, depth: int) -> list[Json]:
+    checks = [validator(schema) for schema in olds], [validator(schema) for schema in news]
+    values = candidates(olds, news, depth - 1)
+
+    def rank(value: Json) -> int:
+        old, new = (all(accepts(check, value) for check in side) for side in checks)
+        return 0 if old and new else 1 if old else 2
+
+    return sorted(values, key=rank)[:_MOST]
+
+
+def _of_property(schemas: Schemas, name: str) -> Iterator[Json]:
+    for part in (part for schema in schemas for part in _parts(schema)):
+        if name in part.get("properties", {}):
+            yield part["properties"][name]
+            continue
+        matching = [inner for pattern, inner in part.get("patternProperties", {}).items() if _found(pattern, name)]
+        yield from matching
+        if not matching and isinstance(part.get("additionalProperties"), dict):
+            yield part["additionalProperties"]
+
+
+def _found(pattern: str, name: str) -> bool:
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
+
+
+def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
+    if depth == 0 or "array" not in _types(parts):
+        return
+    yield []
+    longest = max((len(part.get("prefixItems", ())) for part in parts), default=0)
+    columns = [_ranked(tuple(_of_element(olds, index)), tuple(_of_element(news, index)), depth) for index in range(longest + 1)]
+    firsts = [column[0] for column in columns if column]
+    for size in range(1, len(firsts) + 1):
+        for value in columns[size - 1]:
+            yield [*firsts[: size - 1], value]
+    yield [*firsts, *firsts[-1:]]
+    for one, other in itertools.pairwise(columns[-1][:12]):
+        yield [*firsts[:-1], one, other]
+    sizes = {part[key] + step for part in parts for key in ("minItems", "maxItems") if key in part for step in (-1, 0, 1)}
+    for size in sorted(size for size in sizes if 0 < size < _LONGEST_ARRAY):
+        yield ([*firsts[:-1], *firsts[-1:] * size])[:size]
+        yield [*firsts[:-1], *_different(columns[-1], size)][:size]
+
+
+def _different(values: list[Json], size: int) -> Iterable[Json]:
+    return itertools.islice(itertools.chain(values, range(1000, 1000 + size)), size)
+
+
+def _of_element(schemas: Schemas, index: int) -> Iterator[Json]:
+    for part in (part for schema in schemas for part in _parts(schema)):
+        prefix = part.get("prefixItems", [])
+        if index < len(prefix):
+            yield prefix[index]
+        elif "items" in part:
+            yield part["items"]
+        if isinstance(part.get("contains"), dict):
+            yield part["contains"]

@@ -16,12 +16,18 @@ from gemini_mcp_conformance.gate.validation import accepts, complaints, validato
 
 Schemas: TypeAlias = tuple[Json, ...]
 
-_DEPTH = 6
-_MOST = 250
+_DEPTH = 5
+_MOST = 400
+_MOST_INNER = 80
 _LONGEST_ARRAY = 2000
 _INNER = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("not", "if", "then", "else")
 _EXTRA = "extra"
+_OBJECT = frozenset(
+    {"additionalProperties", "dependentRequired", "dependentSchemas", "maxProperties", "minProperties", "patternProperties",
+     "properties", "propertyNames", "required"}
+)  # fmt: skip
+_ARRAY = frozenset({"contains", "items", "maxItems", "minItems", "prefixItems", "uniqueItems"})
 _SIMPLE: Mapping[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],
@@ -54,7 +60,8 @@ def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
         _constants(parts), _simple(parts), _numbers(parts), texts(parts), _objects(olds, news, parts, depth),
         _arrays(olds, news, parts, depth),
     )  # fmt: skip
-    return list({canonical(value): value for value in found}.values())[: _MOST * depth]
+    unique = {canonical(value): value for value in itertools.islice(found, _MOST * (depth + 1))}
+    return list(unique.values())
 
 
 def _parts(schema: Json) -> Iterator[Mapping[str, Json]]:
@@ -101,7 +108,10 @@ def _numbers(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
 
 
 def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
-    if depth == 0 or "object" not in _types(parts):
+    if "object" not in _types(parts):
+        return
+    if depth == 0 or not any(_OBJECT & part.keys() for part in parts):
+        yield from ({}, {_EXTRA: "a"})
         return
     required = {name for part in parts for name in part.get("required", ())}
     names = sorted({name for part in parts for name in part.get("properties", {})} | required | _dependent(parts))
@@ -159,7 +169,7 @@ def _ranked(olds: Schemas, news: Schemas, depth: int) -> list[Json]:
         old, new = (all(accepts(check, value) for check in side) for side in checks)
         return 0 if old and new else 1 if old else 2
 
-    return sorted(values, key=rank)[:_MOST]
+    return sorted(values, key=rank)[:_MOST_INNER]
 
 
 def _of_property(schemas: Schemas, name: str) -> Iterator[Json]:
@@ -181,7 +191,10 @@ def _found(pattern: str, name: str) -> bool:
 
 
 def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
-    if depth == 0 or "array" not in _types(parts):
+    if "array" not in _types(parts):
+        return
+    if depth == 0 or not any(_ARRAY & part.keys() for part in parts):
+        yield from ([], ["a"])
         return
     yield []
     longest = max((len(part.get("prefixItems", ())) for part in parts), default=0)

@@ -13,7 +13,11 @@ from gemini_mcp.template import Json
 BRACE = re.compile(r"\{")
 BRACE_AT_LINE_START = re.compile(r"^\{", re.MULTILINE)
 OBJECT_START = re.compile(r'\{\s*(?:"|$)')
+CUT_TOKEN = re.compile(r"(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|-|[.eE][+-]?)?\s*")
 DECODER = json.JSONDecoder()
+
+LONGEST_TOKEN = 8
+"""Characters of a word or an escape at most, with blanks after it: an error further from the end is no cut."""
 
 
 @dataclass(frozen=True)
@@ -74,5 +78,6 @@ def _runs_out(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the text ends before the object does."""
     if error.msg.startswith("Unterminated string"):
         return True
-    rest = text[error.pos : error.pos + 8].rstrip()
-    return error.pos + 8 >= len(text) and any(word.startswith(rest) for word in ("true", "false", "null", "-", "\\u"))
+    if len(text) - error.pos > LONGEST_TOKEN:
+        return False
+    return error.msg.startswith("Invalid \\") or CUT_TOKEN.fullmatch(text, error.pos) is not None

@@ -5,7 +5,7 @@ A new way to end is a new record here; what is said of it stands in `outcome.jso
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gemini_mcp.answer import find
 from gemini_mcp.errors import CallerError
@@ -118,22 +118,26 @@ def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
 
 def failure_result(failure: Failure, spec: OutcomeSpec, secrets: Secrets) -> Json:
     """The result of a call that failed."""
-    sentence = _sentence_for(failure, spec)
-    return _error(spec, _fill(sentence.text, failure.fields), failure, secrets)
+    shown = replace(
+        failure,
+        stderr=None if failure.stderr is None else redact(failure.stderr, secrets, spec),
+        said=None if failure.said is None else redact(failure.said, secrets, spec),
+    )
+    return _error(spec, _fill(_sentence_for(shown, spec).text, shown.fields), shown)
 
 
 def refusal_result(error: CallerError, spec: OutcomeSpec) -> Json:
     """The result of a call that may not run."""
     failure = Failure(error.condition, error.fields)
     template = error.sentence or _sentence_for(failure, spec).text
-    return _error(spec, _fill(template, failure.fields), failure, Secrets())
+    return _error(spec, _fill(template, failure.fields), failure)
 
 
 def newest_session(listing: Outcome, entry: str) -> str | None:
     """The id of the last entry in the list of sessions, wherever gemini printed it."""
     if not isinstance(listing, Completed):
         return None
-    entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".splitlines())
+    entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".split("\n"))
     numbered = [(int(match[1]), match[2]) for match in entries if match]
     return max(numbered, key=lambda pair: pair[0])[1] if numbered else None
 
@@ -198,11 +202,11 @@ def _fill(template: str, fields: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)
 
 
-def _error(spec: OutcomeSpec, sentence: str, failure: Failure, secrets: Secrets) -> Json:
-    said = redact(failure.said, secrets, spec)[:MAX_SAID] if failure.said else None
+def _error(spec: OutcomeSpec, sentence: str, failure: Failure) -> Json:
+    said = failure.said[:MAX_SAID] if failure.said else None
     text = spec.prefix + sentence + (_fill(spec.said, {"message": said}) if said else "")
     if failure.stderr is not None:
-        text += spec.separator + _tail(redact(failure.stderr, secrets, spec), spec.stderr_bytes)
+        text += spec.separator + _tail(failure.stderr, spec.stderr_bytes)
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 

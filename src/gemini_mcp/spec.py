@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
 from gemini_mcp.template import InvocationSpec, Json, invocation_spec
@@ -86,6 +86,18 @@ def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
 def load_documents(folder: str, root: Path | None = None) -> Mapping[str, Json]:
     """Read the JSON files of one folder of the specification, such as `server/cases`, by name without suffix."""
     return {path.stem: read(path) for path in _sorted((root or default_root()) / folder)}
+
+
+def written_out(document: Json) -> Json:
+    """A document with every abbreviated text, `{"repeat": "x", "times": 3}`, at full length."""
+    if isinstance(document, list):
+        return [written_out(value) for value in cast("list[Json]", document)]
+    if not isinstance(document, dict):
+        return document
+    members = cast("dict[str, Json]", document)
+    if members.keys() == {"repeat", "times"}:
+        return members["repeat"] * members["times"]
+    return {name: written_out(value) for name, value in members.items()}
 
 
 def load_server(root: Path | None = None, locale: str | None = None) -> ServerSpec:

@@ -94,6 +94,16 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Temporary:
+    """How the directory of a run's files is named and who may read it."""
+
+    prefix: str
+    random: int
+    directory_mode: int
+    file_mode: int
+
+
+@dataclass(frozen=True)
 class InvocationSpec:
     """The whole of `invocation.json`."""
 
@@ -103,6 +113,7 @@ class InvocationSpec:
     forms: Mapping[str, tuple[FormCase, ...]]
     tools: Mapping[str, ToolTemplate]
     withhold: tuple[str, ...]
+    temporary: Temporary
     listing: Listing
 
 
@@ -123,6 +134,7 @@ def invocation_spec(document: Json) -> InvocationSpec:
         forms={name: tuple(_form_case(case) for case in cases) for name, cases in document["forms"].items()},
         tools={name: _tool(entry) for name, entry in document["tools"].items()},
         withhold=tuple(document["environment"]["withhold"]),
+        temporary=_temporary(document["temporary"]),
         listing=_listing(document["listing"]),
     )
 
@@ -138,6 +150,16 @@ def _form_case(case: Json) -> FormCase:
 
 def _listing(entry: Json) -> Listing:
     return Listing(tuple(entry["argv"]), entry["entry"], float(entry["timeoutSeconds"]))
+
+
+def _temporary(entry: Json) -> Temporary:
+    prefix = entry["directory"].rstrip("X")
+    return Temporary(
+        prefix=prefix,
+        random=len(entry["directory"]) - len(prefix),
+        directory_mode=int(entry["directoryMode"], 8),
+        file_mode=int(entry["fileMode"], 8),
+    )
 
 
 def _tool(entry: Json) -> ToolTemplate:

@@ -10,6 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from referencing import Registry, Resource
 
+from gemini_mcp.spec import written_out
+
 Json: TypeAlias = Any
 
 SPEC = Path(__file__).parents[2] / "spec"
@@ -27,6 +29,23 @@ KINDS = {
     "server/scenarios/*.json": "scenario",
 }
 
+EXAMPLES = Path(__file__).parents[1] / "data" / "tool_spec_examples.json"
+"""The requests and responses of the tool specification, letter for letter."""
+
+CALL_AREAS = {
+    *("command", "prompt", "injection", "arguments", "process", "cwd", "system", "result", "fallback", "error"),
+    *("cancel", "concurrency", "shutdown"),
+}
+"""The areas of requirements on what a call does."""
+
+NOT_A_CALL = {
+    "process:environment": "the environment is the server's",
+    "cancel:unknown": "a step cancels a call that was made",
+    "concurrency:ping": "a ping is no call",
+    "concurrency:list": "`tools/list` is no call",
+}
+"""Requirements of these areas that no case and no scenario can show."""
+
 LEVEL = re.compile(r"\b(MUST|SHOULD|MAY)\b")
 
 
@@ -39,6 +58,8 @@ REGISTRY: Registry[Json] = Registry[Json]().with_resources(
     (schema["$id"], Resource[Json].from_contents(schema)) for schema in META.values()
 )
 FILES = [(kind, path) for pattern, kind in KINDS.items() for path in sorted(SPEC.glob(pattern))]
+CASES = [path for kind, path in FILES if kind == "case"]
+SCENARIOS = [path for kind, path in FILES if kind == "scenario"]
 REQUIREMENTS: list[Json] = read(SPEC / "requirements.json")["requirements"]
 SOURCES: Json = read(SPEC / "sources.json")
 
@@ -156,6 +177,67 @@ def test_every_script_that_a_scenario_names_exists():
     scripts = {path.stem for kind, path in FILES if kind == "script"}
     steps = [step for kind, path in FILES if kind == "scenario" for step in read(path)["steps"]]
     assert {step["script"] for step in steps if isinstance(step.get("script"), str)} <= scripts
+
+
+def test_every_requirement_on_a_call_is_shown_by_a_case_or_a_scenario():
+    shown = {name for kind, path in FILES if kind in ("case", "scenario") for name in read(path)["requirements"]}
+    ids = [requirement["id"] for requirement in REQUIREMENTS if requirement["profile"] == "server"]
+    assert {name for name in ids if name.partition(":")[0] in CALL_AREAS} - shown == set(NOT_A_CALL)
+
+
+def test_the_examples_of_the_tool_specification_are_cases():
+    examples = read(EXAMPLES)
+    cases = {name: read(SPEC / f"server/cases/tool-spec-{name}.json") for name in examples}
+    assert {name: cases[name]["call"] for name in ("chat", "chat-reply")} == {
+        name: examples[name]["request"]["params"] for name in ("chat", "chat-reply")
+    }
+    assert {name: case["result"] for name, case in cases.items()} == {
+        name: example["response"] for name, example in examples.items()
+    }
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_call_that_runs_agrees_with_the_schema_of_its_tool(path: Path):
+    case = written_out(read(path))
+    if case["invocation"] is not None:
+        schema = read(SPEC / f"server/tools/{case['call']['name']}.json")["inputSchema"]
+        assert validator(schema).is_valid(case["call"]["arguments"])
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_case_has_an_outcome_when_it_has_an_invocation(path: Path):
+    case = read(path)
+    assert ("outcome" in case) == (case["invocation"] is not None)
+    assert "listing" not in case or case["outcome"]["exit"] == 0
+
+
+def steps_of(path: Path) -> list[Json]:
+    """The steps of a scenario; a case is its only step."""
+    document = written_out(read(path))
+    return document.get("steps", [document])
+
+
+@pytest.mark.parametrize("path", [*CASES, *SCENARIOS], ids=lambda path: path.stem)
+def test_every_result_agrees_with_its_schema(path: Path):
+    for result in [step["result"] for step in steps_of(path) if step.get("result") is not None]:
+        schema = read(SPEC / f"server/results/{'error' if 'isError' in result else 'success'}.schema.json")
+        assert [error.message for error in validator(schema).iter_errors(result)] == []
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_the_steps_of_a_scenario_refer_to_what_is_there(path: Path):
+    steps = steps_of(path)
+    named = [(number, step["id"]) for number, step in enumerate(steps) if "id" in step]
+    assert len({name for _, name in named}) == len(named)
+    for number, step in enumerate(steps):
+        assert "cancel" not in step or step["cancel"] in {name for earlier, name in named if earlier < number}
+        assert "release" not in step or {"release": step["release"]} in plays(steps[:number])
+
+
+def plays(steps: list[Json]) -> list[Json]:
+    """What the scripts do that stand in these steps themselves."""
+    scripts = [step["script"] for step in steps if isinstance(step.get("script"), dict)]
+    return [play for script in scripts for play in script["play"]]
 
 
 @pytest.mark.parametrize("path", sorted(SPEC.glob("server/locales/*.json")), ids=lambda path: path.stem)

@@ -1,0 +1,152 @@
+"""Report: what a run found, as frozen records; counts, scores and the exit code follow from its verdicts. Pure.
+
+A field is added here together with its place in `spec/meta/report.schema.json`; how it looks is a matter of `reports/`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
+Verdict: TypeAlias = Literal["pass", "fail", "not-applicable", "could-not-run", "harness-error"]
+Severity: TypeAlias = Literal["error", "warning", "note"]
+StdinKind: TypeAlias = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
+
+LEVELS: tuple[Level, ...] = get_args(Level)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+CONFORMS, DOES_NOT, USAGE, INCOMPLETE, NO_ANSWER, OUR_FAULT = range(6)
+"""Exit codes."""
+
+COULD_BE_JUDGED = (CONFORMS, DOES_NOT, INCOMPLETE)
+"""Exit codes that speak of the port, so that a baseline can change them."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One start of gemini, as the fake journalled it; `argv` are its arguments, without the program's name."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    stdin_kind: StdinKind
+    stdin: str | None
+    system_file: str | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict was judged from: the conversation, and what gemini was given."""
+
+    did: str
+    sent: tuple[str, ...] = ()
+    received: tuple[str, ...] = ()
+    runs: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One requirement and its verdict; `known` is the reason of the port's baseline, when that lists it."""
+
+    id: str
+    level: Level
+    sentence: str
+    verdict: Verdict
+    message: str | None = None
+    witness: str | None = None
+    replay: str | None = None
+    known: str | None = None
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True)
+class Command:
+    """A port that the suite started."""
+
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Url:
+    """A port that was running."""
+
+    url: str
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a port calls itself."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Mutants:
+    """How many defective ports the suite itself has been shown to catch."""
+
+    killed: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Score:
+    """What could not run counts as applicable; what is not applicable does not."""
+
+    passed: int
+    applicable: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole run. `notes` tell what the operator should change besides."""
+
+    spec_version: str
+    suite_version: str
+    target: Command | Url
+    port: Identity | None
+    profile: Literal["server", "host"]
+    protocol: str | None
+    seed: int | None
+    strict: bool
+    exit: int
+    judgements: tuple[Judgement, ...]
+    mutants: Mutants | None = None
+    notes: tuple[str, ...] = ()
+
+    def counts(self) -> Mapping[Level, Mapping[Verdict, int]]:
+        """Verdicts by level."""
+        found = [(judgement.level, judgement.verdict) for judgement in self.judgements]
+        return {level: {verdict: found.count((level, verdict)) for verdict in VERDICTS} for level in LEVELS}
+
+    def score(self, level: Level) -> Score:
+        """How many requirements of the level the port meets, of those that apply to it."""
+        counts = self.counts()[level]
+        return Score(counts["pass"], sum(counts.values()) - counts["not-applicable"])
+
+    def with_verdict(self, *verdicts: Verdict) -> tuple[Judgement, ...]:
+        return tuple(judgement for judgement in self.judgements if judgement.verdict in verdicts)
+
+    def severity(self, judgement: Judgement) -> Severity:
+        """How bad a verdict other than a pass is for this run."""
+        if judgement.known is not None or judgement.verdict == "not-applicable":
+            return "note"
+        if judgement.verdict == "could-not-run":
+            return "warning"
+        if judgement.verdict == "fail" and not _must_hold(judgement, self.strict):
+            return "warning" if judgement.level == "SHOULD" else "note"
+        return "error"
+
+
+def exit_code(judgements: Iterable[Judgement], strict: bool) -> int:
+    """What the verdicts alone say; a baseline's known failures do not count."""
+    unknown = [judgement for judgement in judgements if judgement.known is None]
+    verdicts = {judgement.verdict for judgement in unknown}
+    if "harness-error" in verdicts:
+        return OUR_FAULT
+    if any(judgement.verdict == "fail" and _must_hold(judgement, strict) for judgement in unknown):
+        return DOES_NOT
+    return INCOMPLETE if "could-not-run" in verdicts else CONFORMS
+
+
+def _must_hold(judgement: Judgement, strict: bool) -> bool:
+    return judgement.level == "MUST" or (strict and judgement.level == "SHOULD")

@@ -1,0 +1,139 @@
+"""Carries out calls: a tool's name and arguments in, a result out. Effect: runs gemini, and holds what calls share.
+
+It knows nothing of the protocol that brings the calls; it only puts pure steps and effects in order.
+"""
+
+import logging
+import os
+import traceback
+from collections.abc import Hashable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from time import monotonic
+
+from gemini_mcp import temporary
+from gemini_mcp.errors import CallerError, UnknownTool
+from gemini_mcp.invocation import Invocation, environment, plan
+from gemini_mcp.options import Options
+from gemini_mcp.outcome import (
+    Answer,
+    Failure,
+    NotStarted,
+    answer_result,
+    failure_result,
+    newest_session,
+    read,
+    refusal_result,
+)
+from gemini_mcp.places import find_directory, find_program
+from gemini_mcp.process import Command, Limits, run
+from gemini_mcp.progress import Progress
+from gemini_mcp.redaction import Secrets, keys_in
+from gemini_mcp.spec import ServerSpec, ToolSpec
+from gemini_mcp.template import Json
+from gemini_mcp.turns import Turns
+
+log = logging.getLogger(__name__)
+
+CLOSING_GRACE = 1.0
+"""Seconds for gemini to end when the server ends too."""
+
+STDERR_KEPT = 1 << 20
+"""Bytes of stderr that are searched for causes and secrets before all but its end is dropped."""
+
+LONGEST_ESCAPE = 12
+"""Bytes that JSON spends on one character at most."""
+
+
+class Calls:
+    """The calls of one server."""
+
+    def __init__(self, spec: ServerSpec, options: Options, environ: Mapping[str, str]) -> None:
+        self._spec = spec
+        self._options = options
+        self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
+        self._environ = options.environment(environ)
+        self._keys = keys_in(environ, spec.outcome)
+        self._turns = Turns(options.max_concurrency)
+        self._is_closing = False
+
+    def close(self) -> None:
+        """From now on, whatever ends ends quickly."""
+        self._is_closing = True
+
+    async def call(self, name: str, arguments: Mapping[str, Json], progress: Progress) -> Json:
+        """The result of one call; `UnknownTool` is the only error that is raised."""
+        tool = self._tools.get(name)
+        if tool is None:
+            raise UnknownTool(name, tuple(self._tools))
+        try:
+            return await self._carry_out(tool, arguments, progress)
+        except CallerError as error:
+            return refusal_result(error, self._spec.outcome)
+        except Exception as error:
+            log.error("%s in a call of %s\n%s", type(error).__name__, name, _places(error))
+            return self._failed(Failure("fault", {"reason": type(error).__name__}), ())
+
+    async def _carry_out(self, tool: ToolSpec, arguments: Mapping[str, Json], progress: Progress) -> Json:
+        invocation = plan(tool, arguments, self._spec.invocation, self._options.extras)
+        directory = find_directory(invocation.cwd, self._options.allow_cwd)
+        if isinstance(directory, NotStarted):
+            return self._failed(Failure(directory.condition, directory.fields), invocation.private)
+        async with progress.kept_up(), self._turns.turn(_session_key(invocation, directory), progress.say):
+            await progress.say("gemini is running")
+            began = monotonic()
+            answer = await self._ask(invocation, directory)
+            log.info("%s: %s after %.3f s", tool.name, type(answer).__name__, monotonic() - began)
+        if isinstance(answer, Failure):
+            return self._failed(answer, invocation.private)
+        return answer_result(answer, self._spec.outcome, self._options.view)
+
+    async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure:
+        program = find_program(self._options.gemini or self._spec.invocation.program, self._environ)
+        if isinstance(program, NotStarted):
+            return Failure(program.condition, program.fields)
+        with ExitStack() as stack:
+            try:
+                folder = stack.enter_context(temporary.files(invocation.files, self._spec.invocation.temporary))
+            except OSError as error:
+                return Failure("no-temporary-file", {"reason": error.strerror or str(error)})
+            environ = environment(self._environ, self._spec.invocation, invocation, folder)
+            return await self._answer(invocation, Command((program,), directory, environ))
+
+    async def _answer(self, invocation: Invocation, gemini: Command) -> Answer | Failure:
+        command = replace(
+            gemini,
+            argv=(*gemini.argv, *invocation.argv),
+            stdin=None if invocation.stdin is None else invocation.stdin.encode("utf-8"),
+            stderr_limit=STDERR_KEPT + sum(LONGEST_ESCAPE * len(text) for text in invocation.private),
+        )
+        answer = read(await run(command, Limits(self._options.timeout, self._grace)), self._spec.outcome)
+        if isinstance(answer, Answer) and answer.session is None:
+            return replace(answer, session=await self._session_after(invocation, gemini))
+        return answer
+
+    async def _session_after(self, invocation: Invocation, gemini: Command) -> str | None:
+        """The session of an answer that does not name it."""
+        if invocation.resumes_by_id:
+            return invocation.resumes
+        listing = self._spec.invocation.listing
+        limits = Limits(min(listing.timeout, self._options.timeout), self._grace)
+        return newest_session(await run(replace(gemini, argv=(*gemini.argv, *listing.argv)), limits), listing.entry)
+
+    def _grace(self) -> float:
+        return min(self._options.kill_grace, CLOSING_GRACE) if self._is_closing else self._options.kill_grace
+
+    def _failed(self, failure: Failure, private: tuple[str, ...]) -> Json:
+        return failure_result(failure, self._spec.outcome, Secrets(private, self._keys))
+
+
+def _session_key(invocation: Invocation, directory: str) -> Hashable | None:
+    """Calls with the same key must not run at once; the latest session is the latest of a directory."""
+    if invocation.resumes is None:
+        return None
+    return invocation.resumes if invocation.resumes_by_id else (invocation.resumes, os.path.realpath(directory))
+
+
+def _places(error: BaseException) -> str:
+    """Where an error came from, without its message, which may hold what callers wrote."""
+    return "".join(traceback.format_tb(error.__traceback__))

@@ -1,0 +1,97 @@
+"""Serves HTTP: a specification and options in; returns when a signal came. Edge.
+
+Streamable HTTP at `/mcp`, or the older pair of an event stream at `/sse` and posts to `/messages/`.
+"""
+
+import logging
+import os
+import socket
+import sys
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from mcp.server.lowlevel.server import Server
+from mcp.server.sse import SseServerTransport
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+
+from gemini_mcp import temporary
+from gemini_mcp.calls import Calls
+from gemini_mcp.errors import OperatorError
+from gemini_mcp.guard import Application, Message, Receive, Send, gate, guarded
+from gemini_mcp.options import Options, is_loopback
+from gemini_mcp.server import build
+from gemini_mcp.spec import ServerSpec
+
+PATHS = {"http": "/mcp", "sse": "/sse"}
+POSTS = "/messages/"
+
+MAX_BODY = 32 << 20
+"""Bytes of a request: the longest prompt, each of its characters escaped, and room to spare."""
+
+
+def serve(spec: ServerSpec, options: Options) -> None:
+    """Serve clients over HTTP until a signal ends the server."""
+    temporary.sweep(spec.invocation.temporary)
+    listener = _listen(options.host, options.port)
+    host, port = listener.getsockname()[:2]
+    calls = Calls(spec, options, os.environ)
+    application = _application(build(spec, calls), options.transport)
+    guard = gate(host, port, is_loopback(options.host), options.token)
+    config = uvicorn.Config(
+        guarded(application, guard), log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=0
+    )
+    name = f"[{host}]" if ":" in host else host
+    print(f"Listening on http://{name}:{port}{PATHS[options.transport]}", file=sys.stderr, flush=True)
+    _Uvicorn(config, calls).run(sockets=[listener])
+
+
+class _Uvicorn(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, calls: Calls) -> None:
+        super().__init__(config)
+        self._calls = calls
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._calls.close()
+        self.should_exit = True
+        # From here on connections are cut, and each would be told with a traceback.
+        logging.disable(logging.ERROR)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        raise OperatorError(f"--host {host} --port {port} cannot be listened on: {error.strerror or error}.") from None
+
+
+def _application(server: Server[Any], transport: str) -> Application:
+    if transport == "http":
+        return server.streamable_http_app(
+            streamable_http_path=PATHS["http"], max_request_body_size=MAX_BODY, host="", transport_security=None
+        )
+    return _sse(server)
+
+
+class _EventStream:
+    """The `/sse` endpoint, as an application of its own: the SDK wants the bare `send`."""
+
+    def __init__(self, server: Server[Any], posts: SseServerTransport) -> None:
+        self._server = server
+        self._posts = posts
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        async with self._posts.connect_sse(scope, receive, send) as (incoming, outgoing):
+            await self._server.run(incoming, outgoing, self._server.create_initialization_options())
+
+
+def _sse(server: Server[Any]) -> Starlette:
+    posts = SseServerTransport(POSTS, max_request_body_size=MAX_BODY)
+    return Starlette(
+        routes=[
+            Route(PATHS["sse"], endpoint=_EventStream(server, posts), methods=["GET"]),
+            Mount(POSTS, app=posts.handle_post_message),
+        ]
+    )

@@ -1,0 +1,89 @@
+"""Lines of the stdio transport: bytes in, JSON-RPC messages out, and back. Pure.
+
+Only what every message undergoes belongs here; what a method means is the server's affair.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from gemini_mcp.template import Json
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """The answer to a line that is no message."""
+
+    answer: bytes
+
+
+@dataclass
+class Lines:
+    """Cuts a stream of chunks into lines, without their ends."""
+
+    _pieces: list[bytes] = field(default_factory=list[bytes])
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that this chunk completes; blank ones do not count."""
+        *complete, rest = chunk.split(b"\n")
+        if complete:
+            complete[0] = b"".join((*self._pieces, complete[0]))
+            self._pieces.clear()
+        self._pieces.append(rest)
+        return [line for line in complete if line.strip()]
+
+    def end(self) -> list[bytes]:
+        """The line that the end of the stream completes."""
+        return self.feed(b"\n")
+
+
+def read(line: bytes) -> JSONRPCMessage | Malformed:
+    """The message that a line holds."""
+    try:
+        value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return _malformed(PARSE_ERROR, "The line is no JSON.", None)
+    if not _is_object(value):
+        return _malformed(INVALID_REQUEST, "The message is no JSON object; batches are not supported.", None)
+    try:
+        message = jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValidationError:
+        return _malformed(INVALID_REQUEST, "The message is no JSON-RPC 2.0 request.", _usable_id(value))
+    if "id" in value and isinstance(message, JSONRPCNotification):
+        return _malformed(INVALID_REQUEST, "The id of a request is a string or an integer.", None)
+    return message
+
+
+def write(message: JSONRPCMessage) -> bytes:
+    """The line that carries a message; half a character goes as an escape, which UTF-8 cannot carry."""
+    value = message.model_dump(by_alias=True, exclude_unset=True)
+    try:
+        return _line(value, ensure_ascii=False)
+    except UnicodeEncodeError:
+        return _line(value, ensure_ascii=True)
+
+
+def _line(value: Json, ensure_ascii: bool) -> bytes:
+    return (json.dumps(value, ensure_ascii=ensure_ascii, separators=(",", ":")) + "\n").encode("utf-8")
+
+
+def _is_object(value: Json) -> bool:
+    return isinstance(value, dict)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _malformed(code: int, message: str, id: Json) -> Malformed:
+    return Malformed(
+        _line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}, ensure_ascii=True)
+    )
+
+
+def _usable_id(value: Mapping[str, Json]) -> Json:
+    id = value.get("id")
+    return id if isinstance(id, str | int) and not isinstance(id, bool) else None

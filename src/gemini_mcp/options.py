@@ -1,0 +1,75 @@
+"""What the operator decided, as a frozen record, and what that means for gemini and for its answers. Pure.
+
+An option is a field here and a row in `flags.py`, which fills it.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gemini_mcp.invocation import Extras
+from gemini_mcp.outcome import View
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the operator decided."""
+
+    command: str | None = None
+    json: bool = False
+    print_config: str | None = None
+    gemini: str | None = None
+    timeout: float = 600.0
+    kill_grace: float = 2.0
+    max_concurrency: int = 16
+    default_model: str | None = None
+    approval_mode: str | None = None
+    sandbox: bool = False
+    include_directories: tuple[str, ...] = ()
+    trust_workspace: bool = False
+    no_fast_start: bool = False
+    allow_cwd: tuple[str, ...] = ()
+    max_response_chars: int | None = None
+    expose_session: str = "meta"
+    locale: str | None = None
+    spec: str | None = None
+    transport: str = "stdio"
+    host: str = "127.0.0.1"
+    port: int = 8765
+    token: str | None = None
+    log_level: str = "warning"
+    log_file: str | None = None
+
+    @property
+    def extras(self) -> Extras:
+        """What is added to every command line."""
+        flags = [f"--approval-mode={self.approval_mode}"] if self.approval_mode else []
+        flags += ["--sandbox"] if self.sandbox else []
+        flags += [f"--include-directories={directory}" for directory in self.include_directories]
+        return Extras(tuple(flags), {"default-model": self.default_model} if self.default_model else {})
+
+    @property
+    def view(self) -> View:
+        """What of an answer the client is shown."""
+        return View(self.expose_session, self.max_response_chars)
+
+    def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
+        """The variables of every gemini; nothing that hastens its start replaces what the operator has set."""
+        wanted = {} if self.no_fast_start else _fast_start(inherited)
+        trust = {"GEMINI_CLI_TRUST_WORKSPACE": "true"} if self.trust_workspace else {}
+        return {**wanted, **inherited, **trust}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only."""
+    return host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())
+
+
+def _fast_start(environ: Mapping[str, str]) -> dict[str, str]:
+    """One process in place of two, without its heap-size argument, and compiled JavaScript that is kept."""
+    wanted = {"GEMINI_CLI_NO_RELAUNCH": "true"}
+    home = environ.get("HOME")
+    cache = environ.get("XDG_CACHE_HOME") or (os.path.join(home, ".cache") if home else None)
+    if cache:
+        wanted["NODE_COMPILE_CACHE"] = os.path.join(cache, "gemini-mcp-server", "node")
+    return wanted

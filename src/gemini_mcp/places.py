@@ -1,0 +1,61 @@
+"""Finds the program and the directory of a run before it starts: names in, paths out. Effect: asks the file system.
+
+What keeps a run from starting is told here as `NotStarted`, never raised.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+
+from gemini_mcp.outcome import NotStarted
+
+
+def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
+    """The absolute path of the program; a relative entry of PATH is no place to look, since `cwd` is the caller's."""
+    if os.path.dirname(program):
+        path = os.path.abspath(program)
+        return path if _is_program(path) else _no_program(f"at {path!r}", path)
+    folders = [folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    found = shutil.which(program, path=os.pathsep.join(folders)) if folders else None
+    candidates = (os.path.join(folder, program) for folder in folders)
+    return found or _no_program("on PATH", next(filter(os.path.isfile, candidates), ""))
+
+
+def find_directory(cwd: str | None, roots: Iterable[str]) -> str | NotStarted:
+    """The absolute path of the working directory, below one of `roots` when there are any and the caller chose."""
+    directory = os.path.join(os.getcwd(), cwd or "")
+    if cwd is None:
+        return directory
+    fields = {"cwd": repr(cwd)}
+    allowed = [os.path.realpath(root) for root in roots]
+    if allowed:
+        directory = os.path.realpath(directory)
+        if not any(os.path.commonpath((directory, root)) == root for root in allowed):
+            return NotStarted("cwd-not-allowed", fields)
+    return _enterable(directory, fields)
+
+
+def _enterable(directory: str, fields: Mapping[str, str]) -> str | NotStarted:
+    try:
+        os.stat(os.path.join(directory, "."))
+    except NotADirectoryError:
+        return NotStarted("cwd-not-a-directory", fields)
+    except PermissionError:
+        return NotStarted("cwd-not-permitted", fields)
+    except OSError as error:
+        missing = error.errno in (errno.ENOENT, errno.ENAMETOOLONG, errno.ELOOP)
+        reason = {"reason": os.strerror(error.errno or 0)}
+        return NotStarted("cwd-missing", fields) if missing else NotStarted("not-started", reason)
+    return directory
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def _no_program(where: str, path: str) -> NotStarted:
+    if not os.path.exists(path):
+        return NotStarted("not-found", {"where": where})
+    reason = os.strerror(errno.EACCES) if os.path.isfile(path) else "it is no file"
+    return NotStarted("not-executable", {"program": repr(path), "reason": reason})

@@ -1,0 +1,163 @@
+"""Runs gemini: a `Command` in, an `Outcome` out, and no process left. Effect; the only starter of processes.
+
+The child leads a process group of its own, and it is the group that is ended: the real CLI is two processes, and the
+first ignores SIGTERM.
+"""
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import IO
+
+import anyio
+
+from gemini_mcp import group
+from gemini_mcp.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
+from gemini_mcp.pipes import Reader, Writer
+
+PAUSE = 0.01
+"""Seconds between two looks at a group that is asked to end."""
+
+LEFTOVER_GRACE = 1.0
+"""Seconds that processes get which gemini left behind; the answer waits for them."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program with everything it is given."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    environ: Mapping[str, str]
+    stdin: bytes | None = None
+    stderr_limit: int = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds that a run may take, and that it may take to end; the grace is asked again while it passes."""
+
+    timeout: float
+    grace: Callable[[], float]
+
+
+async def run(command: Command, limits: Limits) -> Outcome:
+    """Run a command to its end; when the caller is cancelled, what runs is ended before this returns."""
+    try:
+        child = _Child(command)
+    except OSError as error:
+        return _not_started(command, error)
+    try:
+        with anyio.move_on_after(limits.timeout) as scope:
+            await child.ended.wait()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await child.end(limits.grace)
+    if scope.cancelled_caught:
+        return TimedOut(limits.timeout, child.stderr.text())
+    return child.outcome()
+
+
+def _not_started(command: Command, error: OSError) -> NotStarted:
+    if error.errno == errno.E2BIG:
+        return NotStarted("too-long-for-the-system")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    if error.filename == command.argv[0] and error.errno in (errno.ENOENT, errno.EACCES, errno.ENOEXEC):
+        reason = "its interpreter was not found" if error.errno == errno.ENOENT else reason
+        return NotStarted("not-executable", {"program": repr(command.argv[0]), "reason": reason})
+    return NotStarted("not-started", {"reason": reason})
+
+
+class _Child:
+    """A child that runs, its pipes, and the news of its end."""
+
+    def __init__(self, command: Command) -> None:
+        self._process = subprocess.Popen(
+            command.argv,
+            cwd=command.cwd,
+            env=command.environ,
+            stdin=subprocess.DEVNULL if command.stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        self.ended = _end_of(self._process.pid)
+        self._stdin = Writer(_open(self._process.stdin), command.stdin) if command.stdin is not None else None
+        self.stdout = Reader(_open(self._process.stdout))
+        self.stderr = Reader(_open(self._process.stderr), command.stderr_limit)
+
+    async def end(self, grace: Callable[[], float]) -> None:
+        """End the whole group; the leader is reaped after it was signalled, lest its id be another's."""
+        leader = self._process.pid
+        if self.ended.is_set():
+            self._close()
+        group.send(leader, signal.SIGTERM)
+        await _until(self.ended.is_set, grace)
+        if not self.ended.is_set():
+            group.send(leader, signal.SIGKILL)
+            await self.ended.wait()
+        self._close()
+        self._process.wait()
+        await _until(lambda: not group.lives(leader), lambda: min(grace(), LEFTOVER_GRACE))
+        group.send(leader, signal.SIGKILL)
+
+    def outcome(self) -> Outcome:
+        """How a child that has ended ended."""
+        code = self._process.returncode
+        if code < 0:
+            return Signalled(_signal_name(-code), self.stderr.text())
+        return Completed(code, self.stdout.text(), self.stderr.text())
+
+    def _close(self) -> None:
+        if self._stdin is not None:
+            self._stdin.close()
+        self.stdout.drain()
+        self.stderr.drain()
+
+
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
+
+
+def _end_of(pid: int) -> asyncio.Event:
+    """An event that is set once the process has ended; it is not reaped."""
+    ended, loop = asyncio.Event(), asyncio.get_running_loop()
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        threading.Thread(target=_wait_for, args=(pid, loop, ended), daemon=True).start()
+        return ended
+
+    def note() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        ended.set()
+
+    loop.add_reader(descriptor, note)
+    return ended
+
+
+def _wait_for(pid: int, loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    loop.call_soon_threadsafe(ended.set)
+
+
+async def _until(condition: Callable[[], bool], grace: Callable[[], float]) -> None:
+    began = monotonic()
+    while not condition() and monotonic() - began < grace():  # noqa: ASYNC110 - a process group tells nobody when it ends
+        await asyncio.sleep(PAUSE)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

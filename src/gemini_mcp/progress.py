@@ -1,0 +1,48 @@
+"""Tells the client that a call goes on: a message now and one every few seconds. Effect.
+
+Only how often something is said belongs here; what is said comes from who says it.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from time import monotonic
+
+import anyio
+
+INTERVAL = 8.0
+"""Seconds between two notifications; the specification asks for one every ten."""
+
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+
+
+class Progress:
+    """The progress of one call; its figure is the seconds that have passed, and it only grows."""
+
+    def __init__(self, report: Report | None) -> None:
+        self._report = report
+        self._began = monotonic()
+        self._last = 0.0
+        self._message = ""
+
+    async def say(self, message: str) -> None:
+        """Tell what happens now."""
+        self._message = message
+        if self._report is not None:
+            self._last = max(round(monotonic() - self._began, 3), self._last + 0.001)
+            await self._report(self._last, None, message)
+
+    @asynccontextmanager
+    async def kept_up(self) -> AsyncGenerator[None]:
+        """Repeat the last message while the body runs."""
+        if self._report is None:
+            yield
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._repeat)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def _repeat(self) -> None:
+        while True:
+            await anyio.sleep(INTERVAL)
+            await self.say(self._message)

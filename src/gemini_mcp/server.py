@@ -1,0 +1,59 @@
+"""Wires the calls into the SDK's low-level server: a specification and calls in, a server out. Edge.
+
+Nothing is decided here; what the protocol asks is handed on, and what comes back is handed out.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
+
+from gemini_mcp.calls import Calls
+from gemini_mcp.errors import UnknownTool
+from gemini_mcp.progress import Progress
+from gemini_mcp.spec import ServerSpec
+from gemini_mcp.template import Json
+
+Context = ServerRequestContext[Any, Any]
+
+COMPLETE = {"resultType": "complete"}
+"""What the stateless revision asks of every result; the SDK takes it out for the others."""
+
+LIST_FRESH_FOR = 3_600_000
+"""Milliseconds a client may keep the list of tools; it changes only when the server is started anew."""
+
+
+def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
+    """A server for any transport."""
+    server = Server[Any](
+        spec.manifest.server_name,
+        version=spec.manifest.server_version,
+        cache_hints={"tools/list": CacheHint(ttl_ms=LIST_FRESH_FOR, scope="public")},
+    )
+    # The SDK's only middleware reports to OpenTelemetry, which no one has asked for and every call would pay for.
+    server.middleware.clear()
+    tools = [dict(tool.definition) for tool in spec.tools]
+
+    async def list_tools(context: Context, params: PaginatedRequestParams) -> dict[str, Json]:
+        if params.cursor is not None:
+            raise MCPError(INVALID_PARAMS, "There is one page of tools, so no cursor leads to another.")
+        return {"tools": tools, **COMPLETE}
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Json]:
+        try:
+            return {**await calls.call(params.name, params.arguments or {}, _progress(context)), **COMPLETE}
+        except UnknownTool as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+
+    server.add_request_handler("tools/list", PaginatedRequestParams, list_tools)
+    server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
+    return server
+
+
+def _progress(context: Context) -> Progress:
+    meta = cast("Mapping[str, Json]", context.meta or {})
+    return Progress(context.session.report_progress if meta.get("progress_token") is not None else None)

@@ -1,0 +1,134 @@
+"""The stdio transport: lines on descriptors 0 and 1 in, the SDK's streams out. Effect.
+
+The SDK's own drops malformed lines, dies of half a character and does not end on a signal while stdin is open. What
+a line means is decided in `messages.py`; here lines only travel, and the transport ends.
+"""
+
+import asyncio
+import fcntl
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
+
+from gemini_mcp.messages import Lines, Malformed, read, write
+from gemini_mcp.wire import Receiver, Sender
+
+Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
+Outgoing = MemoryObjectSendStream[SessionMessage]
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+FIRST_FREE = 3
+
+LAST_WORDS = 0.5
+"""Seconds for what can be answered at once when the client says no more, and for answers to be taken."""
+
+
+@asynccontextmanager
+async def stdio(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, Outgoing]]:
+    """The two streams for the SDK; `closing` is called as soon as the end is known, whatever brings it."""
+    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](64)
+    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+    sender = Sender(_take(1, _stderr()))
+    async with anyio.create_task_group() as tasks:
+
+        def end() -> None:
+            closing()
+            tasks.cancel_scope.cancel()
+
+        receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
+        sender.broken = end
+        unanswered = Unanswered()
+        tasks.start_soon(_end_on_signal, end)
+        tasks.start_soon(_receive, receiver, to_server, sender, unanswered, closing)
+        tasks.start_soon(_send, from_server, sender, unanswered)
+        yield incoming, outgoing
+        tasks.cancel_scope.cancel()
+    sender.flush(LAST_WORDS)
+
+
+class Unanswered:
+    """The requests that can be answered at once and still wait for it; a call of a tool is not one of them."""
+
+    def __init__(self) -> None:
+        self.none = asyncio.Event()
+        self._ids: set[str | int] = set()
+        self.none.set()
+
+    def note(self, message: JSONRPCMessage) -> None:
+        """Follow a message of either side."""
+        if isinstance(message, JSONRPCRequest) and message.method != "tools/call":
+            self._ids.add(message.id)
+        elif isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._ids.discard(message.id)
+        if self._ids:
+            self.none.clear()
+        else:
+            self.none.set()
+
+
+async def _end_on_signal(end: Callable[[], None]) -> None:
+    with anyio.open_signal_receiver(*SIGNALS) as signals:
+        async for _ in signals:
+            end()
+
+
+async def _receive(
+    receiver: Receiver,
+    to_server: MemoryObjectSendStream[SessionMessage | Exception],
+    sender: Sender,
+    unanswered: Unanswered,
+    closing: Callable[[], None],
+) -> None:
+    lines = Lines()
+    with suppress(anyio.BrokenResourceError):
+        async with to_server:
+            while chunk := await receiver.chunk():
+                for line in lines.feed(chunk):
+                    await _deliver(line, to_server, sender, unanswered)
+            for line in lines.end():
+                await _deliver(line, to_server, sender, unanswered)
+            with anyio.move_on_after(LAST_WORDS):
+                await unanswered.none.wait()
+            closing()
+
+
+async def _deliver(
+    line: bytes,
+    to_server: MemoryObjectSendStream[SessionMessage | Exception],
+    sender: Sender,
+    unanswered: Unanswered,
+) -> None:
+    message = read(line)
+    if isinstance(message, Malformed):
+        sender.send(message.answer)
+        return
+    unanswered.note(message)
+    await to_server.send(SessionMessage(message))
+
+
+async def _send(from_server: MemoryObjectReceiveStream[SessionMessage], sender: Sender, unanswered: Unanswered) -> None:
+    async with from_server:
+        async for item in from_server:
+            sender.send(write(item.message))
+            unanswered.note(item.message)
+
+
+def _take(descriptor: int, elsewhere: int) -> int:
+    """A private duplicate; what is left in its place leads elsewhere, so that no print reaches the client."""
+    private = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE)
+    os.dup2(elsewhere, descriptor)
+    os.close(elsewhere)
+    return private
+
+
+def _stderr() -> int:
+    try:
+        return os.dup(2)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)

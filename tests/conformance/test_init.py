@@ -1,0 +1,73 @@
+"""A port's repository gets a workflow that runs its command, whatever the command holds, and keeps what it has."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gemini_mcp_conformance import baseline, init
+from gemini_mcp_conformance.errors import UsageError
+
+
+def step(command: list[str]) -> str:
+    """The shell lines of the step that runs the suite."""
+    lines = init.files(command, "1.0.0")[init.WORKFLOW].splitlines()
+    start = next(number for number, line in enumerate(lines) if line.strip() == "run: |") + 1
+    end = next(number for number in range(start, len(lines)) if not lines[number].startswith(" " * 10))
+    return "\n".join(line.strip() for line in lines[start:end])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["node", "dist/server.js"],
+        ["./my port", "--flag=a b", "it's", '"', "$HOME", "`id`", "$(id)", "a;b", "\\", "", "#", "é", "*"],
+        ["port", "${{ secrets.TOKEN }}", "'${{ github.token }}'", "$${{"],
+        ["port", "@COMMAND@", "@VERSION@", "@BASELINE@"],
+    ],
+)
+def test_the_workflow_runs_exactly_the_command(command: list[str]):
+    program = f"gemini-mcp-conformance() {{ printf '%s\\0' \"$@\"; }}\n{step(command)}"
+    shell = subprocess.run(["bash", "-c", program], env={}, capture_output=True, timeout=60, check=True)
+    arguments = shell.stdout.decode().split("\0")[:-1]
+    assert arguments[arguments.index("--") + 1 :] == command
+
+
+def test_the_workflow_holds_no_expression_of_a_command():
+    assert "${{" not in init.files(["port", "${{ secrets.TOKEN }}"], "1.0.0")[init.WORKFLOW]
+
+
+def test_the_workflow_installs_the_version_that_wrote_it():
+    assert "'gemini-mcp-server[conformance]==1.2.3'" in init.files(["port"], "1.2.3")[init.WORKFLOW]
+
+
+@pytest.mark.parametrize("command", [[], ["a\nb"], ["a\0"]])
+def test_a_command_that_a_workflow_cannot_hold_is_refused(command: list[str]):
+    with pytest.raises(UsageError):
+        init.files(command, "1.0.0")
+
+
+def test_both_files_are_written(tmp_path: Path):
+    paths = init.write(tmp_path, init.files(["port"], "1.0.0"))
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [init.WORKFLOW, init.BASELINE]
+    assert baseline.load(tmp_path / init.BASELINE).entries == ()
+
+
+def test_nothing_is_written_when_a_file_is_there(tmp_path: Path):
+    (tmp_path / init.BASELINE).write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"exists already\. Pass --force to overwrite"):
+        init.write(tmp_path, init.files(["port"], "1.0.0"))
+    assert (tmp_path / init.BASELINE).read_text(encoding="utf-8") == "mine"
+    assert not (tmp_path / init.WORKFLOW).exists()
+
+
+def test_force_overwrites(tmp_path: Path):
+    (tmp_path / init.BASELINE).write_text("mine", encoding="utf-8")
+    init.write(tmp_path, init.files(["port"], "1.0.0"), force=True)
+    assert baseline.load(tmp_path / init.BASELINE).entries == ()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path):
+    (tmp_path / ".github").write_text("", encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be written"):
+        init.write(tmp_path, init.files(["port"], "1.0.0"))

@@ -1,0 +1,312 @@
+"""Every format says what the report says, and nothing that a port answers escapes from the text it is shown in."""
+
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_report import CONTEXT, EVERY, HOSTILE, REQUIREMENTS, SAMPLE, broken, kept, report_of, unrun
+
+from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.report import LEVELS, Judgement, Level, Verdict
+from gemini_mcp_conformance.reports import FORMATS, Context, Destination, destination, write
+from gemini_mcp_conformance.reports.markup import VOID
+from gemini_mcp_conformance.reports.printable import one_line, printable
+
+
+def rendered(name: str) -> str:
+    return FORMATS[name](SAMPLE, CONTEXT)
+
+
+def count(verdict: Verdict) -> int:
+    return len(SAMPLE.with_verdict(verdict))
+
+
+def line_of(requirement: str) -> int:
+    lines = REQUIREMENTS.splitlines()
+    return next(number for number, line in enumerate(lines, 1) if f'"{requirement}"' in line)
+
+
+def test_text_of_a_port_is_shown_without_what_acts():
+    assert printable("a\x1b[31m\r\x85\ud800\u202e\ufffe\tb\n") == "a\\x1b[31m\\x0d\\x85\\ud800\\u202e\\ufffe\tb\n"
+
+
+def test_one_line_is_cut_to_its_width():
+    assert one_line("a\nbcdef", 5) == "a\\nb…"
+
+
+def test_junit_counts_equal_the_reports():
+    suites = ET.fromstring(rendered("junit"))
+    assert {name: int(suites.attrib[name]) for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": len(EVERY),
+        "failures": count("fail"),
+        "errors": count("could-not-run") + count("harness-error"),
+        "skipped": count("not-applicable"),
+    }
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_junit_counts_of_a_level_equal_its_cases(level: Level):
+    suite = next(suite for suite in ET.fromstring(rendered("junit")) if suite.attrib["name"] == level)
+    cases = suite.findall("testcase")
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    assert int(suite.attrib["tests"]) == len(cases) == sum(SAMPLE.counts()[level].values())
+    assert {key: int(suite.attrib[key]) for key in kinds} == {
+        key: sum(case.find(kind) is not None for case in cases) for key, kind in kinds.items()
+    }
+
+
+def test_junit_holds_hostile_text_as_text():
+    failure = ET.fromstring(rendered("junit")).find(".//testcase[@name='area:hostile']/failure")
+    assert failure is not None
+    assert failure.attrib["message"] == printable(HOSTILE)
+
+
+def test_sarif_has_a_result_for_every_failure_at_its_line_of_the_specification():
+    run = json.loads(rendered("sarif"))["runs"][0]
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+    ids = [result["ruleId"] for result in run["results"]]
+    assert ids == [judgement.id for judgement in SAMPLE.with_verdict("fail")]
+    assert {place["artifactLocation"]["uri"] for place in places} == {"spec/requirements.json"}
+    assert [place["region"]["startLine"] for place in places] == [line_of(requirement) for requirement in ids]
+
+
+def test_sarif_results_name_their_rule():
+    run = json.loads(rendered("sarif"))["runs"][0]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == [r["ruleId"] for r in run["results"]]
+
+
+def test_sarif_levels_follow_the_requirement():
+    run = json.loads(rendered("sarif"))["runs"][0]
+    levels = {result["ruleId"]: result["level"] for result in run["results"]}
+    assert levels == {"area:two": "error", "area:hostile": "warning", "area:known": "note"}
+
+
+def test_sarif_suppresses_what_the_baseline_knows():
+    results: list[Any] = json.loads(rendered("sarif"))["runs"][0]["results"]
+    suppressed = {result["ruleId"]: result["suppressions"] for result in results if "suppressions" in result}
+    assert suppressed == {"area:known": [{"kind": "external", "justification": "The next release mends it."}]}
+
+
+def test_sarif_tells_what_could_not_be_judged_as_notifications():
+    invocation = json.loads(rendered("sarif"))["runs"][0]["invocations"][0]
+    told = [notification["associatedRule"]["id"] for notification in invocation["toolExecutionNotifications"]]
+    assert (told, invocation["executionSuccessful"]) == (["area:three", "area:five"], False)
+
+
+def test_annotations_point_at_the_line_of_the_specification():
+    places = re.findall(r"^::\w+ file=([^,]*),line=(\d+),title=(.*?)%3A(\w+)", rendered("github"), re.MULTILINE)
+    told = SAMPLE.with_verdict("fail", "could-not-run", "harness-error")
+    assert [(file, int(line)) for file, line, _, _ in places] == [
+        ("spec/requirements.json", line_of(judgement.id)) for judgement in told
+    ]
+
+
+def test_annotations_are_as_bad_as_their_verdicts():
+    commands = re.findall(r"^::(\w+) ", rendered("github"), re.MULTILINE)
+    assert commands == ["error", "warning", "notice", "warning", "error", "warning"]
+
+
+def test_a_port_cannot_write_a_workflow_command_of_its_own():
+    lines = rendered("github").splitlines()
+    assert len(lines) == len(SAMPLE.with_verdict("fail", "could-not-run", "harness-error")) + len(SAMPLE.notes)
+    assert "%0A::error::no" in next(line for line in lines if "hostile" in line)
+
+
+def test_a_percent_sign_of_a_port_stays_one():
+    assert "%250A ]]>" in rendered("github")
+
+
+def test_the_properties_of_an_annotation_escape_colons_and_commas():
+    odd = replace(broken("one"), id="area:one,line=7")
+    assert "title=area%3Aone%2Cline=7 (MUST)%3A fail::" in FORMATS["github"](report_of(odd), CONTEXT)
+
+
+class Page(HTMLParser):
+    """The elements of a page in order, whether each is closed, and the text outside of style and script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def test_the_page_closes_every_element():
+    assert Page(rendered("html")).open == []
+
+
+def test_the_page_has_a_row_for_every_requirement_with_what_its_controls_need():
+    rows = [row for row in Page(rendered("html")).all("article") if "data-row" in row]
+    assert {(row["id"], row["data-level"], row["data-verdict"]) for row in rows} == {
+        (judgement.id, judgement.level, judgement.verdict) for judgement in EVERY
+    }
+
+
+def test_the_page_offers_every_level_and_verdict_that_occurs():
+    boxes = [box for box in Page(rendered("html")).all("input") if box["type"] == "checkbox"]
+    offered = {(box["name"], box["value"]) for box in boxes}
+    levels = {("level", judgement.level) for judgement in EVERY}
+    assert offered == levels | {("verdict", judgement.verdict) for judgement in EVERY}
+
+
+def test_the_page_needs_no_other_file():
+    page = Page(rendered("html"))
+    named = [value for _, attributes in page.elements for key, value in attributes.items() if key in ("src", "href")]
+    assert all(value and value.startswith("#") for value in named)
+    assert "url(" not in rendered("html")
+
+
+def test_a_port_cannot_add_an_element_to_the_page():
+    page = Page(rendered("html"))
+    assert len(page.all("script")) == 1
+    assert printable(HOSTILE) in page.text
+
+
+def test_the_page_allows_only_its_own_script_and_style():
+    policies = [meta["content"] for meta in Page(rendered("html")).all("meta") if "http-equiv" in meta]
+    assert len(policies) == 1
+    assert re.fullmatch(r"default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'", policies[0] or "")
+
+
+def test_the_page_unfolds_the_conversation_and_the_journal_of_a_failure():
+    page = FORMATS["html"](report_of(broken("one")), CONTEXT)
+    assert len([details for details in Page(page).all("details") if "open" in details]) == 3
+    for text in ("Sent by the suite", "Sent by the port", "Run 1 of gemini", "stdin (pipe)", "Be brief."):
+        assert text in page
+
+
+def test_markdown_gives_a_port_no_markup():
+    markdown = rendered("markdown")
+    assert "<script" not in markdown
+    assert "@someone" not in markdown
+    assert "\n::error" not in markdown
+
+
+def test_every_row_of_a_markdown_table_has_as_many_cells():
+    tables = re.findall(r"(?:^\|.*\|\n)+", rendered("markdown"), re.MULTILINE)
+    assert len(tables) == 4
+    for table in tables:
+        assert len({line.count(" | ") for line in table.splitlines()}) == 1
+
+
+@pytest.mark.parametrize("judgement", SAMPLE.with_verdict("fail", "could-not-run", "harness-error"))
+def test_markdown_names_everything_that_needs_attention(judgement: Judgement):
+    assert judgement.id.replace(":", "&#58;") in rendered("markdown")
+
+
+def test_the_badge_shows_the_scores_of_the_port_and_of_the_suite():
+    assert json.loads(rendered("badge"))["message"] == "MUST 1/4, mutants 60/61"
+
+
+def test_the_badge_of_a_port_that_conforms_is_green():
+    assert json.loads(FORMATS["badge"](report_of(kept("one")), CONTEXT))["color"] == "brightgreen"
+
+
+def test_the_badge_without_a_score_of_the_suite_shows_the_ports():
+    report = replace(report_of(broken("one"), exit=1), mutants=None)
+    assert json.loads(FORMATS["badge"](report, CONTEXT))["message"] == "MUST 0/1"
+
+
+def test_a_failure_on_the_terminal_tells_the_whole_story():
+    assert FORMATS["terminal"](report_of(broken("one"), exit=1), CONTEXT).splitlines() == [
+        "FAIL  area:one  (MUST)",
+        "  The port MUST not break one.",
+        "  suite   It called `chat` with a prompt of two lines.",
+        '  sent    {"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+        "  port    The port answered 'a' instead of 'b'.",
+        f"  gemini  {one_line(repr(['-p', HOSTILE, '']), 100)}",
+        "  seen    The reply to id 1.",
+        "  replay  gemini-mcp-conformance replay one -- node server.js",
+        "",
+        "The port does not conform. MUST 0/1, SHOULD 0/0, 1 failed.",
+    ]
+
+
+def test_the_terminal_shows_passes_only_when_asked():
+    report = report_of(kept("one"), unrun("two"), exit=3)
+    assert "area:one" not in FORMATS["terminal"](report, CONTEXT)
+    assert "PASS  area:one" in FORMATS["terminal"](report, replace(CONTEXT, verbose=True))
+
+
+def test_the_terminal_has_colours_only_when_asked():
+    report = report_of(broken("one"), exit=1)
+    assert "\x1b" not in FORMATS["terminal"](report, CONTEXT)
+    assert "\x1b[1;31mFAIL  area:one\x1b[0m" in FORMATS["terminal"](report, replace(CONTEXT, color=True))
+
+
+def test_no_line_of_the_terminal_begins_with_what_a_port_says():
+    assert not re.search(r"^\s*::", rendered("terminal"), re.MULTILINE)
+
+
+def test_every_requirement_of_the_specification_is_found_on_its_line():
+    text = (Path(__file__).parents[2] / "spec/requirements.json").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for entry in json.loads(text)["requirements"]:
+        assert f'"id": "{entry["id"]}"' in lines[Context(text).line(entry["id"]) - 1]
+
+
+def test_a_requirement_that_the_specification_does_not_hold_is_on_line_1():
+    assert Context("").line("area:one") == 1
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_written_as_utf_8(tmp_path: Path, name: str):
+    path = tmp_path / name
+    write(SAMPLE, CONTEXT, destination(f"{name}={path}"))
+    assert path.read_text(encoding="utf-8") == rendered(name).replace("\ud800", "\\ud800")
+
+
+def test_a_dash_is_standard_output():
+    program = (
+        "from gemini_mcp_conformance.reports import *; from sample_report import SAMPLE, CONTEXT;"
+        "write(SAMPLE, CONTEXT, destination('badge=-'))"
+    )
+    environ = {"PYTHONPATH": ":".join(path for path in (*sys.path, str(Path(__file__).parent)) if path)}
+    process = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, timeout=60, check=True)
+    assert process.stdout.decode() == rendered("badge")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("yaml=x", "no report format 'yaml'. The formats are json, junit,"),
+        ("junit", "The report 'junit' has no path. Write junit=PATH"),
+        ("junit=", "The report 'junit=' has no path."),
+        ("junit=.", "The report '.' cannot be written: it is a directory."),
+        ("junit=no/such/file", "its directory does not exist"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_told_before_the_run(text: str, complaint: str):
+    with pytest.raises(UsageError) as caught:
+        destination(text)
+    assert complaint in str(caught.value)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):
+    with pytest.raises(UsageError, match=r"gone/x' cannot be written: No such file or directory"):
+        write(SAMPLE, CONTEXT, Destination("json", tmp_path / "gone" / "x"))

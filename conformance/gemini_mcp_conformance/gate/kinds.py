@@ -22,7 +22,7 @@ KINDS: Mapping[str, str] = {
     "server/cases/*.json": "case",
     "server/scripts/*.json": "script",
     "server/scenarios/*.json": "scenario",
-    "host/vectors/*.json": "host-vectors",
+    "host/vectors/*.json": "vector",
     "host/scenarios/*.json": "host-scenario",
     "meta/*.schema.json": SCHEMA,
     "server/results/*.schema.json": SCHEMA,

@@ -30,8 +30,8 @@ class Witness:
     """A value that the two sides treat differently: what each makes of it."""
 
     value: Json
-    old: str
-    new: str
+    old: Json
+    new: Json
 
 
 @dataclass(frozen=True)

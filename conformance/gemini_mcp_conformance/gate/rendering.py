@@ -4,7 +4,7 @@ Only what a comparison needs: it shows that two templates differ, and by which c
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp_conformance.gate.positions import Json
 
@@ -34,7 +34,7 @@ def refused(invocation: Json, arguments: Mapping[str, str]) -> str | None:
     return None
 
 
-def samples(names: Mapping[str, Json]) -> Iterator[dict[str, str]]:
+def samples(names: Iterable[str], sizes: Iterable[tuple[str, int]]) -> Iterator[dict[str, str]]:
     """Calls that tell templates apart: each argument there and not there, and values that need care."""
     full = {name: f"some {name}" for name in names}
     yield full
@@ -43,8 +43,18 @@ def samples(names: Mapping[str, Json]) -> Iterator[dict[str, str]]:
         yield {name: full[name]}
         for value in ("", " ", "-x", "--help", "help", "mcp", "12", "0x1f", "a\nb", "a\u0000b", "\x1b", "@file", "/help"):
             yield {**full, name: value}
-        for size in (128_001, 8_388_609):
-            yield {**full, name: "a" * size}
+    yield from ({**full, name: "a" * size} for name, size in sizes if name in full)
+
+
+def sizes(invocation: Json) -> set[tuple[str, int]]:
+    """The lengths just beyond every limit that an invocation names, with the argument that it limits."""
+    forms = {(name, form.get("longerThan")) for name, cases in invocation["forms"].items() for form in cases}
+    named = {
+        (argument, invocation["refusals"].get(refusal, {}).get("maxBytes"))
+        for argument, rule in invocation["arguments"].items()
+        for refusal in rule.get("refuse", ())
+    }
+    return {(name, limit + 1) for name, limit in forms | named if isinstance(limit, int)}
 
 
 def _elements(template: Json, present: Mapping[str, str], invocation: Json, stdin: list[str]) -> Iterator[str]:

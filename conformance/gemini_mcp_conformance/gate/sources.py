@@ -103,7 +103,7 @@ def read_wheel(path: Path) -> SpecFiles:
 def read_git(ref: str) -> SpecFiles:
     """The specification below `spec/` at a ref, or at `REF:FOLDER`, of the repository around the working directory."""
     tree = ref if ":" in ref else f"{ref}:spec"
-    found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{tree}^{{tree}}")
+    found = None if ref.startswith("-") else _git("rev-parse", "--verify", "--quiet", tree)
     if found is None:
         raise SourceError(f"{ref!r} is no directory, no wheel and no git ref that holds `spec`. Name one of these.")
     archive = _git("archive", "--format=tar", found.decode("ascii").strip())

@@ -4,12 +4,13 @@ What callers meet is judged key by key; everything else in `invocation.json` bin
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from gemini_mcp_conformance.gate.change import Change, Verdict, Witness, breaking, harmless, notice
 from gemini_mcp_conformance.gate.positions import Json, Path
-from gemini_mcp_conformance.gate.rendering import refused, rendered, samples
+from gemini_mcp_conformance.gate.rendering import rendered, samples, sizes
 from gemini_mcp_conformance.gate.rules.server import INVOCATION, tools
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
@@ -32,41 +33,46 @@ def invocation_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 class _Calls:
     """The calls that both sides know, and what each side makes of them."""
 
-    def __init__(self, before: Json, after: Json, names: Mapping[str, Mapping[str, Json]]) -> None:
+    def __init__(self, before: Json, after: Json, names: Mapping[str, Iterable[str]]) -> None:
         self.before, self.after, self.names = before, after, names
 
+    @cached_property
+    def judged(self) -> list[tuple[str, dict[str, str], Json, Json]]:
+        """Every call of which the two sides make something else, with what that is."""
+        try:
+            return [call for call in self._all() if call[2] != call[3]]
+        except _UNREADABLE:
+            return []
+
     def different(self, tool: str | None = None) -> Witness | None:
-        """A call of which the two sides make something else."""
-        for name, arguments in self.all(tool):
-            try:
-                old, new = rendered(self.before, name, arguments), rendered(self.after, name, arguments)
-            except _UNREADABLE:
-                return None
-            if old != new and "refused" not in {**old, **new}:
+        """A call that runs something else now."""
+        for name, arguments, old, new in self.judged:
+            if tool in (None, name) and "refused" not in {**old, **new}:
                 return Witness({"name": name, "arguments": arguments}, old, new)
         return None
 
     def refused_now(self, argument: str | None = None) -> Witness | None:
         """A call that is refused now, and was not."""
-        for name, arguments in self.all(None):
-            try:
-                old, new = refused(self.before, arguments), refused(self.after, arguments)
-            except _UNREADABLE:
-                return None
-            if new and not old and (argument is None or argument in arguments):
-                return Witness({"name": name, "arguments": arguments}, "started", f"refused: {new}")
+        for name, arguments, old, new in self.judged:
+            if "refused" in new and "refused" not in old and (argument is None or argument in arguments):
+                return Witness({"name": name, "arguments": arguments}, "started", f"refused: {new['refused']}")
         return None
 
-    def all(self, tool: str | None) -> Iterator[tuple[str, dict[str, str]]]:
+    def _all(self) -> Iterator[tuple[str, dict[str, str], Json, Json]]:
+        lengths = sorted(sizes(self.before) | sizes(self.after)) if self._limits_differ() else []
         for name, properties in self.names.items():
-            if tool in (None, name):
-                yield from ((name, arguments) for arguments in samples(properties))
+            for arguments in samples(properties, lengths):
+                yield name, arguments, rendered(self.before, name, arguments), rendered(self.after, name, arguments)
+
+    def _limits_differ(self) -> bool:
+        keys = ("forms", "refusals", "arguments")
+        return any(self.before.get(key) != self.after.get(key) for key in keys)
 
 
-def _shared(old: SpecFiles, new: SpecFiles) -> Mapping[str, Mapping[str, Json]]:
+def _shared(old: SpecFiles, new: SpecFiles) -> Mapping[str, Iterable[str]]:
     before, after = tools(old), tools(new)
     return {
-        name: {key: value for key, value in schema.get("properties", {}).items() if _texts(value) and key in _properties(after[name])}
+        name: [key for key, value in schema.get("properties", {}).items() if _texts(value) and key in _properties(after[name])]
         for name, (_, schema) in before.items()
         if name in after
     }

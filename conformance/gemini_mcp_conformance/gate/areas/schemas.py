@@ -11,9 +11,8 @@ from gemini_mcp_conformance.gate.kinds import SCHEMA, kind_of
 from gemini_mcp_conformance.gate.positions import Json, Path
 from gemini_mcp_conformance.gate.schema.changes import SchemaChange, changes
 from gemini_mcp_conformance.gate.schema.inline import ANNOTATIONS, bare, inline
-from gemini_mcp_conformance.gate.schema.witness import candidates, witness
+from gemini_mcp_conformance.gate.schema.witness import Search
 from gemini_mcp_conformance.gate.sources import SpecFiles
-from gemini_mcp_conformance.gate.validation import accepts, validator
 from gemini_mcp_conformance.gate.versions import Bump
 
 _ACCEPTED, _REJECTED = "accepted", "rejected"
@@ -29,13 +28,14 @@ class Direction(Enum):
 def compare(old: Json, new: Json, direction: Direction, file: str, path: Path = (), subject: str = "") -> Iterator[Change]:
     """Every difference of two schemas with its verdict and, where there is one, its witness."""
     old, new = inline(old), inline(new)
+    search = Search(bare(old), bare(new))
     for found in changes(old, new):
         verdict, bump = _judged(found, direction)
         rule = f"{direction.value}-{_ruled(found, direction)}"
         place = f"`{_named(found.path)}` of {subject}" if _named(found.path) else subject
         yield Change(
             rule, verdict, bump, file, (*path, *found.path), _sentence(place, found.message), found.old, found.new,
-            witness=_witness(old, new, found, direction, verdict),
+            witness=_witness(search, found, direction, verdict),
         )  # fmt: skip
 
 
@@ -85,30 +85,28 @@ def _ruled(change: SchemaChange, direction: Direction) -> str:
     return f"{change.keyword}-{extent or 'rewritten'}"
 
 
-def _witness(old: Json, new: Json, change: SchemaChange, direction: Direction, verdict: Verdict) -> Witness | None:
-    before, after = bare(old), bare(new)
+def _witness(search: Search, change: SchemaChange, direction: Direction, verdict: Verdict) -> Witness | None:
     place = change.path
     if change.keyword.startswith("property-"):
         place = (*change.path[:-2], *([] if change.new is None else ["properties", change.path[-1]]))
     lost = direction is Direction.REQUEST if verdict.breaks else direction is Direction.RESULT
     if change.narrower and (lost or not change.wider or change.keyword == "property-added"):
-        if found := witness(before, after, place):
+        if found := search.lost.nearest(place):
             return Witness(found[0], _ACCEPTED, _REJECTED)
     if change.wider and not (lost and verdict.breaks and change.keyword != "property-removed"):
-        if found := witness(after, before, place):
+        if found := search.gained.nearest(place):
             return Witness(found[0], _REJECTED, _ACCEPTED)
     if verdict.breaks and direction is Direction.REQUEST:
-        return _without_effect(before, after, change)
+        return _without_effect(search, change)
     return None
 
 
-def _without_effect(old: Json, new: Json, change: SchemaChange) -> Witness | None:
+def _without_effect(search: Search, change: SchemaChange) -> Witness | None:
     """A value that both accept and that no longer means the same: one with what has gone, or without what is preset."""
-    inside, outside = validator(old), validator(new)
     gone = change.keyword == "property-removed"
     names = [step for step in (change.path if gone else change.path[:-1]) if isinstance(step, str) and step != "properties"]
-    for value in candidates((old,), (new,)):
-        if _holds(value, names) is gone and accepts(inside, value) and accepts(outside, value):
+    for value in search.kept:
+        if _holds(value, names) is gone:
             return Witness(value, "accepted and used", "accepted and ignored") if gone else _preset(value, change)
     return None
 

@@ -7,6 +7,8 @@ both schemas, so a bad candidate costs time and nothing else.
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from gemini_mcp_conformance.gate.positions import Json, Path
@@ -17,8 +19,8 @@ from gemini_mcp_conformance.gate.validation import accepts, complaints, validato
 Schemas: TypeAlias = tuple[Json, ...]
 
 _DEPTH = 5
-_MOST = 400
-_MOST_INNER = 80
+_MOST = 200
+_MOST_INNER = 32
 _LONGEST_ARRAY = 2000
 _INNER = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("not", "if", "then", "else")
@@ -37,20 +39,58 @@ _SIMPLE: Mapping[str, list[Json]] = {
 }
 
 
-def witness(accepting: Json, rejecting: Json, place: Path = ()) -> Json | None:
-    """A value that `accepting` accepts and `rejecting` rejects, if possible at `place` of its schema, wrapped in a list.
+@dataclass(frozen=True)
+class Search:
+    """The candidates of two schemas, each judged once."""
 
-    The list keeps a witness that is null apart from none.
-    """
+    old: Json
+    new: Json
+
+    @cached_property
+    def lost(self) -> "Found":
+        """What the old schema accepts and the new one rejects, with the places of the new one that reject it."""
+        return Found(_between(self.old, self.new, self.values))
+
+    @cached_property
+    def gained(self) -> "Found":
+        """What the new schema accepts and the old one rejects, with the places of the old one that reject it."""
+        return Found(_between(self.new, self.old, self.values))
+
+    @cached_property
+    def kept(self) -> list[Json]:
+        """What both accept."""
+        sides = validator(self.old), validator(self.new)
+        return [value for value in self.values if all(accepts(side, value) for side in sides)]
+
+    @cached_property
+    def values(self) -> list[Json]:
+        return candidates((self.old,), (self.new,))
+
+
+class Found:
+    """Rejected values with the places that reject them, each sought when it is first asked for."""
+
+    def __init__(self, values: Iterator[tuple[Json, list[Path]]]) -> None:
+        self._values = values
+        self._known: list[tuple[Json, list[Path]]] = []
+
+    def __iter__(self) -> Iterator[tuple[Json, list[Path]]]:
+        yield from self._known
+        for value in self._values:
+            self._known.append(value)
+            yield value
+
+    def nearest(self, place: Path) -> list[Json]:
+        """The first value that is rejected at `place`, or else the first; none where there is none."""
+        there = (value for value, places in self if any(where[: len(place)] == place for where in places))
+        return list(itertools.islice(itertools.chain(there, (value for value, _ in self)), 1))
+
+
+def _between(accepting: Json, rejecting: Json, values: list[Json]) -> Iterator[tuple[Json, list[Path]]]:
     inside, outside = validator(accepting), validator(rejecting)
-    fallback: list[Json] | None = None
-    for value in candidates((accepting,), (rejecting,)):
-        if not accepts(inside, value) or accepts(outside, value):
-            continue
-        if any(complaint.schema_path[: len(place)] == place for complaint in complaints(outside, value)):
-            return [value]
-        fallback = fallback or [value]
-    return fallback
+    for value in values:
+        if not accepts(outside, value) and accepts(inside, value):
+            yield value, [complaint.schema_path for complaint in complaints(outside, value)]
 
 
 def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:

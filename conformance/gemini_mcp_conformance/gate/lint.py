@@ -11,23 +11,25 @@ from gemini_mcp_conformance.gate.sources import SpecFiles
 
 RULES: Mapping[str, Rule] = {**files.RULES, **requirements.RULES, **server.RULES, **calls.RULES, **host.RULES}
 
+DESCRIPTIONS: Mapping[str, str] = {name: (rule.__doc__ or "").strip() for name, rule in RULES.items()}
+"""What each rule demands, in a sentence."""
+
 _GENERAL = {"meta-schema"}
 _STRUCTURAL = (AttributeError, IndexError, KeyError, TypeError)
+"""What a rule may raise on a file so malformed that only `meta-schema` can name it."""
 
 
 def lint(spec: SpecFiles) -> list[Finding]:
     """Every mistake of `spec`, in the order of its files."""
-    findings = [finding for rule in RULES.values() for finding in _applied(rule, spec)]
+    findings: list[Finding] = []
+    stopped: list[Exception] = []
+    for rule in RULES.values():
+        try:
+            findings.extend(rule(spec))
+        except _STRUCTURAL as error:
+            stopped.append(error)
+    if stopped and not findings:
+        raise stopped[0]
     special = {(finding.file, finding.path) for finding in findings if finding.rule not in _GENERAL}
     kept = {finding: None for finding in findings if finding.rule not in _GENERAL or (finding.file, finding.path) not in special}
     return sorted(kept, key=lambda finding: (finding.file, [str(step).zfill(6) for step in finding.path], finding.rule))
-
-
-def _applied(rule: Rule, spec: SpecFiles) -> list[Finding]:
-    """What `rule` finds; nothing where a file is so malformed that only `meta-schema` can name it."""
-    found: list[Finding] = []
-    try:
-        found.extend(rule(spec))
-    except _STRUCTURAL:
-        return found
-    return found

@@ -50,7 +50,7 @@ def json_syntax(spec: SpecFiles) -> Iterator[Finding]:
             yield Finding("json", file, (), f"The file is no JSON: {error}.", "Correct it there.")
         for key in twice:
             message = f"An object holds the key {key!r} twice, and only the last one counts."
-            yield Finding("duplicate-key", file, (), message, "Remove one of them.")
+            yield Finding("json", file, (), message, "Remove one of them.")
 
 
 def _object(pairs: list[tuple[str, Json]], twice: list[str]) -> Mapping[str, Json]:

@@ -103,30 +103,30 @@ def source_exists(spec: SpecFiles) -> Iterator[Finding]:
     for path, entry in requirements(spec):
         source = entry.get("source")
         if isinstance(source, dict) and isinstance(sources, dict) and (wrong := _missing(source, sources)):
-            rule, key, message = wrong
+            key, message = wrong
             fix = "Write why it is decided so." if key == "reason" else "Cite what `sources.json` lists, or add it there."
-            yield Finding(rule, FILE, (*path, "source", key), message, fix)
+            yield Finding("source-exists", FILE, (*path, "source", key), message, fix)
 
 
-def _missing(source: Mapping[str, Json], sources: Mapping[str, Json]) -> tuple[str, str, str] | None:
+def _missing(source: Mapping[str, Json], sources: Mapping[str, Json]) -> tuple[str, str] | None:
     match source:
         case {"kind": "document", "document": document, "heading": heading}:
             headings = {entry["id"]: entry["headings"] for entry in sources["documents"]}
             if document not in headings:
-                return "source-document", "document", f"The document {document!r} is not listed."
+                return "document", f"The document {document!r} is not listed."
             if heading not in headings[document]:
-                return "source-heading", "heading", f"The document {document!r} has no heading {heading!r}."
+                return "heading", f"The document {document!r} has no heading {heading!r}."
         case {"kind": "mcp", "revision": revision, "page": page}:
             pages = {entry["revision"]: entry["pages"] for entry in sources["mcp"]}
             if page not in pages.get(revision, ()):
                 key = "page" if revision in pages else "revision"
-                return "source-mcp", key, f"The page {page!r} of MCP {revision} is not listed."
+                return key, f"The page {page!r} of MCP {revision} is not listed."
         case {"kind": "observed", "package": package, "version": version}:
             versions = {entry["package"]: entry["versions"] for entry in sources["packages"]}
             if version not in versions.get(package, ()):
-                return "source-observed", "version", f"{package} {version} is not listed."
+                return "version", f"{package} {version} is not listed."
         case {"kind": "decision"} if not str(source.get("reason", "")).strip():
-            return "source-reason", "reason", "The decision has no reason."
+            return "reason", "The decision has no reason."
         case _:
             return None
     return None

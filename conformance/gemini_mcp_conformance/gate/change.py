@@ -56,7 +56,9 @@ class Change:
         return hashlib.sha256(canonical(what).encode()).hexdigest()[:12]
 
 
-def breaking(verdict: Verdict, rule: str, file: str, path: Path, message: str, old: Json = None, new: Json = None) -> Change:
+def breaking(
+    verdict: Verdict, rule: str, file: str, path: Path, message: str, old: Json = None, new: Json = None
+) -> Change:
     """A change that breaks somebody who is right today."""
     return Change(rule, verdict, Bump.MAJOR, file, path, message, old, new)
 

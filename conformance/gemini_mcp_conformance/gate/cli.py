@@ -17,7 +17,7 @@ from gemini_mcp_conformance.gate.freeze import frozen
 from gemini_mcp_conformance.gate.impact import impact
 from gemini_mcp_conformance.gate.lint import lint
 from gemini_mcp_conformance.gate.lint_report import FORMATS as LINT_FORMATS
-from gemini_mcp_conformance.gate.positions import Json
+from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
 from gemini_mcp_conformance.gate.sources import SourceError, read, read_directory
 
 _EPILOG = "exit: 0 nothing to complain of, 1 mistakes, refused changes or drifted pages, 2 usage"
@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("gemini-mcp-spec", description="Judge changes of the specification.", epilog=_EPILOG)
+    parser = argparse.ArgumentParser(
+        "gemini-mcp-spec", description="Judge changes of the specification.", epilog=_EPILOG
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     linting = commands.add_parser("lint", help="find the mistakes of a specification", epilog=_EPILOG)
     linting.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)")
@@ -47,15 +49,21 @@ def _parser() -> argparse.ArgumentParser:
     diffing.add_argument("old", metavar="OLD", help="a directory, git ref or wheel")
     diffing.add_argument("new", nargs="?", default="spec", metavar="NEW", help="the same (spec)")
     diffing.add_argument("--format", choices=[*DIFF_FORMATS], default="text")
-    diffing.add_argument("--impact", action="append", default=[], metavar="REPORT", help="JSON report of a port; repeatable")
+    diffing.add_argument(
+        "--impact", action="append", default=[], metavar="REPORT", help="JSON report of a port; repeatable"
+    )
     diffing.add_argument("--strict", action="store_true", help="a missing minor or patch bump fails too")
     diffing.set_defaults(run=_diff)
     documenting = commands.add_parser("docs", help="write the pages about a specification", epilog=_EPILOG)
-    documenting.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)")
+    documenting.add_argument(
+        "spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)"
+    )
     documenting.add_argument("--output", default="docs/spec", metavar="DIR", help="where the pages lie (docs/spec)")
     documenting.add_argument("--check", action="store_true", help="write nothing; fail when a page differs")
     documenting.set_defaults(run=_docs)
-    freezing = commands.add_parser("freeze", help="keep the requirements of this version as a released list", epilog=_EPILOG)
+    freezing = commands.add_parser(
+        "freeze", help="keep the requirements of this version as a released list", epilog=_EPILOG
+    )
     freezing.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory (spec)")
     freezing.set_defaults(run=_freeze)
     return parser
@@ -80,7 +88,7 @@ def _report(path: Path) -> Json:
         report = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise SourceError(f"The report {str(path)!r} is no JSON: {error}.") from None
-    if not isinstance(report, dict) or not isinstance(report.get("requirements"), list):
+    if not is_object(report) or not is_array(report.get("requirements")):
         raise SourceError(f"{str(path)!r} is no report of the suite. Name one that `run --report json=PATH` wrote.")
     return report
 

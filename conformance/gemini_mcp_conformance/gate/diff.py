@@ -49,7 +49,9 @@ class Comparison:
     @property
     def breaks(self) -> tuple[Change, ...]:
         """The breaks that nobody has approved."""
-        return tuple(change for change in self.changes if change.verdict.breaks and change.fingerprint not in self.approved)
+        return tuple(
+            change for change in self.changes if change.verdict.breaks and change.fingerprint not in self.approved
+        )
 
     @property
     def stale(self) -> tuple[str, ...]:

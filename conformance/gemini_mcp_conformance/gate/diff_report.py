@@ -7,7 +7,7 @@ from gemini_mcp_conformance.gate.annotation import annotation
 from gemini_mcp_conformance.gate.change import Change, Verdict
 from gemini_mcp_conformance.gate.diff import Comparison
 from gemini_mcp_conformance.gate.impact import Flip
-from gemini_mcp_conformance.gate.positions import Json
+from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
 
 _LONGEST_TEXT = 120
 _LEVELS = {Verdict.CALLERS: "error", Verdict.PORTS: "error", Verdict.NOTICE: "notice", Verdict.COMPATIBLE: "notice"}
@@ -24,9 +24,13 @@ def summary(comparison: Comparison) -> list[str]:
     """What was compared, what the version is and should be, and what to do."""
     old, new = comparison.old, comparison.new
     count = len(comparison.changes)
-    lines = [f"{count or 'no'} change{'' if count == 1 else 's'} from {old.version} ({old.name}) to {new.version} ({new.name})"]
+    lines = [
+        f"{count or 'no'} change{'' if count == 1 else 's'} from {old.version} ({old.name}) to {new.version} ({new.name})"
+    ]
     if comparison.is_refused:
-        lines.append(f"The version {new.version} is too low: {_demand(comparison)} Or approve the breaks in approved-breaks.json.")
+        lines.append(
+            f"The version {new.version} is too low: {_demand(comparison)} Or approve the breaks in approved-breaks.json."
+        )
     elif not comparison.is_reached:
         lines.append(f"The version {new.version} is low: {_demand(comparison)}")
     lines += [f"The approval {name} fits no change. Remove it." for name in comparison.stale]
@@ -63,7 +67,12 @@ def markdown(comparison: Comparison, flips: Sequence[Flip]) -> str:
     shown = [change for change in comparison.changes if change.witness]
     for change in shown:
         lines += ["", f"<details><summary>Witness of <code>{change.fingerprint}</code></summary>", "", "```json"]
-        lines += [json.dumps(_witness(change), indent=2, ensure_ascii=False).replace("```", "` ` `"), "```", "", "</details>"]
+        lines += [
+            json.dumps(_witness(change), indent=2, ensure_ascii=False).replace("```", "` ` `"),
+            "```",
+            "",
+            "</details>",
+        ]
     if flips:
         lines += ["", "| port | requirement | was | becomes |", "|---|---|---|---|"]
         lines += [f"| {_cell(flip.port)} | `{flip.requirement}` | {flip.old} | {flip.new} |" for flip in flips]
@@ -72,14 +81,18 @@ def markdown(comparison: Comparison, flips: Sequence[Flip]) -> str:
 
 def github(comparison: Comparison, flips: Sequence[Flip]) -> str:
     """Workflow commands that GitHub shows beside the lines."""
-    return "\n".join([*_annotations(comparison), *(f"::notice title=impact::{flip.port}: {flip.requirement}" for flip in flips)])
+    return "\n".join(
+        [*_annotations(comparison), *(f"::notice title=impact::{flip.port}: {flip.requirement}" for flip in flips)]
+    )
 
 
 def _annotations(comparison: Comparison) -> Iterator[str]:
     for change in comparison.changes:
         place = _place(comparison, change)
         approved = change.fingerprint in comparison.approved
-        level = "warning" if approved or (change.verdict.breaks and not comparison.is_refused) else _LEVELS[change.verdict]
+        level = (
+            "warning" if approved or (change.verdict.breaks and not comparison.is_refused) else _LEVELS[change.verdict]
+        )
         title = f"{change.verdict} ({change.rule}, {change.fingerprint})"
         yield annotation(level, *place, title, change.message)
     if not comparison.is_reached:
@@ -148,15 +161,11 @@ def _witness(change: Change) -> Json:
 
 def _short(value: Json) -> Json:
     """`value` with long repetitive texts written as the specification writes them."""
-    match value:
-        case str() if len(value) > _LONGEST_TEXT and len(set(value)) == 1:
-            return {"repeat": value[0], "times": len(value)}
-        case dict():
-            return {key: _short(inner) for key, inner in value.items()}
-        case list():
-            return [_short(inner) for inner in value]
-        case _:
-            return value
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT and len(set(value)) == 1:
+        return {"repeat": value[0], "times": len(value)}
+    if is_object(value):
+        return {key: _short(inner) for key, inner in value.items()}
+    return [_short(inner) for inner in value] if is_array(value) else value
 
 
 FORMATS: Mapping[str, Callable[[Comparison, Sequence[Flip]], str]] = {

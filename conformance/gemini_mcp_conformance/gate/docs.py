@@ -6,7 +6,7 @@ A page is one function in `_PAGES`; a language is one entry of `_WORDS`, used wh
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from gemini_mcp_conformance.gate.positions import Json
+from gemini_mcp_conformance.gate.positions import Json, is_array
 from gemini_mcp_conformance.gate.rules.requirements import requirements, vectors
 from gemini_mcp_conformance.gate.rules.server import INVOCATION, OUTCOME, tools
 from gemini_mcp_conformance.gate.sources import SpecFiles
@@ -82,9 +82,13 @@ def _arguments(schema: Json, texts: Mapping[str, str], words: Mapping[str, str])
 
 def _type(schema: Json) -> str:
     named = schema.get("type", "")
-    limits = {key: value for key, value in schema.items() if key not in ("type", "title", "description", "properties", "items", "required")}
+    limits = {
+        key: value
+        for key, value in schema.items()
+        if key not in ("type", "title", "description", "properties", "items", "required")
+    }
     said = ", ".join(f"`{key}` {json.dumps(value, ensure_ascii=False)}" for key, value in limits.items())
-    return ", ".join(part for part in (" | ".join(named) if isinstance(named, list) else named, said) if part)
+    return ", ".join(part for part in (" | ".join(named) if is_array(named) else named, said) if part)
 
 
 def _command(invocation: Json, name: str, words: Mapping[str, str]) -> list[str]:
@@ -93,7 +97,9 @@ def _command(invocation: Json, name: str, words: Mapping[str, str]) -> list[str]
     lines = [f"{words['command']}:", "", "```text", argv, "```", ""]
     for file, value in template.get("files", {}).items():
         variables = [variable for variable, held in template.get("env", {}).items() if held["file"] == file]
-        lines.append(f"- {words['file']} `{file}`: `<{value['argument']}>`, {', '.join(f'`{one}`' for one in variables)}")
+        lines.append(
+            f"- {words['file']} `{file}`: `<{value['argument']}>`, {', '.join(f'`{one}`' for one in variables)}"
+        )
     if "cwd" in template:
         lines.append(f"- {words['cwd']}: `<{template['cwd']}>`")
     return [*lines, ""]
@@ -118,13 +124,19 @@ def _element(element: Json) -> str:
 def _refusals(invocation: Json) -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     for name, entry in invocation["refusals"].items():
-        named = [f"`{argument}`" for argument, rule in invocation["arguments"].items() if name in rule.get("refuse", ())]
+        named = [
+            f"`{argument}`" for argument, rule in invocation["arguments"].items() if name in rule.get("refuse", ())
+        ]
         rows.append(("*" if entry.get("everywhere") else ", ".join(named), f"`{name}`", entry["sentence"]))
     return rows
 
 
 def _schema(schema: Json, words: Mapping[str, str]) -> list[str]:
-    return [schema.get("description", ""), "", *_table(("", words["type"], words["required"], words["means"]), _members(schema, ""))]
+    return [
+        schema.get("description", ""),
+        "",
+        *_table(("", words["type"], words["required"], words["means"]), _members(schema, "")),
+    ]
 
 
 def _members(schema: Json, path: str) -> list[tuple[str, str, str, str]]:
@@ -143,7 +155,10 @@ def _errors(spec: SpecFiles) -> str:
         (f"`{entry['id']}`", entry["when"], ", ".join(map(str, entry.get("exit", ()))), f"`{entry['stderr']}`" if "stderr" in entry else "", entry["sentence"])
         for entry in outcome["sentences"]
     ]  # fmt: skip
-    head = [f"The text of every error begins with `{outcome['prefix'].strip()}`. The first sentence that fits is said.", ""]
+    head = [
+        f"The text of every error begins with `{outcome['prefix'].strip()}`. The first sentence that fits is said.",
+        "",
+    ]
     return _page(spec, "Errors", [*head, *_table(("id", "when", "exit codes", "stderr holds", "sentence"), rows)])
 
 
@@ -154,7 +169,10 @@ def _requirements(spec: SpecFiles) -> str:
         for area in dict.fromkeys(_area(entry) for entry in entries if entry["profile"] == profile):
             lines += [f"## {profile}: {area}", ""]
             held = [entry for entry in entries if entry["profile"] == profile and _area(entry) == area]
-            rows = [(f"`{entry['id']}`", entry["level"], entry["sentence"], _source(entry["source"]), entry["since"]) for entry in held]
+            rows = [
+                (f"`{entry['id']}`", entry["level"], entry["sentence"], _source(entry["source"]), entry["since"])
+                for entry in held
+            ]
             lines += _table(("id", "level", "statement", "source", "since"), rows)
     return _page(spec, "Requirements", lines)
 
@@ -177,7 +195,11 @@ def _source(source: Json) -> str:
 
 def _catalogue(spec: SpecFiles) -> str:
     lines: list[str] = []
-    for title, folder in (("Cases", "server/cases"), ("Scenarios", "server/scenarios"), ("Host scenarios", "host/scenarios")):
+    for title, folder in (
+        ("Cases", "server/cases"),
+        ("Scenarios", "server/scenarios"),
+        ("Host scenarios", "host/scenarios"),
+    ):
         rows = [_entry(file, document) for file, document in spec.folder(folder).items()]
         lines += [f"## {title}", "", *_table(("file", "shows", "requirements"), rows)]
     scripts = [(f"`{file}`", document["description"], "") for file, document in spec.folder("server/scripts").items()]
@@ -185,7 +207,11 @@ def _catalogue(spec: SpecFiles) -> str:
     counts: dict[str, int] = {}
     for file, _, _ in vectors(spec):
         counts[file] = counts.get(file, 0) + 1
-    lines += ["## Host vectors", "", *_table(("file", "vectors"), [(f"`{file}`", str(count)) for file, count in counts.items()])]
+    lines += [
+        "## Host vectors",
+        "",
+        *_table(("file", "vectors"), [(f"`{file}`", str(count)) for file, count in counts.items()]),
+    ]
     return _page(spec, "Cases, scenarios, scripts and vectors", lines)
 
 

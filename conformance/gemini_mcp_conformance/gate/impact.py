@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gemini_mcp_conformance.gate.change import Change
 from gemini_mcp_conformance.gate.diff import Comparison
-from gemini_mcp_conformance.gate.positions import Json
+from gemini_mcp_conformance.gate.positions import Json, is_object
 from gemini_mcp_conformance.gate.rules.calls import calls
 from gemini_mcp_conformance.gate.rules.requirements import requirements
 
@@ -35,7 +35,7 @@ def impact(comparison: Comparison, reports: Iterable[tuple[str, Json]]) -> list[
 
 def _port(name: str, report: Json) -> str:
     port = report.get("port")
-    return f"{port['name']} {port['version']} ({name})" if isinstance(port, dict) else name
+    return f"{port['name']} {port['version']} ({name})" if is_object(port) else name
 
 
 def _flips(comparison: Comparison, port: str, report: Json) -> Iterator[Flip]:

@@ -39,11 +39,20 @@ NEEDED = (
     "server/results/error.schema.json",
 )
 
-NAMED_BY_ID = {"case": "id", "script": "id", "scenario": "id", "host-scenario": "id", "tool": "name", "locale": "locale"}
+NAMED_BY_ID = {
+    "case": "id",
+    "script": "id",
+    "scenario": "id",
+    "host-scenario": "id",
+    "tool": "name",
+    "locale": "locale",
+}
 """Kinds whose file carries the name that its content holds under this key."""
 
 
 def kind_of(path: str) -> str | None:
     """The kind of the file at `path`, if it has one."""
     depth = path.count("/")
-    return next((kind for pattern, kind in KINDS.items() if pattern.count("/") == depth and fnmatchcase(path, pattern)), None)
+    return next(
+        (kind for pattern, kind in KINDS.items() if pattern.count("/") == depth and fnmatchcase(path, pattern)), None
+    )

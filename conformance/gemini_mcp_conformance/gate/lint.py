@@ -31,5 +31,9 @@ def lint(spec: SpecFiles) -> list[Finding]:
     if stopped and not findings:
         raise stopped[0]
     special = {(finding.file, finding.path) for finding in findings if finding.rule not in _GENERAL}
-    kept = {finding: None for finding in findings if finding.rule not in _GENERAL or (finding.file, finding.path) not in special}
+    kept = {
+        finding: None
+        for finding in findings
+        if finding.rule not in _GENERAL or (finding.file, finding.path) not in special
+    }
     return sorted(kept, key=lambda finding: (finding.file, [str(step).zfill(6) for step in finding.path], finding.rule))

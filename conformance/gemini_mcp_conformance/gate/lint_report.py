@@ -34,7 +34,8 @@ def as_json(findings: Sequence[Located]) -> str:
 def github(findings: Sequence[Located]) -> str:
     """Workflow commands that GitHub shows beside the lines."""
     return "\n".join(
-        annotation("error", found.file, found.line, found.column, found.finding.rule, found.sentence) for found in findings
+        annotation("error", found.file, found.line, found.column, found.finding.rule, found.sentence)
+        for found in findings
     )
 
 

@@ -5,8 +5,9 @@ Only lookups belong here. Positions are found when a message needs them, because
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]
@@ -85,3 +86,13 @@ def _next(text: str, offset: int) -> int:
 def _skip(text: str, offset: int) -> int:
     match = _SPACE.match(text, offset)
     return match.end() if match else offset
+
+
+def is_object(value: Json) -> TypeGuard[Mapping[str, Json]]:
+    """Whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Json) -> TypeGuard[Sequence[Json]]:
+    """Whether a JSON value is an array."""
+    return isinstance(value, list)

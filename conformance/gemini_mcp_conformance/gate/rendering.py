@@ -17,7 +17,11 @@ def rendered(invocation: Json, tool: str, arguments: Mapping[str, str]) -> Json:
     template = invocation["tools"][tool]
     stdin: list[str] = []
     argv = [invocation["program"], *_elements(template["argv"], present, invocation, stdin)]
-    files = {name: present[value["argument"]] for name, value in template.get("files", {}).items() if value["argument"] in present}
+    files = {
+        name: present[value["argument"]]
+        for name, value in template.get("files", {}).items()
+        if value["argument"] in present
+    }
     env = {name: value["file"] for name, value in template.get("env", {}).items() if value["file"] in files}
     held = {"stdin": "".join(stdin), "files": files, "env": env, "cwd": present.get(template.get("cwd"))}
     return {"argv": argv, **{key: value for key, value in held.items() if value}}
@@ -41,7 +45,21 @@ def samples(names: Iterable[str], sizes: Iterable[tuple[str, int]]) -> Iterator[
     for name in names:
         yield {other: value for other, value in full.items() if other != name}
         yield {name: full[name]}
-        for value in ("", " ", "-x", "--help", "help", "mcp", "12", "0x1f", "a\nb", "a\u0000b", "\x1b", "@file", "/help"):
+        for value in (
+            "",
+            " ",
+            "-x",
+            "--help",
+            "help",
+            "mcp",
+            "12",
+            "0x1f",
+            "a\nb",
+            "a\u0000b",
+            "\x1b",
+            "@file",
+            "/help",
+        ):
             yield {**full, name: value}
     yield from ({**full, name: "a" * size} for name, size in sizes if name in full)
 

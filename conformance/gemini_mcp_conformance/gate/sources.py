@@ -8,12 +8,12 @@ import json
 import subprocess
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from gemini_mcp_conformance.gate.positions import Json, Position, locate
+from gemini_mcp_conformance.gate.positions import Json, Position, is_array, is_object, locate
 from gemini_mcp_conformance.gate.positions import Path as JsonPath
 
 _WHEEL_FOLDER = "gemini_mcp/_spec/"
@@ -51,6 +51,18 @@ class SpecFiles:
             if path.rpartition("/")[0] == name and path.endswith(".json")
         }
 
+    def objects(self, file: str, key: str) -> Mapping[str, Json]:
+        """The object that a document holds under `key`; empty where there is none."""
+        document = self.documents.get(file)
+        held = document.get(key) if is_object(document) else None
+        return held if is_object(held) else {}
+
+    def entries(self, file: str, key: str) -> Sequence[Json]:
+        """The array that a document holds under `key`; empty where there is none."""
+        document = self.documents.get(file)
+        held = document.get(key) if is_object(document) else None
+        return held if is_array(held) else ()
+
     def shown(self, path: str) -> str:
         return self.prefix + path
 
@@ -61,7 +73,7 @@ class SpecFiles:
     def version(self) -> str:
         """The version that the manifest names, `0.0.0` where it names none."""
         manifest = self.documents.get("manifest.json")
-        version = manifest.get("version") if isinstance(manifest, dict) else None
+        version = manifest.get("version") if is_object(manifest) else None
         return version if isinstance(version, str) else "0.0.0"
 
 

@@ -3,16 +3,17 @@
 The one place that speaks to `jsonschema`. Formats are asserted, because a port's validator may assert them too.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.exceptions import SchemaError, best_match
+from jsonschema.exceptions import SchemaError
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_object
 
 _LONGEST_MESSAGE = 240
 
@@ -45,13 +46,21 @@ def validator(schema: Json, others: Iterable[Json] = ()) -> Validator:
 def complaints(validator: Validator, instance: Json) -> Iterator[Complaint]:
     """Every complaint about `instance`, for a choice of schemas the one that came nearest."""
     for error in validator.iter_errors(instance):
-        nearest: ValidationError = best_match([error]) or error
+        nearest = _nearest(error)
         yield Complaint(
             path=tuple(nearest.absolute_path),
             keyword=str(nearest.validator),
             schema_path=tuple(error.absolute_schema_path),
             message=_short(nearest.message),
         )
+
+
+def _nearest(error: ValidationError) -> ValidationError:
+    """The error inside a choice of schemas that lies deepest, in the branch that has fewest."""
+    while error.context:
+        branches = Counter(inner.schema_path[0] for inner in error.context)
+        error = min(error.context, key=lambda inner: (-len(inner.absolute_path), branches[inner.schema_path[0]]))
+    return error
 
 
 def schema_complaint(schema: Json) -> Complaint | None:
@@ -73,7 +82,7 @@ def accepts(validator: Validator, instance: Json) -> bool:
 
 def by_kind(metas: Mapping[str, Json]) -> Mapping[str, Validator]:
     """The validator of every kind, from the documents of `meta/`."""
-    return {_kind(path): validator(schema, metas.values()) for path, schema in metas.items() if isinstance(schema, dict)}
+    return {_kind(path): validator(schema, metas.values()) for path, schema in metas.items() if is_object(schema)}
 
 
 def _kind(path: str) -> str:

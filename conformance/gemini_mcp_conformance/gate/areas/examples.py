@@ -4,9 +4,10 @@ A new kind of example is one line in `_FREE`.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gemini_mcp_conformance.gate.change import Change, Verdict, breaking, harmless, notice
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_object
 from gemini_mcp_conformance.gate.rules.requirements import vectors
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
@@ -41,7 +42,9 @@ def _compared(
 ) -> Iterator[Change]:
     if new is None:
         file, path, entry = old or ("", (), {})
-        yield _tied(notice(Bump.PATCH, f"{kind}-removed", file, path, f"The {kind} {_name(entry)} is gone.", entry), entry)
+        yield _tied(
+            notice(Bump.PATCH, f"{kind}-removed", file, path, f"The {kind} {_name(entry)} is gone.", entry), entry
+        )
         return
     file, path, entry = new
     if old is None:
@@ -62,9 +65,9 @@ def _compared(
 
 
 def _name(entry: Json) -> str:
-    return repr(entry.get("id")) if isinstance(entry, dict) else "without an id"
+    return repr(entry.get("id")) if is_object(entry) else "without an id"
 
 
 def _tied(change: Change, entry: Json) -> Change:
-    names = entry.get("requirements", ()) if isinstance(entry, dict) else ()
-    return Change(**{**vars(change), "requirements": tuple(names)})
+    names = entry.get("requirements", ()) if is_object(entry) else ()
+    return replace(change, requirements=tuple(names))

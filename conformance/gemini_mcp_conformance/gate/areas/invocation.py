@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from gemini_mcp_conformance.gate.change import Change, Verdict, Witness, breaking, harmless, notice
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.rendering import rendered, samples, sizes
 from gemini_mcp_conformance.gate.rules.server import INVOCATION, tools
 from gemini_mcp_conformance.gate.sources import SpecFiles
@@ -72,14 +72,18 @@ class _Calls:
 def _shared(old: SpecFiles, new: SpecFiles) -> Mapping[str, Iterable[str]]:
     before, after = tools(old), tools(new)
     return {
-        name: [key for key, value in schema.get("properties", {}).items() if _texts(value) and key in _properties(after[name])]
+        name: [
+            key
+            for key, value in schema.get("properties", {}).items()
+            if _texts(value) and key in _properties(after[name])
+        ]
         for name, (_, schema) in before.items()
         if name in after
     }
 
 
 def _texts(schema: Json) -> bool:
-    return isinstance(schema, dict) and schema.get("type", "string") == "string"
+    return is_object(schema) and schema.get("type", "string") == "string"
 
 
 def _properties(tool: tuple[str, Json]) -> Mapping[str, Json]:
@@ -150,7 +154,9 @@ def _arguments(before: Json, after: Json, known: set[str], calls: _Calls) -> Ite
             if old.get(key) != new.get(key):
                 path = ("arguments", name, key)
                 message = f"`{key}` of the argument `{name}` is another."
-                change = breaking(Verdict.PORTS, f"argument-{key}", INVOCATION, path, message, old.get(key), new.get(key))
+                change = breaking(
+                    Verdict.PORTS, f"argument-{key}", INVOCATION, path, message, old.get(key), new.get(key)
+                )
                 yield replace(change, witness=calls.different())
 
 
@@ -197,14 +203,16 @@ def _template(name: str, key: str, old: Json, new: Json, calls: _Calls) -> Chang
 def _only_new(key: str, old: Json, new: Json, calls: _Calls) -> bool:
     """Whether a command line grew only by elements for arguments that no call could carry before."""
     known = {name for properties in calls.names.values() for name in properties}
-    if key != "argv" or not isinstance(old, list) or not isinstance(new, list):
+    if key != "argv" or not is_array(old) or not is_array(new):
         return False
-    return old == [element for element in new if not (isinstance(element, dict) and element.get("with", "") not in {*known, ""})]
+    return old == [
+        element for element in new if not (is_object(element) and element.get("with", "") not in {*known, ""})
+    ]
 
 
 def _leaves(rule: tuple[str, str], path: Path, old: Json, new: Json, calls: _Calls) -> Iterator[Change]:
     """One change for each value that differs, as deep as both sides are objects."""
-    if isinstance(old, dict) and isinstance(new, dict):
+    if is_object(old) and is_object(new):
         for key in sorted({*old, *new}):
             if old.get(key) != new.get(key):
                 yield from _leaves(rule, (*path, key), old.get(key), new.get(key), calls)

@@ -1,11 +1,11 @@
 """Results and errors compared: what callers read in them, and what ports read in gemini's output. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gemini_mcp_conformance.gate.change import Change, Verdict, Witness, breaking, harmless, notice
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.rules.server import OUTCOME
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
@@ -28,17 +28,25 @@ def outcome_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
             case "notices":
                 yield from _notices(before.get(key, {}), after.get(key, {}))
             case "said":
-                yield notice(Bump.PATCH, "sentence-reworded", OUTCOME, (key,), "`said` is another.", before.get(key), after.get(key))
+                yield notice(
+                    Bump.PATCH,
+                    "sentence-reworded",
+                    OUTCOME,
+                    (key,),
+                    "`said` is another.",
+                    before.get(key),
+                    after.get(key),
+                )
             case _:
                 yield from _leaves(key, (key,), before.get(key), after.get(key))
 
 
 def _leaves(section: str, path: Path, old: Json, new: Json) -> Iterator[Change]:
-    if isinstance(old, dict) and isinstance(new, dict):
+    if is_object(old) and is_object(new):
         for key in sorted({*old, *new}):
             if old.get(key) != new.get(key):
                 yield from _leaves(section, (*path, key), old.get(key), new.get(key))
-    elif path == ("stderr", "masks") and isinstance(old, list) and isinstance(new, list):
+    elif path == ("stderr", "masks") and is_array(old) and is_array(new):
         yield from _masks(path, old, new)
     else:
         verdict = Verdict.CALLERS if section in _CALLERS else Verdict.PORTS
@@ -46,7 +54,7 @@ def _leaves(section: str, path: Path, old: Json, new: Json) -> Iterator[Change]:
         yield breaking(verdict, f"outcome-{section}", OUTCOME, path, message, old, new)
 
 
-def _masks(path: Path, old: list[str], new: list[str]) -> Iterator[Change]:
+def _masks(path: Path, old: Sequence[Json], new: Sequence[Json]) -> Iterator[Change]:
     for mask in [mask for mask in old if mask not in new]:
         yield breaking(Verdict.CALLERS, "mask-removed", OUTCOME, path, f"{mask!r} is masked no longer.", mask)
     for mask in [mask for mask in new if mask not in old]:
@@ -63,14 +71,27 @@ def _notices(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Change]
         elif name not in old:
             yield harmless(Bump.MINOR, "notice-added", OUTCOME, path, f"The notice {name!r} is new.", None, new[name])
         elif old[name] != new[name]:
-            yield notice(Bump.PATCH, "sentence-reworded", OUTCOME, path, f"{name!r} is said otherwise.", old[name], new[name])
+            yield notice(
+                Bump.PATCH, "sentence-reworded", OUTCOME, path, f"{name!r} is said otherwise.", old[name], new[name]
+            )
 
 
 def _sentences(old: list[Json], new: list[Json]) -> Iterator[Change]:
     before = {str(entry.get("id")): entry for entry in old}
     after = {str(entry.get("id")): (index, entry) for index, entry in enumerate(new)}
     for name in [name for name in before if name not in after]:
-        yield _shown(breaking(Verdict.CALLERS, "sentence-removed", OUTCOME, ("sentences",), f"{name!r} is no longer said.", before[name]), old, new)
+        yield _shown(
+            breaking(
+                Verdict.CALLERS,
+                "sentence-removed",
+                OUTCOME,
+                ("sentences",),
+                f"{name!r} is no longer said.",
+                before[name],
+            ),
+            old,
+            new,
+        )
     for name, (index, entry) in after.items():
         path = ("sentences", index)
         if name not in before:
@@ -88,7 +109,9 @@ def _sentence(name: str, path: Path, old: Json, new: Json) -> Iterator[Change]:
     for key in ("when", "stderr"):
         if old.get(key) != new.get(key):
             message = f"{name!r} is said on another condition: `{key}` was {old.get(key)!r} and is {new.get(key)!r}."
-            yield breaking(Verdict.CALLERS, "sentence-condition", OUTCOME, (*path, key), message, old.get(key), new.get(key))
+            yield breaking(
+                Verdict.CALLERS, "sentence-condition", OUTCOME, (*path, key), message, old.get(key), new.get(key)
+            )
     if old.get("exit") != new.get("exit"):
         lost = "exit" in new and ("exit" not in old or set(old["exit"]) - set(new["exit"]))
         message = f"{name!r} is said for other exit codes: {old.get('exit')} before, {new.get('exit')} now."
@@ -101,7 +124,9 @@ def _sentence(name: str, path: Path, old: Json, new: Json) -> Iterator[Change]:
         texts = str(old.get("sentence")), str(new.get("sentence"))
         same = set(_FIELD.findall(texts[0])) == set(_FIELD.findall(texts[1]))
         message = f"{name!r} is said otherwise{'' if same else ', with other fields'}."
-        yield notice(Bump.PATCH if same else Bump.MINOR, "sentence-reworded", OUTCOME, (*path, "sentence"), message, *texts)
+        yield notice(
+            Bump.PATCH if same else Bump.MINOR, "sentence-reworded", OUTCOME, (*path, "sentence"), message, *texts
+        )
 
 
 def _shown(change: Change, old: list[Json], new: list[Json]) -> Change:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gemini_mcp_conformance.gate.change import Change, Verdict, breaking, harmless, notice
 from gemini_mcp_conformance.gate.positions import Json
@@ -47,7 +48,7 @@ def released_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 
 
 def _named(change: Change, name: str) -> Change:
-    return Change(**{**vars(change), "requirements": (name,)})
+    return replace(change, requirements=(name,))
 
 
 def _added(entry: Mapping[str, Json], path: tuple[str | int, ...]) -> Change:
@@ -66,7 +67,9 @@ def _changed(old: Mapping[str, Json], new: Mapping[str, Json], path: tuple[str |
         if rises and new.get("level") not in ("SHOULD", "MAY"):
             yield breaking(Verdict.PORTS, "requirement-raised", FILE, place, message, *levels)
         else:
-            yield notice(Bump.MINOR, "requirement-raised" if rises else "requirement-lowered", FILE, place, message, *levels)
+            yield notice(
+                Bump.MINOR, "requirement-raised" if rises else "requirement-lowered", FILE, place, message, *levels
+            )
     if old.get("profile") != new.get("profile"):
         message = f"{name!r} binds another profile: {new.get('profile')}."
         values = old.get("profile"), new.get("profile")

@@ -8,7 +8,7 @@ from enum import Enum
 
 from gemini_mcp_conformance.gate.change import Change, Verdict, Witness, harmless
 from gemini_mcp_conformance.gate.kinds import SCHEMA, kind_of
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.schema.changes import SchemaChange, changes
 from gemini_mcp_conformance.gate.schema.inline import ANNOTATIONS, bare, inline
 from gemini_mcp_conformance.gate.schema.witness import Search
@@ -25,7 +25,9 @@ class Direction(Enum):
     RESULT = "result"
 
 
-def compare(old: Json, new: Json, direction: Direction, file: str, path: Path = (), subject: str = "") -> Iterator[Change]:
+def compare(
+    old: Json, new: Json, direction: Direction, file: str, path: Path = (), subject: str = ""
+) -> Iterator[Change]:
     """Every difference of two schemas with its verdict and, where there is one, its witness."""
     old, new = inline(old), inline(new)
     search = Search(bare(old), bare(new))
@@ -81,7 +83,9 @@ def _judged(change: SchemaChange, direction: Direction) -> tuple[Verdict, Bump]:
 def _ruled(change: SchemaChange, direction: Direction) -> str:
     if change.keyword.startswith("property-") or change.keyword in ANNOTATIONS:
         return change.keyword
-    extent = {(True, False): "narrower", (False, True): "wider", (True, True): "other"}.get((change.narrower, change.wider))
+    extent = {(True, False): "narrower", (False, True): "wider", (True, True): "other"}.get(
+        (change.narrower, change.wider)
+    )
     return f"{change.keyword}-{extent or 'rewritten'}"
 
 
@@ -104,7 +108,9 @@ def _witness(search: Search, change: SchemaChange, direction: Direction, verdict
 def _without_effect(search: Search, change: SchemaChange) -> Witness | None:
     """A value that both accept and that no longer means the same: one with what has gone, or without what is preset."""
     gone = change.keyword == "property-removed"
-    names = [step for step in (change.path if gone else change.path[:-1]) if isinstance(step, str) and step != "properties"]
+    names = [
+        step for step in (change.path if gone else change.path[:-1]) if isinstance(step, str) and step != "properties"
+    ]
     for value in search.kept:
         if _holds(value, names) is gone:
             return Witness(value, "accepted and used", "accepted and ignored") if gone else _preset(value, change)
@@ -117,11 +123,11 @@ def _preset(value: Json, change: SchemaChange) -> Witness:
 
 def _holds(value: Json, names: list[str]) -> bool:
     for name in names:
-        value = value[:1] if name == "items" and isinstance(value, list) else value
-        value = value[0] if isinstance(value, list) and value else value
+        value = value[:1] if name == "items" and is_array(value) else value
+        value = value[0] if is_array(value) and value else value
         if name == "items":
             continue
-        if not isinstance(value, dict) or name not in value:
+        if not is_object(value) or name not in value:
             return False
         value = value[name]
     return True

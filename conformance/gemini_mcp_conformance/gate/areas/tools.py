@@ -36,7 +36,9 @@ def locale_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         elif file not in after:
             yield breaking(Verdict.CALLERS, "locale-removed", file, (), f"The locale `{file}` is gone.")
         elif before[file] != after[file]:
-            yield notice(Bump.PATCH, "locale-reworded", file, (), f"`{file}` says something else.", before[file], after[file])
+            yield notice(
+                Bump.PATCH, "locale-reworded", file, (), f"`{file}` says something else.", before[file], after[file]
+            )
 
 
 def _tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:

@@ -9,7 +9,7 @@ from pathlib import Path as Folder
 
 from gemini_mcp_conformance.fake.script import ScriptError, to_shell
 from gemini_mcp_conformance.gate.findings import Finding, Rule
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.rules.server import tools
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.validation import Validator, complaints, schema_complaint, validator
@@ -30,33 +30,28 @@ class Call:
 def calls(spec: SpecFiles) -> Iterator[Call]:
     """Every call that cases and scenarios make."""
     for file, case in spec.folder("server/cases").items():
-        if isinstance(case, dict) and isinstance(case.get("call"), dict):
+        if is_object(case) and is_object(case.get("call")):
             yield _call(file, (), case, case.get("invocation") is not None)
     for file, path, step in steps(spec):
-        if isinstance(step.get("call"), dict):
+        if is_object(step.get("call")):
             yield _call(file, path, step, step.get("script") is not None)
 
 
 def steps(spec: SpecFiles) -> Iterator[tuple[str, Path, Mapping[str, Json]]]:
     """Every step of every scenario, with its file and path."""
-    for file, scenario in spec.folder("server/scenarios").items():
-        held = scenario.get("steps", []) if isinstance(scenario, dict) else []
-        for index, step in enumerate(held):
-            if isinstance(step, dict):
+    for file in spec.folder("server/scenarios"):
+        for index, step in enumerate(spec.entries(file, "steps")):
+            if is_object(step):
                 yield file, ("steps", index), step
 
 
 def expanded(value: Json) -> Json:
     """`value` with every abbreviated text written out."""
-    match value:
-        case {"repeat": str(text), "times": int(times)} if len(value) == 2:
-            return text * times
-        case dict():
-            return {key: expanded(inner) for key, inner in value.items()}
-        case list():
-            return [expanded(inner) for inner in value]
-        case _:
-            return value
+    if is_object(value):
+        if value.keys() == {"repeat", "times"}:
+            return value["repeat"] * value["times"]
+        return {key: expanded(inner) for key, inner in value.items()}
+    return [expanded(inner) for inner in value] if is_array(value) else value
 
 
 def _call(file: str, path: Path, holder: Mapping[str, Json], starts: bool) -> Call:
@@ -92,18 +87,20 @@ def call_result(spec: SpecFiles) -> Iterator[Finding]:
     """A result is valid against the schema of a success or of an error."""
     validators = {name: found for name in ("success", "error") if (found := _result_validator(spec, name))}
     for call in calls(spec):
-        if not isinstance(call.result, dict):
+        if not is_object(call.result):
             continue
         kind = "error" if call.result.get("isError") else "success"
         for complaint in complaints(validators[kind], call.result) if kind in validators else ():
             message = f"This is no {kind}: {complaint.message}."
             path = (*call.path, "result", *complaint.path)
-            yield Finding("call-result", call.file, path, message, f"`server/results/{kind}.schema.json` says what it is.")
+            yield Finding(
+                "call-result", call.file, path, message, f"`server/results/{kind}.schema.json` says what it is."
+            )
 
 
 def _result_validator(spec: SpecFiles, name: str) -> Validator | None:
     schema = spec.documents.get(f"server/results/{name}.schema.json")
-    return validator(schema) if isinstance(schema, dict) and schema_complaint(schema) is None else None
+    return validator(schema) if is_object(schema) and schema_complaint(schema) is None else None
 
 
 def script_exists(spec: SpecFiles) -> Iterator[Finding]:
@@ -121,7 +118,7 @@ def script_plays(spec: SpecFiles) -> Iterator[Finding]:
     scripts += [(file, (*path, "script"), step["script"]) for file, path, step in steps(spec) if step.get("script")]
     for file, path, script in scripts:
         for key in ("play", "listSessions"):
-            if isinstance(script, dict) and (wrong := _unplayable(script.get(key))):
+            if is_object(script) and (wrong := _unplayable(script.get(key))):
                 yield Finding("script-plays", file, (*path, key), wrong, "Write steps that the fake knows.")
 
 
@@ -157,10 +154,10 @@ def step_name(spec: SpecFiles) -> Iterator[Finding]:
 
 def _releases(spec: SpecFiles, file: str) -> set[str]:
     scenario = spec.documents[file]
-    scripts = [step.get("script") for step in scenario["steps"] if isinstance(step, dict)]
+    scripts = [step.get("script") for step in scenario["steps"] if is_object(step)]
     named = [spec.documents.get(f"server/scripts/{name}.json") if isinstance(name, str) else name for name in scripts]
-    played = [step for script in named if isinstance(script, dict) for step in script.get("play", [])]
-    return {step["release"] for step in played if isinstance(step, dict) and "release" in step}
+    played = [step for script in named if is_object(script) for step in script.get("play", [])]
+    return {step["release"] for step in played if is_object(step) and "release" in step}
 
 
 RULES: Mapping[str, Rule] = {

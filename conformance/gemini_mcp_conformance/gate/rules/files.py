@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.kinds import NAMED_BY_ID, NEEDED, SCHEMA, kind_of
-from gemini_mcp_conformance.gate.positions import Json
+from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.validation import by_kind, complaints, schema_complaint
 
@@ -87,7 +87,7 @@ def file_name(spec: SpecFiles) -> Iterator[Finding]:
     for file, document in spec.documents.items():
         key = NAMED_BY_ID.get(kind_of(file) or "")
         stem = file.rpartition("/")[2].removesuffix(".json")
-        name = document.get(key) if key and isinstance(document, dict) else None
+        name = document.get(key) if key and is_object(document) else None
         if key and isinstance(name, str) and name != stem:
             message = f"The file is named {stem!r}, but its `{key}` is {name!r}."
             yield Finding("file-name", file, (key,), message, "Make them equal.")
@@ -96,8 +96,8 @@ def file_name(spec: SpecFiles) -> Iterator[Finding]:
 def manifest_files(spec: SpecFiles) -> Iterator[Finding]:
     """`files` of the manifest, where there is one, lists every file and no other."""
     manifest = spec.documents.get("manifest.json")
-    listed = manifest.get("files") if isinstance(manifest, dict) else None
-    if not isinstance(listed, list):
+    listed = manifest.get("files") if is_object(manifest) else None
+    if not is_array(listed):
         return
     for file in sorted(set(spec.files) - set(listed)):
         yield Finding("manifest-files", "manifest.json", ("files",), f"`{file}` is not listed.", "List it.")
@@ -108,7 +108,9 @@ def manifest_files(spec: SpecFiles) -> Iterator[Finding]:
 def schema_valid(spec: SpecFiles) -> Iterator[Finding]:
     """A schema, that of a tool's arguments included, is a JSON Schema of 2020-12."""
     schemas = [(file, (), document) for file, document in spec.documents.items() if kind_of(file) == SCHEMA]
-    tools = [(file, ("inputSchema",), tool.get("inputSchema", {})) for file, tool in spec.folder("server/tools").items()]
+    tools = [
+        (file, ("inputSchema",), tool.get("inputSchema", {})) for file, tool in spec.folder("server/tools").items()
+    ]
     for file, path, schema in [*schemas, *tools]:
         if complaint := schema_complaint(schema):
             message = f"This is no JSON Schema: {complaint.message}."

@@ -6,6 +6,7 @@ A rule that only files of `host/` have belongs here.
 from collections.abc import Iterator, Mapping
 
 from gemini_mcp_conformance.gate.findings import Finding, Rule
+from gemini_mcp_conformance.gate.positions import is_object
 from gemini_mcp_conformance.gate.rules.requirements import vectors
 from gemini_mcp_conformance.gate.sources import SpecFiles
 
@@ -25,7 +26,7 @@ def vector_id(spec: SpecFiles) -> Iterator[Finding]:
 
 def profile_known(spec: SpecFiles) -> Iterator[Finding]:
     """The profile of a vector or a scenario is one that exists."""
-    scenarios = ((file, (), entry) for file, entry in spec.folder("host/scenarios").items() if isinstance(entry, dict))
+    scenarios = ((file, (), entry) for file, entry in spec.folder("host/scenarios").items() if is_object(entry))
     for file, path, entry in [*vectors(spec), *scenarios]:
         if entry.get("profile") not in PROFILES:
             message = f"There is no profile {entry.get('profile')!r}."

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp_conformance.gate.findings import Finding, Rule
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.versions import Version
 
@@ -21,19 +21,14 @@ _CITING = ("server/cases", "server/scenarios", "host/scenarios")
 
 def requirements(spec: SpecFiles) -> list[tuple[Path, Mapping[str, Json]]]:
     """Every requirement with its path, as far as the file has them."""
-    document = spec.documents.get(FILE)
-    entries = document.get("requirements") if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        return []
-    found = ((("requirements", index), entry) for index, entry in enumerate(entries))
-    return [(path, entry) for path, entry in found if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+    found = ((("requirements", index), entry) for index, entry in enumerate(spec.entries(FILE, "requirements")))
+    return [(path, entry) for path, entry in found if is_object(entry) and isinstance(entry.get("id"), str)]
 
 
 def removed(spec: SpecFiles) -> Mapping[str, str]:
     """The ids that have gone, with the version that removed them."""
-    document = spec.documents.get(FILE)
-    entries = document.get("removed", []) if isinstance(document, dict) else []
-    return {entry["id"]: entry["version"] for entry in entries if isinstance(entry, dict) and {"id", "version"} <= {*entry}}
+    entries = [entry for entry in spec.entries(FILE, "removed") if is_object(entry)]
+    return {entry["id"]: entry["version"] for entry in entries if {"id", "version"} <= entry.keys()}
 
 
 def id_form(spec: SpecFiles) -> Iterator[Finding]:
@@ -94,7 +89,9 @@ def since_version(spec: SpecFiles) -> Iterator[Finding]:
         since = str(entry.get("since", ""))
         if Version.parse(since) > Version.parse(spec.version):
             message = f"The requirement is there since {since}, but this is version {spec.version}."
-            yield Finding("since-version", FILE, (*path, "since"), message, "Name this version, or raise the manifest's.")
+            yield Finding(
+                "since-version", FILE, (*path, "since"), message, "Name this version, or raise the manifest's."
+            )
 
 
 def source_exists(spec: SpecFiles) -> Iterator[Finding]:
@@ -102,9 +99,11 @@ def source_exists(spec: SpecFiles) -> Iterator[Finding]:
     sources = spec.documents.get("sources.json")
     for path, entry in requirements(spec):
         source = entry.get("source")
-        if isinstance(source, dict) and isinstance(sources, dict) and (wrong := _missing(source, sources)):
+        if is_object(source) and is_object(sources) and (wrong := _missing(source, sources)):
             key, message = wrong
-            fix = "Write why it is decided so." if key == "reason" else "Cite what `sources.json` lists, or add it there."
+            fix = (
+                "Write why it is decided so." if key == "reason" else "Cite what `sources.json` lists, or add it there."
+            )
             yield Finding("source-exists", FILE, (*path, "source", key), message, fix)
 
 
@@ -135,9 +134,9 @@ def _missing(source: Mapping[str, Json], sources: Mapping[str, Json]) -> tuple[s
 def source_cited(spec: SpecFiles) -> Iterator[Finding]:
     """Every page that `sources.json` lists is cited, and its revisions are those of the manifest."""
     sources, manifest = spec.documents.get("sources.json"), spec.documents.get("manifest.json")
-    if not isinstance(sources, dict) or not isinstance(manifest, dict):
+    if not is_object(sources) or not is_object(manifest):
         return
-    cited = [entry["source"] for _, entry in requirements(spec) if isinstance(entry.get("source"), dict)]
+    cited = [entry["source"] for _, entry in requirements(spec) if is_object(entry.get("source"))]
     pages = {(source.get("revision"), source.get("page")) for source in cited}
     protocol = manifest.get("protocol", {})
     revisions = {*protocol.get("handshake", ()), *protocol.get("stateless", ())}
@@ -161,13 +160,15 @@ def requirement_unknown(spec: SpecFiles) -> Iterator[Finding]:
         for index, name in enumerate(entry.get("requirements", ())):
             if name not in known:
                 message = f"There is no requirement {name!r}."
-                yield Finding("requirement-unknown", file, (*path, "requirements", index), message, "Name one that exists.")
+                yield Finding(
+                    "requirement-unknown", file, (*path, "requirements", index), message, "Name one that exists."
+                )
 
 
 def _citing(spec: SpecFiles) -> Iterator[tuple[str, Path, Mapping[str, Json]]]:
     for folder in _CITING:
         for file, document in spec.folder(folder).items():
-            if isinstance(document, dict):
+            if is_object(document):
                 yield file, (), document
     yield from vectors(spec)
 
@@ -175,10 +176,10 @@ def _citing(spec: SpecFiles) -> Iterator[tuple[str, Path, Mapping[str, Json]]]:
 def vectors(spec: SpecFiles) -> Iterator[tuple[str, Path, Mapping[str, Json]]]:
     """Every vector of the host profile with its file and path."""
     for file, document in spec.folder("host/vectors").items():
-        held = document.get("vectors", []) if isinstance(document, dict) else document
-        start: Path = ("vectors",) if isinstance(document, dict) else ()
+        held = document.get("vectors", []) if is_object(document) else document
+        start: Path = ("vectors",) if is_object(document) else ()
         for index, entry in enumerate(held):
-            if isinstance(entry, dict):
+            if is_object(entry):
                 yield file, (*start, index), entry
 
 
@@ -187,7 +188,7 @@ def frozen_set(spec: SpecFiles) -> Iterator[Finding]:
     current = [entry for _, entry in requirements(spec)]
     known = {entry["id"] for entry in current} | set(removed(spec))
     for file, document in spec.folder("released").items():
-        if not isinstance(document, dict) or not isinstance(document.get("requirements"), list):
+        if not is_object(document) or not is_array(document.get("requirements")):
             continue
         yield from _version_of(spec, file, document)
         listed = [str(entry.get("id")) for entry in document["requirements"]]
@@ -205,7 +206,9 @@ def _version_of(spec: SpecFiles, file: str, document: Mapping[str, Json]) -> Ite
     stem, version = file.rpartition("/")[2].removesuffix(".json"), str(document.get("version"))
     if version != stem or Version.parse(version) > Version.parse(spec.version):
         message = f"The list {stem!r} names version {version!r} of a specification whose version is {spec.version}."
-        yield Finding("frozen-set", file, ("version",), message, "Name the file and the version alike, and raise neither.")
+        yield Finding(
+            "frozen-set", file, ("version",), message, "Name the file and the version alike, and raise neither."
+        )
 
 
 def _lost(current: Iterable[Mapping[str, Json]], listed: set[str], version: str) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gemini_mcp_conformance.gate.findings import Finding, Rule
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.validation import complaints, schema_complaint, validator
 
@@ -20,7 +20,7 @@ def tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:
     return {
         document["name"]: (file, document["inputSchema"])
         for file, document in spec.folder("server/tools").items()
-        if isinstance(document, dict) and "name" in document and isinstance(document.get("inputSchema"), dict)
+        if is_object(document) and "name" in document and is_object(document.get("inputSchema"))
     }
 
 
@@ -42,7 +42,7 @@ def tool_example(spec: SpecFiles) -> Iterator[Finding]:
 
 
 def _examples(file: str, path: Path, schema: Json) -> Iterator[Finding]:
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return
     named = [(("default",), schema["default"])] if "default" in schema else []
     named += [(("examples", index), example) for index, example in enumerate(schema.get("examples", ()))]
@@ -57,9 +57,8 @@ def _examples(file: str, path: Path, schema: Json) -> Iterator[Finding]:
 def locale_coverage(spec: SpecFiles) -> Iterator[Finding]:
     """A locale describes the same tools and properties as `tools/`."""
     wanted = {name: set(schema.get("properties", {})) for name, (_, schema) in tools(spec).items()}
-    for file, document in spec.folder("server/locales").items():
-        texts = document.get("tools", {}) if isinstance(document, dict) else {}
-        held = {name: set(text.get("properties", {})) for name, text in texts.items()}
+    for file in spec.folder("server/locales"):
+        held = {name: set(text.get("properties", {})) for name, text in spec.objects(file, "tools").items()}
         for message, path in _uncovered(wanted, held):
             yield Finding("locale-coverage", file, path, message, "Make it cover what `server/tools` holds.")
 
@@ -78,25 +77,22 @@ def _uncovered(wanted: Mapping[str, set[str]], held: Mapping[str, set[str]]) -> 
 
 def arguments_of(template: Json, path: Path = ()) -> Iterator[tuple[str, Path]]:
     """Every argument that a template names, with the path of its name."""
-    match template:
-        case dict():
-            for key, value in template.items():
-                if key in ("argument", "with", "cwd") and isinstance(value, str):
-                    yield value, (*path, key)
-                else:
-                    yield from arguments_of(value, (*path, key))
-            for index, value in enumerate(template.get("private", ())):
-                yield value, (*path, "private", index)
-        case list():
-            for index, value in enumerate(template):
-                yield from arguments_of(value, (*path, index))
-        case _:
-            return
+    if is_array(template):
+        for index, value in enumerate(template):
+            yield from arguments_of(value, (*path, index))
+    if not is_object(template):
+        return
+    for key, value in template.items():
+        if key in ("argument", "with", "cwd") and isinstance(value, str):
+            yield value, (*path, key)
+        else:
+            yield from arguments_of(value, (*path, key))
+    yield from ((value, (*path, "private", index)) for index, value in enumerate(template.get("private", ())))
 
 
 def forms_of(template: Json, path: Path = ()) -> Iterator[tuple[str, Path]]:
     """Every form that a template uses, with the path of its name."""
-    items = template.items() if isinstance(template, dict) else enumerate(template) if isinstance(template, list) else ()
+    items = template.items() if is_object(template) else enumerate(template) if is_array(template) else ()
     for key, value in items:
         if key == "form" and isinstance(value, str):
             yield value, (*path, key)
@@ -106,7 +102,7 @@ def forms_of(template: Json, path: Path = ()) -> Iterator[tuple[str, Path]]:
 
 def template_tool(spec: SpecFiles) -> Iterator[Finding]:
     """Every tool has a template, and every template a tool."""
-    templates, known = _section(spec, "tools"), tools(spec)
+    templates, known = spec.objects(INVOCATION, "tools"), tools(spec)
     for name in sorted(known.keys() - templates.keys()):
         message = f"The tool `{name}` has no template."
         yield Finding("template-tool", INVOCATION, ("tools",), message, "Say which command line it becomes.")
@@ -117,8 +113,8 @@ def template_tool(spec: SpecFiles) -> Iterator[Finding]:
 
 def template_argument(spec: SpecFiles) -> Iterator[Finding]:
     """Every argument that a template or a rule names is one of the tool's, and none is left out."""
-    forms, known = _section(spec, "forms"), tools(spec)
-    for name, template in _section(spec, "tools").items():
+    forms, known = spec.objects(INVOCATION, "forms"), tools(spec)
+    for name, template in spec.objects(INVOCATION, "tools").items():
         if name not in known:
             continue
         file, schema = known[name]
@@ -135,23 +131,27 @@ def template_argument(spec: SpecFiles) -> Iterator[Finding]:
             path = ("inputSchema", "properties", argument)
             yield Finding("template-argument", file, path, message, "Use it, or remove it.")
     every = {argument for _, schema in known.values() for argument in schema.get("properties", {})}
-    for argument in _section(spec, "arguments").keys() - every:
+    for argument in spec.objects(INVOCATION, "arguments").keys() - every:
         message = f"No tool has an argument `{argument}`."
-        yield Finding("template-argument", INVOCATION, ("arguments", argument), message, "Name one, or remove the rule.")
+        yield Finding(
+            "template-argument", INVOCATION, ("arguments", argument), message, "Name one, or remove the rule."
+        )
 
 
 def template_name(spec: SpecFiles) -> Iterator[Finding]:
     """Forms, files and refusals that a template names are there."""
-    forms, refusals = _section(spec, "forms"), _section(spec, "refusals")
-    for name, template in _section(spec, "tools").items():
+    forms, refusals = spec.objects(INVOCATION, "forms"), spec.objects(INVOCATION, "refusals")
+    for name, template in spec.objects(INVOCATION, "tools").items():
         for form, path in forms_of(template, ("tools", name)):
             if form not in forms:
                 yield Finding("template-name", INVOCATION, path, f"There is no form {form!r}.", "Name one of `forms`.")
         for variable, value in template.get("env", {}).items():
             if value.get("file") not in template.get("files", {}):
                 message = f"`{name}` has no file {value.get('file')!r}."
-                yield Finding("template-name", INVOCATION, ("tools", name, "env", variable), message, "Name one of `files`.")
-    for argument, rule in _section(spec, "arguments").items():
+                yield Finding(
+                    "template-name", INVOCATION, ("tools", name, "env", variable), message, "Name one of `files`."
+                )
+    for argument, rule in spec.objects(INVOCATION, "arguments").items():
         for index, refusal in enumerate(rule.get("refuse", ())):
             if refusal not in refusals:
                 path = ("arguments", argument, "refuse", index)
@@ -161,8 +161,7 @@ def template_name(spec: SpecFiles) -> Iterator[Finding]:
 
 def sentence_reached(spec: SpecFiles) -> Iterator[Finding]:
     """Sentences have ids of their own, and none stands behind one that always fits first."""
-    document = spec.documents.get(OUTCOME)
-    sentences = document.get("sentences", []) if isinstance(document, dict) else []
+    sentences = spec.entries(OUTCOME, "sentences")
     ids: set[str] = set()
     final: dict[str, str] = {}
     for index, entry in enumerate(sentences):
@@ -180,21 +179,14 @@ def sentence_reached(spec: SpecFiles) -> Iterator[Finding]:
 
 def sentence_fields(spec: SpecFiles) -> Iterator[Finding]:
     """Braces of a sentence enclose one name and nothing else."""
-    document = spec.documents.get(OUTCOME)
-    sentences = document.get("sentences", []) if isinstance(document, dict) else []
-    named = [(OUTCOME, ("sentences", index, "sentence"), entry.get("sentence")) for index, entry in enumerate(sentences)]
-    for name, entry in _section(spec, "refusals").items():
-        named.append((INVOCATION, ("refusals", name, "sentence"), entry.get("sentence")))
-    for file, path, sentence in named:
-        if re.search(r"[{}]", re.sub(r"\{[a-z]+\}", "", str(sentence))):
+    sentences: list[tuple[str, Path, Json]] = [
+        *((OUTCOME, ("sentences", index), entry) for index, entry in enumerate(spec.entries(OUTCOME, "sentences"))),
+        *((INVOCATION, ("refusals", name), entry) for name, entry in spec.objects(INVOCATION, "refusals").items()),
+    ]
+    for file, path, entry in sentences:
+        if re.search(r"[{}]", re.sub(r"\{[a-z]+\}", "", str(entry.get("sentence")))):
             message = "A brace of the sentence encloses no field."
-            yield Finding("sentence-fields", file, path, message, "Write a field as `{name}`.")
-
-
-def _section(spec: SpecFiles, name: str) -> Mapping[str, Json]:
-    document = spec.documents.get(INVOCATION)
-    section = document.get(name) if isinstance(document, dict) else None
-    return section if isinstance(section, dict) else {}
+            yield Finding("sentence-fields", file, (*path, "sentence"), message, "Write a field as `{name}`.")
 
 
 RULES: Mapping[str, Rule] = {

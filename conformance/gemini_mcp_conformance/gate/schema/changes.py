@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_object
 from gemini_mcp_conformance.gate.schema.containment import contained
 from gemini_mcp_conformance.gate.schema.inline import ANNOTATIONS, DEFINITIONS, bare, canonical
 
@@ -47,7 +47,7 @@ def changes(old: Json, new: Json) -> list[SchemaChange]:
 
 
 def _object(schema: Json) -> Mapping[str, Json]:
-    if isinstance(schema, dict):
+    if is_object(schema):
         return schema
     return {} if schema is True else {"not": {}}
 
@@ -79,7 +79,9 @@ def _judged(old: Mapping[str, Json], new: Mapping[str, Json], path: Path, keywor
         before, after = _loosened(before), _loosened(after)
     narrower, wider = not contained(bare(old), after), not contained(bare(new), before)
     shown = keyword if keyword in {**old, **new} else keys[0]
-    return SchemaChange((*path, shown), shown, narrower, wider, _message(old, new, shown), old.get(shown), new.get(shown))
+    return SchemaChange(
+        (*path, shown), shown, narrower, wider, _message(old, new, shown), old.get(shown), new.get(shown)
+    )
 
 
 def _loosened(part: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -120,7 +122,10 @@ def _message(old: Mapping[str, Json], new: Mapping[str, Json], keyword: str) -> 
     if keyword == "required":
         before, after = old.get(keyword, []), new.get(keyword, [])
         added, gone = [name for name in after if name not in before], [name for name in before if name not in after]
-        parts = [f"{_listed(added)} is required now" if added else "", f"{_listed(gone)} is optional now" if gone else ""]
+        parts = [
+            f"{_listed(added)} is required now" if added else "",
+            f"{_listed(gone)} is optional now" if gone else "",
+        ]
         return " and ".join(part for part in parts if part) or "`required` has another order"
     if keyword == "enum" and {keyword} <= old.keys() & new.keys():
         gone = [value for value in old[keyword] if value not in new[keyword]]

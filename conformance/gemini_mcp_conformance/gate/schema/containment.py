@@ -14,7 +14,7 @@ from typing import TypeAlias
 from jsonschema.exceptions import UnknownType
 from referencing.exceptions import Unresolvable
 
-from gemini_mcp_conformance.gate.positions import Json
+from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
 from gemini_mcp_conformance.gate.schema.inline import RECURSIVE, canonical
 from gemini_mcp_conformance.gate.validation import Validator, validator
 
@@ -45,11 +45,11 @@ class _Exhausted(Exception):
 def kinds_of(schema: Mapping[str, Json]) -> set[str]:
     """The kinds that `type` of a schema leaves."""
     types = schema.get("type", list(KINDS))
-    names = types if isinstance(types, list) else [types]
+    names = types if is_array(types) else [types]
     kinds = {kind for name in names for kind in (("integer", "fraction") if name == "number" else (name,))}
     kinds &= {schema[_KIND]} if _KIND in schema else set(KINDS)
     excluded = schema.get("not")
-    if isinstance(excluded, dict) and set(excluded) == {"type"}:
+    if is_object(excluded) and set(excluded) == {"type"}:
         kinds -= kinds_of(excluded)
     return kinds
 
@@ -81,7 +81,7 @@ class _Prover:
         flat = _flat(narrow)
         if flat is None or wide is True or wide == {}:
             return True
-        if isinstance(wide, dict) and canonical(wide) in {canonical(part) for part in (*narrow, *flat)}:
+        if is_object(wide) and canonical(wide) in {canonical(part) for part in (*narrow, *flat)}:
             return True
         if (values := _values(flat)) is not None:
             return all(_valid(value, wide) is True for value in values)
@@ -98,7 +98,7 @@ class _Prover:
             return all(self.contained((*rest, *choice), wide) for choice in choices)
         if kind == "integer" and (numbers := _range(flat)) is not None:
             return all(_valid(value, wide) is True for value in numbers if _possible(value, flat))
-        if isinstance(wide, dict) and all(self.asserts(flat, kind, wide, keyword) for keyword in wide):
+        if is_object(wide) and all(self.asserts(flat, kind, wide, keyword) for keyword in wide):
             return True
         return self.is_empty(flat, kind)
 
@@ -182,7 +182,9 @@ class _Prover:
             return all(
                 _valid(name, schema) is True for name in _names(flat) if _flat(_property(flat, name)) is not None
             )
-        return self.contained(({"type": "string"}, *(part["propertyNames"] for part in flat if "propertyNames" in part)), schema)
+        return self.contained(
+            ({"type": "string"}, *(part["propertyNames"] for part in flat if "propertyNames" in part)), schema
+        )
 
     def dependent_required(self, flat: Conjuncts, wide: Mapping[str, Json]) -> bool:
         needs = wide["dependentRequired"].items()

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from urllib.parse import unquote
 
-from gemini_mcp_conformance.gate.positions import Json
+from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
 
 ANNOTATIONS = frozenset(
     {"$anchor", "$comment", "$id", "$schema", "$vocabulary", "title", "description", "default", "examples", "deprecated",
@@ -37,7 +37,7 @@ def inline(schema: Json, others: Mapping[str, Json] | None = None) -> Json:
 
 def bare(schema: Json) -> Json:
     """`schema` without what asserts nothing."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return schema
     kept = {key: value for key, value in schema.items() if key not in ANNOTATIONS | DEFINITIONS}
     return mapped(kept, bare)
@@ -51,15 +51,15 @@ def mapped(schema: Mapping[str, Json], change: Callable[[Json], Json]) -> Json:
 def _changed(key: str, value: Json, change: Callable[[Json], Json]) -> Json:
     if key in _ONE:
         return change(value)
-    if key in _MANY and isinstance(value, list):
+    if key in _MANY and is_array(value):
         return [change(inner) for inner in value]
-    if key in _NAMED and isinstance(value, dict):
+    if key in _NAMED and is_object(value):
         return {name: change(inner) for name, inner in value.items()}
     return value
 
 
 def _inlined(schema: Json, root: Json, others: Mapping[str, Json], inside: tuple[tuple[int, str], ...]) -> Json:
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return schema
     rest = {key: value for key, value in schema.items() if key != "$ref"}
     rest = mapped(rest, lambda inner: _inlined(inner, root, others, inside))
@@ -67,13 +67,13 @@ def _inlined(schema: Json, root: Json, others: Mapping[str, Json], inside: tuple
         return rest
     target = _target(schema["$ref"], root, others, inside)
     if set(rest) <= ANNOTATIONS | DEFINITIONS:
-        return {**target, **rest} if isinstance(target, dict) else target
+        return {**target, **rest} if is_object(target) else target
     return {**rest, "allOf": [target, *rest.get("allOf", [])]}
 
 
 def _target(reference: str, root: Json, others: Mapping[str, Json], inside: tuple[tuple[int, str], ...]) -> Json:
     address, _, fragment = reference.partition("#")
-    home = root if not address or (isinstance(root, dict) and root.get("$id") == address) else others.get(address)
+    home = root if not address or (is_object(root) and root.get("$id") == address) else others.get(address)
     key = (id(home), fragment)
     found = None if home is None or key in inside else _pointed(home, unquote(fragment))
     if found is None:
@@ -87,9 +87,9 @@ def _pointed(document: Json, fragment: str) -> Json | None:
         return next((inner for inner in _all(document) if inner.get("$anchor") == fragment), None)
     for step in fragment.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(document, dict) and name in document:
+        if is_object(document) and name in document:
             document = document[name]
-        elif isinstance(document, list) and name.isdigit() and int(name) < len(document):
+        elif is_array(document) and name.isdigit() and int(name) < len(document):
             document = document[int(name)]
         else:
             return None
@@ -97,8 +97,8 @@ def _pointed(document: Json, fragment: str) -> Json | None:
 
 
 def _all(value: Json) -> list[Mapping[str, Json]]:
-    if isinstance(value, list):
+    if is_array(value):
         return [found for inner in value for found in _all(inner)]
-    if isinstance(value, dict):
+    if is_object(value):
         return [value, *(found for inner in value.values() for found in _all(inner))]
     return []

@@ -5,7 +5,7 @@ A pattern is served from a pool of common texts; only where none matches is a ma
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from random import Random
 
@@ -25,12 +25,14 @@ _FORMATS: Mapping[str, str] = {
 _NO_FORMAT = ("not of this format", "(", "2026-13-45")
 
 
-def texts(parts: list[Mapping[str, Json]]) -> Iterator[str]:
+def texts(parts: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """Strings around every length, pattern and format that `parts` mention."""
     patterns = list(dict.fromkeys(part["pattern"] for part in parts if isinstance(part.get("pattern"), str)))
     for part in parts:
         for keyword in ("minLength", "maxLength"):
-            yield from ("a" * (part[keyword] + step) for step in (0, -1, 1) if 0 <= part.get(keyword, _LONGEST) < _LONGEST)
+            yield from (
+                "a" * (part[keyword] + step) for step in (0, -1, 1) if 0 <= part.get(keyword, _LONGEST) < _LONGEST
+            )
         if part.get("format") in _FORMATS:
             yield from (_FORMATS[part["format"]], *_NO_FORMAT)
     if patterns:
@@ -39,7 +41,9 @@ def texts(parts: list[Mapping[str, Json]]) -> Iterator[str]:
     for one, other in itertools.permutations(patterns, 2):
         if (text := matching(one, other)) is not None:
             yield text
-    lengths = {part[key] + step for part in parts for key in ("minLength", "maxLength") if key in part for step in (0, 1)}
+    lengths = {
+        part[key] + step for part in parts for key in ("minLength", "maxLength") if key in part for step in (0, 1)
+    }
     for pattern, length in itertools.product(patterns, sorted(length for length in lengths if 0 < length < _LONGEST)):
         base = matching(pattern) or ""
         yield base + base[-1:] * (length - len(base))
@@ -64,8 +68,19 @@ def _sought(pattern: str, unlike: str | None) -> str | None:
     from hypothesis.errors import HypothesisException
     from hypothesis.strategies import from_regex
 
-    quiet = settings(max_examples=200, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    quiet = settings(
+        max_examples=200,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
     try:
-        return find(from_regex(pattern), lambda text: unlike is None or not re.search(unlike, text), settings=quiet, random=Random(0))
+        return find(
+            from_regex(pattern),
+            lambda text: unlike is None or not re.search(unlike, text),
+            settings=quiet,
+            random=Random(0),
+        )
     except (HypothesisException, UnicodeError):
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from gemini_mcp_conformance.gate.positions import Json, Path
+from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.schema.inline import canonical
 from gemini_mcp_conformance.gate.schema.text import texts
 from gemini_mcp_conformance.gate.validation import accepts, complaints, validator
@@ -106,7 +106,7 @@ def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
 
 def _parts(schema: Json) -> Iterator[Mapping[str, Json]]:
     """The schema and every schema inside it that speaks of the same value."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return
     yield schema
     for keyword in _INNER:
@@ -127,7 +127,7 @@ def _constants(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
 
 def _types(parts: list[Mapping[str, Json]]) -> set[str]:
     named = [part["type"] for part in parts if "type" in part]
-    types = {name for value in named for name in (value if isinstance(value, list) else [value])}
+    types = {name for value in named for name in (value if is_array(value) else [value])}
     every = {*_SIMPLE, "object", "array"}
     return types if named and all("type" in part for part in parts) else every
 
@@ -187,12 +187,18 @@ def _dependent(parts: list[Mapping[str, Json]]) -> set[str]:
 
 def _pattern_names(parts: list[Mapping[str, Json]]) -> list[str]:
     patterns = [{"pattern": pattern} for part in parts for pattern in part.get("patternProperties", {})]
-    patterns += [part["propertyNames"] for part in parts if isinstance(part.get("propertyNames"), dict)]
+    patterns += [part["propertyNames"] for part in parts if is_object(part.get("propertyNames"))]
     return [text for text in texts(patterns) if len(text) < 100][:20]
 
 
 def _sizes(parts: list[Mapping[str, Json]], held: int) -> list[int]:
-    limits = {part[key] + step for part in parts for key in ("minProperties", "maxProperties") if key in part for step in (0, 1)}
+    limits = {
+        part[key] + step
+        for part in parts
+        for key in ("minProperties", "maxProperties")
+        if key in part
+        for step in (0, 1)
+    }
     return sorted(limit - held for limit in limits if 0 < limit - held < _LONGEST_ARRAY)
 
 
@@ -219,7 +225,7 @@ def _of_property(schemas: Schemas, name: str) -> Iterator[Json]:
             continue
         matching = [inner for pattern, inner in part.get("patternProperties", {}).items() if _found(pattern, name)]
         yield from matching
-        if not matching and isinstance(part.get("additionalProperties"), dict):
+        if not matching and is_object(part.get("additionalProperties")):
             yield part["additionalProperties"]
 
 
@@ -238,7 +244,9 @@ def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth
         return
     yield []
     longest = max((len(part.get("prefixItems", ())) for part in parts), default=0)
-    columns = [_ranked(tuple(_of_element(olds, index)), tuple(_of_element(news, index)), depth) for index in range(longest + 1)]
+    columns = [
+        _ranked(tuple(_of_element(olds, index)), tuple(_of_element(news, index)), depth) for index in range(longest + 1)
+    ]
     firsts = [column[0] for column in columns if column]
     for size in range(1, len(firsts) + 1):
         for value in columns[size - 1]:
@@ -246,7 +254,9 @@ def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth
     yield [*firsts, *firsts[-1:]]
     for one, other in itertools.pairwise(columns[-1][:12]):
         yield [*firsts[:-1], one, other]
-    sizes = {part[key] + step for part in parts for key in ("minItems", "maxItems") if key in part for step in (-1, 0, 1)}
+    sizes = {
+        part[key] + step for part in parts for key in ("minItems", "maxItems") if key in part for step in (-1, 0, 1)
+    }
     for size in sorted(size for size in sizes if 0 < size < _LONGEST_ARRAY):
         yield ([*firsts[:-1], *firsts[-1:] * size])[:size]
         yield [*firsts[:-1], *_different(columns[-1], size)][:size]
@@ -263,5 +273,5 @@ def _of_element(schemas: Schemas, index: int) -> Iterator[Json]:
             yield prefix[index]
         elif "items" in part:
             yield part["items"]
-        if isinstance(part.get("contains"), dict):
+        if is_object(part.get("contains")):
             yield part["contains"]

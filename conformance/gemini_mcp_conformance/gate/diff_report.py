@@ -24,13 +24,11 @@ def summary(comparison: Comparison) -> list[str]:
     """What was compared, what the version is and should be, and what to do."""
     old, new = comparison.old, comparison.new
     count = len(comparison.changes)
-    lines = [
-        f"{count or 'no'} change{'' if count == 1 else 's'} from {old.version} ({old.name}) to {new.version} ({new.name})"
-    ]
+    counted = f"{count or 'no'} change{'' if count == 1 else 's'}"
+    lines = [f"{counted} from {old.version} ({old.name}) to {new.version} ({new.name})"]
     if comparison.is_refused:
-        lines.append(
-            f"The version {new.version} is too low: {_demand(comparison)} Or approve the breaks in approved-breaks.json."
-        )
+        advice = "Or approve the breaks in approved-breaks.json."
+        lines.append(f"The version {new.version} is too low: {_demand(comparison)} {advice}")
     elif not comparison.is_reached:
         lines.append(f"The version {new.version} is low: {_demand(comparison)}")
     lines += [f"The approval {name} fits no change. Remove it." for name in comparison.stale]

@@ -1,6 +1,6 @@
 """Pages: a specification in, Markdown pages by file name out. Pure.
 
-A page is one function in `_PAGES`; a language is one entry of `_WORDS`, used where the specification has that locale.
+A page is one function in `_PAGES`; a language is one entry of `_LANGUAGES`, used where the specification has that locale.
 """
 
 import json
@@ -11,20 +11,37 @@ from gemini_mcp_conformance.gate.rules.requirements import requirements, vectors
 from gemini_mcp_conformance.gate.rules.server import INVOCATION, OUTCOME, tools
 from gemini_mcp_conformance.gate.sources import SpecFiles
 
-_WORDS: Mapping[str, Mapping[str, str]] = {
-    "en": {
-        "tools": "Tools", "argument": "argument", "type": "type", "required": "required", "means": "means", "yes": "yes",
-        "no": "no", "command": "Command line", "refused": "Refused", "results": "Results", "success": "Success",
-        "error": "Error", "generated": "Generated from `spec/` by `gemini-mcp-spec docs`; edit the specification instead.",
-        "when": "when", "file": "file", "cwd": "working directory", "version": "Specification",
-    },
-    "ko": {
-        "tools": "도구", "argument": "인자", "type": "타입", "required": "필수", "means": "설명", "yes": "예", "no": "아니요",
-        "command": "명령줄", "refused": "거부되는 값", "results": "결과", "success": "성공", "error": "오류",
-        "generated": "`gemini-mcp-spec docs`가 `spec/`에서 생성한 문서입니다. 이 문서 대신 스펙을 고치세요.",
-        "when": "조건", "file": "파일", "cwd": "작업 디렉토리", "version": "스펙",
-    },
-}  # fmt: skip
+_GENERATED = "Generated from `spec/` by `gemini-mcp-spec docs`; edit the specification instead."
+_KOREAN: Mapping[str, str] = {
+    "Tools": "도구",
+    "argument": "인자",
+    "type": "타입",
+    "required": "필수",
+    "means": "설명",
+    "yes": "예",
+    "no": "아니요",
+    "Command line": "명령줄",
+    "Refused": "거부되는 값",
+    "Results": "결과",
+    "success": "성공",
+    "error": "오류",
+    "when": "조건",
+    "file": "파일",
+    "working directory": "작업 디렉토리",
+    "Specification": "스펙",
+    _GENERATED: ("`gemini-mcp-spec docs`가 `spec/`에서 생성한 문서입니다. 이 문서 대신 스펙을 고치세요."),
+}
+_LANGUAGES: Mapping[str, Mapping[str, str]] = {"ko": _KOREAN}
+
+
+class _Words:
+    """The words of a page in one language; English where it has none."""
+
+    def __init__(self, language: str = "en") -> None:
+        self._words = _LANGUAGES.get(language, {})
+
+    def __getitem__(self, word: str) -> str:
+        return self._words.get(word, word)
 
 
 def pages(spec: SpecFiles) -> Mapping[str, str]:
@@ -32,13 +49,13 @@ def pages(spec: SpecFiles) -> Mapping[str, str]:
     held = {name: page(spec) for name, page in _PAGES.items()}
     for file, locale in spec.folder("server/locales").items():
         language = file.rpartition("/")[2].removesuffix(".json")
-        held[f"tools.{language}.md"] = _tools(spec, language if language in _WORDS else "en", locale["tools"])
+        held[f"tools.{language}.md"] = _tools(spec, language, locale["tools"])
     return held
 
 
 def _page(spec: SpecFiles, title: str, lines: Iterable[str], language: str = "en") -> str:
-    words = _WORDS[language]
-    head = [f"# {title}", "", f"{words['generated']} {words['version']} {spec.version}.", ""]
+    words = _Words(language)
+    head = [f"# {title}", "", f"{words[_GENERATED]} {words['Specification']} {spec.version}.", ""]
     return "\n".join([*head, *lines]).rstrip("\n") + "\n"
 
 
@@ -52,22 +69,22 @@ def _cell(text: str) -> str:
 
 
 def _tools(spec: SpecFiles, language: str = "en", texts: Mapping[str, Json] | None = None) -> str:
-    words, invocation, texts = _WORDS[language], spec.documents[INVOCATION], texts or {}
+    words, invocation, texts = _Words(language), spec.documents[INVOCATION], texts or {}
     lines: list[str] = []
     for name, (file, schema) in tools(spec).items():
         text = texts.get(name, {})
         lines += [f"## `{name}`", "", str(text.get("description", spec.documents[file]["description"])), ""]
         lines += _arguments(schema, text.get("properties", {}), words)
         lines += _command(invocation, name, words)
-    lines += [f"## {words['refused']}", ""]
+    lines += [f"## {words['Refused']}", ""]
     lines += _table((words["argument"], words["when"], words["error"]), _refusals(invocation))
-    lines += [f"## {words['results']}", ""]
+    lines += [f"## {words['Results']}", ""]
     for kind in ("success", "error"):
         lines += [f"### {words[kind]}", "", *_schema(spec.documents[f"server/results/{kind}.schema.json"], words)]
-    return _page(spec, words["tools"], lines, language)
+    return _page(spec, words["Tools"], lines, language)
 
 
-def _arguments(schema: Json, texts: Mapping[str, str], words: Mapping[str, str]) -> list[str]:
+def _arguments(schema: Json, texts: Mapping[str, str], words: _Words) -> list[str]:
     rows = [
         (
             f"`{name}`",
@@ -91,17 +108,17 @@ def _type(schema: Json) -> str:
     return ", ".join(part for part in (" | ".join(named) if is_array(named) else named, said) if part)
 
 
-def _command(invocation: Json, name: str, words: Mapping[str, str]) -> list[str]:
+def _command(invocation: Json, name: str, words: _Words) -> list[str]:
     template = invocation["tools"][name]
     argv = " ".join([invocation["program"], *(_element(element) for element in template["argv"])])
-    lines = [f"{words['command']}:", "", "```text", argv, "```", ""]
+    lines = [f"{words['Command line']}:", "", "```text", argv, "```", ""]
     for file, value in template.get("files", {}).items():
         variables = [variable for variable, held in template.get("env", {}).items() if held["file"] == file]
         lines.append(
             f"- {words['file']} `{file}`: `<{value['argument']}>`, {', '.join(f'`{one}`' for one in variables)}"
         )
     if "cwd" in template:
-        lines.append(f"- {words['cwd']}: `<{template['cwd']}>`")
+        lines.append(f"- {words['working directory']}: `<{template['cwd']}>`")
     return [*lines, ""]
 
 
@@ -131,7 +148,7 @@ def _refusals(invocation: Json) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _schema(schema: Json, words: Mapping[str, str]) -> list[str]:
+def _schema(schema: Json, words: _Words) -> list[str]:
     return [
         schema.get("description", ""),
         "",
@@ -152,9 +169,15 @@ def _members(schema: Json, path: str) -> list[tuple[str, str, str, str]]:
 def _errors(spec: SpecFiles) -> str:
     outcome = spec.documents[OUTCOME]
     rows = [
-        (f"`{entry['id']}`", entry["when"], ", ".join(map(str, entry.get("exit", ()))), f"`{entry['stderr']}`" if "stderr" in entry else "", entry["sentence"])
+        (
+            f"`{entry['id']}`",
+            entry["when"],
+            ", ".join(map(str, entry.get("exit", ()))),
+            f"`{entry['stderr']}`" if "stderr" in entry else "",
+            entry["sentence"],
+        )
         for entry in outcome["sentences"]
-    ]  # fmt: skip
+    ]
     head = [
         f"The text of every error begins with `{outcome['prefix'].strip()}`. The first sentence that fits is said.",
         "",

@@ -1,6 +1,6 @@
-"""Cases, scripts, scenarios and vectors compared: what they expect is binding, what they say of themselves is not. Pure.
+"""Cases, scripts, scenarios and vectors compared. Pure.
 
-A new kind of example is one line in `_FREE`.
+What they expect is binding, what they say of themselves is not. A new kind of example is one line in `_FREE`.
 """
 
 from collections.abc import Iterator, Mapping

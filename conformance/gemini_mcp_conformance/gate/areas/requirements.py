@@ -13,8 +13,8 @@ from gemini_mcp_conformance.gate.versions import Bump
 
 _RANK = {"MAY": 0, "SHOULD": 1, "MUST": 2}
 _CLAIM = re.compile(
-    r"`[^`]*`|[\d][\d.,]*|\b(?:all|and|any|at least|at most|before|after|both|each|either|every|except|first|last|least|most|"
-    r"neither|never|no|none|nor|not|only|or|same|until|unless|when|while|with|without)\b"
+    r"`[^`]*`|[\d][\d.,]*|\b(?:all|and|any|at least|at most|before|after|both|each|either|every|except|first|last|"
+    r"least|most|neither|never|no|none|nor|not|only|or|same|until|unless|when|while|with|without)\b"
 )
 
 

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.gate.kinds import SCHEMA, kind_of
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.schema.changes import SchemaChange, changes
 from gemini_mcp_conformance.gate.schema.inline import ANNOTATIONS, bare, inline
-from gemini_mcp_conformance.gate.schema.witness import Search
+from gemini_mcp_conformance.gate.schema.witness import Found, Search
 from gemini_mcp_conformance.gate.sources import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
@@ -36,9 +36,16 @@ def compare(
         rule = f"{direction.value}-{_ruled(found, direction)}"
         place = f"`{_named(found.path)}` of {subject}" if _named(found.path) else subject
         yield Change(
-            rule, verdict, bump, file, (*path, *found.path), _sentence(place, found.message), found.old, found.new,
+            rule,
+            verdict,
+            bump,
+            file,
+            (*path, *found.path),
+            _sentence(place, found.message),
+            found.old,
+            found.new,
             witness=_witness(search, found, direction, verdict),
-        )  # fmt: skip
+        )
 
 
 def schema_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
@@ -93,13 +100,14 @@ def _witness(search: Search, change: SchemaChange, direction: Direction, verdict
     place = change.path
     if change.keyword.startswith("property-"):
         place = (*change.path[:-2], *([] if change.new is None else ["properties", change.path[-1]]))
-    lost = direction is Direction.REQUEST if verdict.breaks else direction is Direction.RESULT
-    if change.narrower and (lost or not change.wider or change.keyword == "property-added"):
-        if found := search.lost.nearest(place):
-            return Witness(found[0], _ACCEPTED, _REJECTED)
-    if change.wider and not (lost and verdict.breaks and change.keyword != "property-removed"):
-        if found := search.gained.nearest(place):
-            return Witness(found[0], _REJECTED, _ACCEPTED)
+    sides: list[tuple[bool, Found, Json, Json]] = [
+        (change.narrower, search.lost, _ACCEPTED, _REJECTED),
+        (change.wider, search.gained, _REJECTED, _ACCEPTED),
+    ]
+    breaks_callers = sides if direction is Direction.REQUEST else sides[::-1]
+    for differs, found, before, after in breaks_callers[:1] if verdict.breaks else sides:
+        if differs and (values := found.nearest(place)):
+            return Witness(values[0], before, after)
     if verdict.breaks and direction is Direction.REQUEST:
         return _without_effect(search, change)
     return None

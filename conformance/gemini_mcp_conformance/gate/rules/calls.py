@@ -48,7 +48,7 @@ def steps(spec: SpecFiles) -> Iterator[tuple[str, Path, Mapping[str, Json]]]:
 def expanded(value: Json) -> Json:
     """`value` with every abbreviated text written out."""
     if is_object(value):
-        if value.keys() == {"repeat", "times"}:
+        if set(value) == {"repeat", "times"}:
             return value["repeat"] * value["times"]
         return {key: expanded(inner) for key, inner in value.items()}
     return [expanded(inner) for inner in value] if is_array(value) else value

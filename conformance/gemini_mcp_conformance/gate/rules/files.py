@@ -4,6 +4,7 @@ Whatever can be said for all files belongs here; what needs to know one kind bel
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from gemini_mcp_conformance.gate.findings import Finding, Rule
@@ -43,22 +44,28 @@ def text(spec: SpecFiles) -> Iterator[Finding]:
 def json_syntax(spec: SpecFiles) -> Iterator[Finding]:
     """A file is JSON, and no object of it names a key twice."""
     for file, content in spec.files.items():
-        twice: list[str] = []
         try:
-            json.loads(content.decode("utf-8", "replace"), object_pairs_hook=lambda pairs: _object(pairs, twice))
+            twice = _twice(content.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             yield Finding("json", file, (), f"The file is no JSON: {error}.", "Correct it there.")
+            continue
         for key in twice:
             message = f"An object holds the key {key!r} twice, and only the last one counts."
             yield Finding("json", file, (), message, "Remove one of them.")
 
 
-def _object(pairs: list[tuple[str, Json]], twice: list[str]) -> Mapping[str, Json]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice += sorted({name for name in names if names.count(name) > 1})
-    return members
+def _twice(text: str) -> list[str]:
+    """The keys that some object of a JSON text names more than once."""
+    found: list[str] = []
+
+    def members(pairs: list[tuple[str, Json]]) -> Mapping[str, Json]:
+        held = dict(pairs)
+        if len(held) < len(pairs):
+            found.extend(sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1))
+        return held
+
+    json.loads(text, object_pairs_hook=members)
+    return found
 
 
 def file_missing(spec: SpecFiles) -> Iterator[Finding]:

@@ -274,7 +274,7 @@ def _shared(flat: Conjuncts, keyword: str, value: Json) -> bool:
 
 
 _BESIDE_OTHERS = frozenset({"allOf", "unevaluatedItems", "unevaluatedProperties"})
-"""What `_flat` takes away: `unevaluated…` means nothing once its neighbours are apart, and without it more is accepted."""
+"""What `_flat` takes away: `unevaluated…` means nothing once its neighbours are apart; without it more is accepted."""
 
 _READS_OTHERS = frozenset({"additionalProperties", "items", "contains", "if"})
 

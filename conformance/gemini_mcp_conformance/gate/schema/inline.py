@@ -11,16 +11,41 @@ from urllib.parse import unquote
 from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
 
 ANNOTATIONS = frozenset(
-    {"$anchor", "$comment", "$id", "$schema", "$vocabulary", "title", "description", "default", "examples", "deprecated",
-     "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema"}
-)  # fmt: skip
+    [
+        "$anchor",
+        "$comment",
+        "$id",
+        "$schema",
+        "$vocabulary",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+    ]
+)
 DEFINITIONS = frozenset({"$defs", "definitions"})
 RECURSIVE = "$recursive"
 
 _ONE = frozenset(
-    {"additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then", "unevaluatedItems",
-     "unevaluatedProperties"}
-)  # fmt: skip
+    [
+        "additionalProperties",
+        "contains",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    ]
+)
 _MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NAMED = frozenset({"dependentSchemas", "patternProperties", "properties"})
 

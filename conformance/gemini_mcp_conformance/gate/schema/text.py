@@ -12,16 +12,56 @@ from random import Random
 from gemini_mcp_conformance.gate.positions import Json
 
 _LONGEST = 200_000
-_POOL = (
-    "", "a", "b", "A", "Z", "z", "0", "9", "10", "-", "_", ".", " ", "\n", "aa", "ab", "abc", "a1", "a-b", "a_b", "a b", "AB",
-    "/", "a/b", "é", "$", "x" * 10, "123", "1.5", "1.0.0", "-a", "--a", "x-a", "foo", "bar", "true", "null",
-)  # fmt: skip
+_WORDS = [
+    "a",
+    "b",
+    "A",
+    "Z",
+    "z",
+    "0",
+    "9",
+    "10",
+    "-",
+    "_",
+    ".",
+    "aa",
+    "ab",
+    "abc",
+    "a1",
+    "a-b",
+    "a_b",
+    "AB",
+    "/",
+    "a/b",
+    "é",
+    "$",
+    "123",
+    "1.5",
+    "1.0.0",
+    "-a",
+    "--a",
+    "x-a",
+    "foo",
+    "bar",
+    "true",
+    "null",
+]
+_POOL = ("", *_WORDS, " ", "\n", "a b", "x" * 10)
 _FORMATS: Mapping[str, str] = {
-    "date": "2026-07-28", "date-time": "2026-07-28T12:00:00Z", "time": "12:00:00Z", "duration": "P1D",
-    "email": "a@example.org", "hostname": "example.org", "ipv4": "127.0.0.1", "ipv6": "::1",
-    "uri": "https://example.org/a", "uri-reference": "/a", "uuid": "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc",
-    "regex": "^a$", "json-pointer": "/a",
-}  # fmt: skip
+    "date": "2026-07-28",
+    "date-time": "2026-07-28T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "P1D",
+    "email": "a@example.org",
+    "hostname": "example.org",
+    "ipv4": "127.0.0.1",
+    "ipv6": "::1",
+    "uri": "https://example.org/a",
+    "uri-reference": "/a",
+    "uuid": "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc",
+    "regex": "^a$",
+    "json-pointer": "/a",
+}
 _NO_FORMAT = ("not of this format", "(", "2026-13-45")
 
 

@@ -26,9 +26,35 @@ _INNER = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("not", "if", "then", "else")
 _EXTRA = "extra"
 _OBJECT = frozenset(
-    {"additionalProperties", "dependentRequired", "dependentSchemas", "maxProperties", "minProperties", "patternProperties",
-     "properties", "propertyNames", "required"}
-)  # fmt: skip
+    [
+        "additionalProperties",
+        "dependentRequired",
+        "dependentSchemas",
+        "maxProperties",
+        "minProperties",
+        "patternProperties",
+        "properties",
+        "propertyNames",
+        "required",
+    ]
+)
+_ARRAY = 2000
+_INNER = ("allOf", "anyOf", "oneOf")
+_BRANCHES = ("not", "if", "then", "else")
+_EXTRA = "extra"
+_OBJECT = frozenset(
+    {
+        "additionalProperties",
+        "dependentRequired",
+        "dependentSchemas",
+        "maxProperties",
+        "minProperties",
+        "patternProperties",
+        "properties",
+        "propertyNames",
+        "required",
+    }
+)
 _ARRAY = frozenset({"contains", "items", "maxItems", "minItems", "prefixItems", "uniqueItems"})
 _SIMPLE: Mapping[str, list[Json]] = {
     "null": [None],
@@ -97,9 +123,13 @@ def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
     """Values worth trying: those at the edges of what either side mentions."""
     parts = [part for schema in (*olds, *news) for part in _parts(schema)]
     found = itertools.chain(
-        _constants(parts), _simple(parts), _numbers(parts), texts(parts), _objects(olds, news, parts, depth),
+        _constants(parts),
+        _simple(parts),
+        _numbers(parts),
+        texts(parts),
+        _objects(olds, news, parts, depth),
         _arrays(olds, news, parts, depth),
-    )  # fmt: skip
+    )
     unique = {canonical(value): value for value in itertools.islice(found, _MOST * (depth + 1))}
     return list(unique.values())
 

@@ -1,0 +1,354 @@
+// Written in Node with callbacks: speaks two revisions of the handshake, pipes gemini's output, refuses by -32602.
+
+import { spawn } from "node:child_process";
+import { accessSync, constants, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const REVISIONS = ["2024-11-05", "2025-06-18"];
+const GRACE = 400;
+const text = (description) => ({ type: "string", description });
+const shared = {
+  cwd: text("Where gemini runs."),
+  model: text("The model."),
+  prompt: { ...text("What to ask."), minLength: 1 },
+  systemPrompt: text("How to behave."),
+};
+const TOOLS = {
+  "chat-reply": { ...shared, sessionId: text("The session; the latest one if absent.") },
+  chat: shared,
+};
+const EXITS = {
+  41: "not signed in: set GEMINI_API_KEY", 42: "gemini did not accept its input", 44: "the sandbox did not start",
+  52: "a settings file is broken", 53: "the limit of turns is reached", 54: "a tool failed",
+  55: "gemini does not trust this directory", 130: "gemini was interrupted", 144: "HTTP status 400",
+  145: "HTTP status 401", 147: "HTTP status 403", 173: "the quota is used up, HTTP status 429",
+  244: "HTTP status 500", 247: "HTTP status 503",
+};
+
+const calls = new Map();
+const turns = new Map();
+const key = (id) => `${typeof id}:${id}`;
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const fail = (id, code, message) => send({ id, error: { code, message } });
+
+class Refused extends Error {}
+
+function checked(tool, values) {
+  const found = {};
+  for (const name of Object.keys(TOOLS[tool])) {
+    const value = values[name];
+    if (value === undefined) continue;
+    if (typeof value !== "string") throw new Refused(`\`${name}\` should be a string`);
+    if (value.includes("\0")) throw new Refused(`\`${name}\` holds a NUL`);
+    if (/\p{Surrogate}/u.test(value)) throw new Refused(`\`${name}\` holds half a character`);
+    if (name === "model" || name === "sessionId") {
+      if (value.startsWith("-")) throw new Refused(`\`${name}\` starts with a dash`);
+      if (/\p{Cc}/u.test(value)) throw new Refused(`\`${name}\` holds a control character`);
+    }
+    if (value !== "" && !(name === "systemPrompt" && !value.trim())) found[name] = value;
+  }
+  if (!found.prompt) throw new Refused("`prompt` is missing or empty");
+  if (Buffer.byteLength(found.prompt) > 8 * 1024 * 1024) throw new Refused("`prompt` is longer than 8 MiB");
+  if (found.cwd) checkDirectory(found.cwd);
+  return found;
+}
+
+function checkDirectory(cwd) {
+  const stat = statSync(cwd, { throwIfNoEntry: false });
+  if (!stat) throw new Refused(`\`cwd\` ${cwd} does not exist`);
+  if (!stat.isDirectory()) throw new Refused(`\`cwd\` ${cwd} is not a directory`);
+  try {
+    accessSync(cwd, constants.X_OK);
+  } catch {
+    throw new Refused(`\`cwd\` ${cwd} may not be entered: permission denied`);
+  }
+}
+
+function commandLine(tool, found) {
+  const long = Buffer.byteLength(found.prompt) > 100_000;
+  const argv = ["-o", "json"];
+  if (!long) argv.push(`-p=${found.prompt}`);
+  if (found.model) argv.unshift(`--model=${found.model}`);
+  if (tool === "chat-reply") argv.push(`--resume=${found.sessionId ?? "latest"}`);
+  return { argv, stdin: long ? found.prompt : null };
+}
+
+function signalGroup(call, signal) {
+  try {
+    if (call.child?.pid) process.kill(-call.child.pid, signal);
+  } catch {}
+}
+
+function stop(call) {
+  if (call.stopped) return;
+  call.stopped = true;
+  signalGroup(call, "SIGTERM");
+  setTimeout(() => signalGroup(call, "SIGKILL"), GRACE);
+}
+
+function run(call, argv, found, env, stdin, limit, done) {
+  const out = [];
+  const err = [];
+  let ended = false;
+  const finish = (outcome) => {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timer);
+    if (call.stopped) signalGroup(call, "SIGKILL");
+    call.child = null;
+    done({ out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString(), ...outcome });
+  };
+  const timer = setTimeout(() => {
+    signalGroup(call, "SIGKILL");
+    finish({ problem: "gemini did not finish in time" });
+  }, limit);
+  try {
+    const stdio = [stdin === null ? "ignore" : "pipe", "pipe", "pipe"];
+    call.child = spawn("gemini", argv, { cwd: found.cwd, env, stdio, detached: true });
+  } catch (error) {
+    return finish({ unstarted: `gemini could not be started (${error.code})` });
+  }
+  call.child.on("error", (error) => {
+    const missing = "gemini was not found on PATH; install it with npm install -g @google/gemini-cli";
+    finish({ unstarted: error.code === "ENOENT" ? missing : `gemini could not be started (${error.code})` });
+  });
+  call.child.stdout.on("data", (piece) => out.push(piece));
+  call.child.stderr.on("data", (piece) => err.push(piece));
+  call.child.stdin?.on("error", () => {});
+  call.child.stdin?.end(stdin);
+  call.child.on("close", (code, signal) => finish({ code, signal }));
+  call.child.on("exit", (code, signal) => setTimeout(() => finish({ code, signal }), 500));
+}
+
+function objects(source) {
+  const found = [];
+  let cut = false;
+  for (let start = source.indexOf("{"); start >= 0; ) {
+    const end = closing(source, start);
+    let value;
+    try {
+      value = end < 0 ? undefined : JSON.parse(source.slice(start, end));
+    } catch {}
+    if (value !== undefined) found.push({ value, fresh: start === 0 || source[start - 1] === "\n" });
+    else if (end < 0 && /^\{\s*("|$)/.test(source.slice(start, start + 200))) cut = true;
+    if (cut) break;
+    start = source.indexOf("{", value === undefined ? start + 1 : end);
+  }
+  return { found, cut };
+}
+
+function closing(source, start) {
+  let depth = 0;
+  for (let i = start; i < source.length; i++) {
+    const letter = source[i];
+    if (letter === '"') {
+      for (i++; i < source.length && source[i] !== '"'; i++) if (source[i] === "\\") i++;
+    } else if (letter === "{") depth++;
+    else if (letter === "}" && --depth === 0) return i + 1;
+  }
+  return -1;
+}
+
+const messageOf = (error) => (typeof error === "string" ? error : error?.message);
+const reported = (source) => messageOf(objects(source).found.findLast(({ value }) => value.error)?.value.error);
+
+function read(outcome) {
+  const { code, signal, out, err } = outcome;
+  if (outcome.problem) return { problem: outcome.problem };
+  if (signal) return { problem: `gemini was ended by ${signal}` };
+  if (code !== 0) return { problem: explained(code, err), said: reported(err) ?? reported(out) };
+  if (!out.trim()) return { problem: "gemini printed nothing", said: reported(err) };
+  const { found, cut } = objects(out);
+  const answer = found.findLast(({ value }) => "response" in value || value.error)?.value;
+  if (answer?.error) return { problem: "gemini reported an error", said: messageOf(answer.error) };
+  if (answer && typeof answer.response !== "string") return { problem: "the response is no text" };
+  if (answer) return { answer: answer.response, session: answer.session_id, warnings: answer.warnings };
+  if (cut || found.some(({ fresh }) => fresh)) return { problem: "the JSON is not complete" };
+  return { answer: out };
+}
+
+function explained(code, err) {
+  if (/Invalid session identifier|No previous sessions/.test(err)) return `the session does not exist, it is gone (${code})`;
+  if (/RESOURCE_EXHAUSTED|[Qq]uota/.test(err)) return `the quota is used up (${code})`;
+  return `${EXITS[code] ?? "gemini failed"} (exit code ${code})`;
+}
+
+function clean(source, secrets) {
+  for (const secret of secrets) if (secret?.trim().length > 7) source = source.replaceAll(secret, "[prompt]");
+  return source.replace(/AIza[\w-]{20,}|\bsk-[\w-]{16,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}/g, "****");
+}
+
+function tail(source) {
+  return new TextDecoder().decode(Buffer.from(source).subarray(-8000)).replace(/^\uFFFD+/, "");
+}
+
+function problem(sentence, said, err, secrets = []) {
+  const stderr = err === undefined ? "" : `\nStderr: ${tail(clean(err, secrets))}`;
+  const message = `Error executing gemini: ${sentence}${said ? `: ${clean(said, secrets)}` : ""}${stderr}`;
+  return { isError: true, content: [{ type: "text", text: message }] };
+}
+
+function newest(listing) {
+  const lines = `${listing.out}\n${listing.err}`.split("\n");
+  const entries = lines.map((line) => /^\s*(\d+)\.\s.*\[([^[\]\s]+)\][^[\]]*$/.exec(line)).filter(Boolean);
+  return entries.sort((a, b) => a[1] - b[1]).at(-1)?.[2];
+}
+
+function serve(call, found) {
+  const env = { ...process.env };
+  let file;
+  if (found.systemPrompt !== undefined) {
+    file = join(mkdtempSync(join(tmpdir(), "gemini-mcp-")), "SYSTEM.md");
+    writeFileSync(file, found.systemPrompt, { mode: 0o600 });
+    call.file = file;
+  }
+  const { argv, stdin } = commandLine(call.tool, found);
+  run(call, argv, found, file ? { ...env, GEMINI_SYSTEM_MD: file } : env, stdin, 600_000, (outcome) => {
+    if (file) rmSync(dirname(file), { recursive: true, force: true });
+    if (call.stopped) return leave(call);
+    const secrets = [found.prompt, found.systemPrompt];
+    if (outcome.unstarted) return answer(call, problem(outcome.unstarted, undefined, undefined, secrets));
+    const was = read(outcome);
+    if (was.problem) return answer(call, problem(was.problem, was.said, outcome.err, secrets));
+    named(call, found, env, was, (session) => {
+      const content = [{ type: "text", text: was.answer.toWellFormed?.() ?? was.answer.replace(/\p{Surrogate}/gu, "\uFFFD") }];
+      const meta = { ...(session && { sessionId: session }), ...(was.warnings && { warnings: was.warnings }) };
+      answer(call, { _meta: meta, content, isError: false });
+    });
+  });
+}
+
+function named(call, found, env, was, done) {
+  if (typeof was.session === "string" && was.session) return done(was.session);
+  if (call.tool === "chat-reply" && found.sessionId && found.sessionId !== "latest") return done(found.sessionId);
+  run(call, ["--list-sessions"], found, env, null, 5000, (listing) => {
+    if (call.stopped) leave(call);
+    else done(listing.code === 0 ? newest(listing) : undefined);
+  });
+}
+
+function answer(call, result) {
+  if (!call.stopped) send({ result, id: call.id });
+  leave(call);
+}
+
+function leave(call) {
+  clearInterval(call.timer);
+  calls.delete(key(call.id));
+  const line = turns.get(call.turn);
+  if (line) {
+    line.splice(line.indexOf(call), 1);
+    if (line.length === 0) turns.delete(call.turn);
+    else if (!line[0].begun) begin(line[0]);
+  }
+  if (ending && calls.size === 0) process.exit(0);
+}
+
+function begin(call) {
+  call.begun = true;
+  if (call.stopped) return leave(call);
+  try {
+    serve(call, call.found);
+  } catch (error) {
+    answer(call, problem(`the server failed (${error.message})`));
+  }
+}
+
+function report(call) {
+  if (call.token === undefined) return;
+  send({ method: "notifications/progress", params: { progress: ++call.progress, progressToken: call.token } });
+}
+
+function callTool(id, params) {
+  const { name: tool, arguments: values = {}, _meta: meta } = params;
+  const isObject = typeof values === "object" && values !== null && !Array.isArray(values);
+  if (typeof tool !== "string" || !Object.hasOwn(TOOLS, tool)) return fail(id, -32602, "unknown tool");
+  if (!isObject) return fail(id, -32602, "arguments should be an object");
+  let found;
+  try {
+    found = checked(tool, values);
+  } catch (error) {
+    return fail(id, -32602, `Error executing gemini: ${error.message}`);
+  }
+  const call = { id, tool, found, progress: 0, token: meta?.progressToken };
+  if (tool === "chat-reply") {
+    call.turn = found.sessionId ?? `latest ${realpathSync(found.cwd ?? ".")}`;
+    turns.set(call.turn, [...(turns.get(call.turn) ?? []), call]);
+  }
+  calls.set(key(id), call);
+  report(call);
+  call.timer = setInterval(report, 4000, call);
+  if (!call.turn || turns.get(call.turn)[0] === call) begin(call);
+}
+
+const METHODS = {
+  initialize: (id, { protocolVersion }) => {
+    const serverInfo = { version: "1.0.0", name: "gemini-mcp-server" };
+    const agreed = REVISIONS.includes(protocolVersion) ? protocolVersion : REVISIONS.at(-1);
+    send({ result: { serverInfo, capabilities: { tools: {} }, protocolVersion: agreed }, id });
+  },
+  ping: (id) => send({ result: {}, id }),
+  "tools/list": (id, { cursor }) => {
+    if (cursor !== undefined) return fail(id, -32602, "unknown cursor");
+    const tools = Object.entries(TOOLS).map(([name, properties]) => ({
+      inputSchema: { required: ["prompt"], properties, type: "object" }, description: `Runs ${name}.`, name,
+    }));
+    send({ result: { tools }, id });
+  },
+  "tools/call": callTool,
+};
+
+function receive(line) {
+  if (!line.toString().trim()) return;
+  let message;
+  try {
+    message = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
+  } catch {
+    return fail(null, -32700, "no JSON");
+  }
+  const { id, jsonrpc, method, params = {} } = message ?? {};
+  const isId = typeof id === "string" || typeof id === "number";
+  if (jsonrpc !== "2.0" || Array.isArray(message)) return fail(isId ? id : null, -32600, "no request");
+  if (method === undefined && id !== undefined && ("result" in message || "error" in message)) return;
+  if (typeof method !== "string" || (id !== undefined && !isId)) return fail(isId ? id : null, -32600, "no request");
+  if (id === undefined) return notified(method, params);
+  if (typeof params !== "object" || params === null || Array.isArray(params)) return fail(id, -32602, "params is no object");
+  if (!Object.hasOwn(METHODS, method)) return fail(id, -32601, "unknown method");
+  METHODS[method](id, params);
+}
+
+function notified(method, params) {
+  if (method !== "notifications/cancelled" || params === null) return;
+  const call = calls.get(key(params.requestId));
+  if (!call) return;
+  stop(call);
+  if (!call.begun) leave(call);
+}
+
+let ending = false;
+function end() {
+  if (ending) return;
+  ending = true;
+  for (const call of [...calls.values()]) {
+    stop(call);
+    if (!call.begun) leave(call);
+  }
+  if (calls.size === 0) process.exit(0);
+  setTimeout(() => process.exit(0), 1500);
+}
+
+let pieces = [];
+process.stdin.on("data", (piece) => {
+  let start = 0;
+  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, start)) {
+    const line = Buffer.concat([...pieces, piece.subarray(start, at)]);
+    pieces = [];
+    start = at + 1;
+    receive(line);
+  }
+  if (start < piece.length) pieces.push(piece.subarray(start));
+});
+process.stdin.on("end", end);
+process.stdout.on("error", end);
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);

@@ -1,0 +1,421 @@
+// Written in Node with promises: speaks the newest handshake and 2026-07-28, lists in pages, keeps output in files.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import * as files from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+const META = "io.modelcontextprotocol/";
+const NEW = "2026-07-28";
+const SERVER = { name: "gemini-mcp-server", title: "Gemini", version: "1.0.0" };
+const STRING = { type: "string" };
+const COMMON = { prompt: STRING, model: STRING, systemPrompt: STRING, cwd: STRING };
+const TOOLS = [
+  { name: "chat", properties: COMMON },
+  { name: "chat-reply", properties: { ...COMMON, sessionId: STRING } },
+];
+const CAUSES = new Map([
+  [41, "sign in to gemini first"], [42, "gemini refused the input"], [44, "the sandbox is broken"],
+  [52, "the settings are broken"], [53, "too many turns: the limit is reached"], [54, "a tool of gemini failed"],
+  [55, "the directory is not trusted"], [130, "gemini was interrupted"], [144, "HTTP 400 from the API"],
+  [145, "HTTP 401 from the API"], [147, "HTTP 403 from the API"], [173, "HTTP 429 from the API: quota"],
+  [244, "HTTP 500 from the API"], [247, "HTTP 503 from the API"],
+]);
+
+const running = new Set();
+const waiting = new Map();
+
+class ProtocolError extends Error {
+  constructor(code, message, data) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+class Failure extends Error {
+  constructor(message, stderr, said) {
+    super(message);
+    this.stderr = stderr;
+    this.said = said;
+  }
+}
+class Cancelled extends Error {}
+
+function write(message) {
+  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+}
+
+function argumentsOf(tool, given) {
+  const values = {};
+  for (const name in tool.properties) {
+    if (!(name in given)) continue;
+    const value = given[name];
+    const kind = value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
+    if (kind !== "string") throw new Failure(`argument ${name} is ${kind} and should be a string`);
+    if (value.includes("\u0000")) throw new Failure(`argument ${name} contains NUL`);
+    if (/[\uD800-\uDFFF]/u.test(value)) throw new Failure(`argument ${name} contains a lone surrogate`);
+    if (["model", "sessionId"].includes(name) && /[\u0000-\u001f\u007f-\u009f]/.test(value)) {
+      throw new Failure(`argument ${name} contains control characters`);
+    }
+    values[name] = value;
+  }
+  if (!("prompt" in values)) throw new Failure("argument prompt is missing");
+  if (values.prompt === "") throw new Failure("argument prompt is empty");
+  if (Buffer.byteLength(values.prompt) > 8388608) throw new Failure("argument prompt exceeds 8388608 bytes");
+  if (!values.systemPrompt?.trim()) delete values.systemPrompt;
+  for (const name of ["model", "sessionId", "cwd"]) if (values[name] === "") delete values[name];
+  return values;
+}
+
+async function checkDirectory(cwd) {
+  const stat = await files.stat(cwd).catch((error) => {
+    throw new Failure(`cwd ${cwd} ${error.code === "ENOENT" ? "does not exist" : `cannot be used (${error.code})`}`);
+  });
+  if (!stat.isDirectory()) throw new Failure(`cwd ${cwd} is not a directory`);
+  await files.access(cwd, files.constants.X_OK).catch(() => {
+    throw new Failure(`cwd ${cwd} cannot be entered (permission)`);
+  });
+}
+
+const WORDS = ["mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma", "help"];
+const isPlain = (prompt) => /^[^-\d.]/.test(prompt) && !WORDS.includes(prompt);
+
+function invocation(tool, { prompt, model, sessionId = "latest" }) {
+  const argv = tool.name === "chat" ? [] : [`--resume=${sessionId}`];
+  if (model !== undefined) argv.push(`--model=${model}`);
+  argv.push("--approval-mode", "default", "--output-format=json");
+  if (Buffer.byteLength(prompt) > 120000) return { argv, stdin: prompt };
+  return { argv: [...argv, isPlain(prompt) ? prompt : `--prompt=${prompt}`], stdin: "" };
+}
+
+function toGroup(child, signal) {
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The group is gone.
+  }
+}
+
+async function stop(call) {
+  call.cancelled = true;
+  call.wake?.();
+  const { child } = call;
+  if (!child) return;
+  toGroup(child, "SIGTERM");
+  await Promise.race([call.ended, pause(500)]);
+  toGroup(child, "SIGKILL");
+}
+
+async function inDirectory(work) {
+  const directory = await files.mkdtemp(path.join(tmpdir(), "gemini-mcp-"));
+  try {
+    return await work(directory);
+  } finally {
+    await files.rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Runs gemini with its output in files of a directory that is gone afterwards, as is the system prompt. */
+async function execute(call, argv, stdin, { cwd, systemPrompt }, seconds) {
+  return inDirectory(async (directory) => {
+    const at = (name) => path.join(directory, name);
+    const env = { ...process.env };
+    if (systemPrompt !== undefined) {
+      env.GEMINI_SYSTEM_MD = at("SYSTEM.md");
+      await files.writeFile(env.GEMINI_SYSTEM_MD, systemPrompt, { mode: 0o600 });
+    }
+    await files.writeFile(at("in"), stdin, { mode: 0o600 });
+    const stdio = [openSync(at("in"), "r"), openSync(at("out"), "w", 0o600), openSync(at("err"), "w", 0o600)];
+    const how = await started(call, argv, { cwd, env, stdio, detached: true }, seconds).finally(() => stdio.forEach(closeSync));
+    const [out, err] = await Promise.all([files.readFile(at("out"), "utf8"), files.readFile(at("err"), "utf8")]);
+    return { ...how, out, err };
+  });
+}
+
+async function started(call, argv, options, seconds) {
+  if (call.cancelled) throw new Cancelled();
+  let late = false;
+  try {
+    const child = spawn("gemini", argv, options);
+    call.child = child;
+    const exit = once(child, "exit");
+    call.ended = exit.catch(() => {});
+    const timer = setTimeout(() => ((late = true), toGroup(child, "SIGKILL")), seconds * 1000);
+    const [code, signal] = await exit.finally(() => clearTimeout(timer));
+    if (call.cancelled) toGroup(child, "SIGKILL");
+    return { code, signal, late };
+  } catch (error) {
+    const where = "was not found on PATH: npm install -g @google/gemini-cli";
+    throw new Failure(`gemini ${error.code === "ENOENT" ? where : `cannot be started: ${error.code}`}`);
+  } finally {
+    call.child = undefined;
+    if (call.cancelled) throw new Cancelled();
+  }
+}
+
+/** Every JSON object in a text that is not inside another one; `rest` is what an object without an end begins with. */
+function scan(text) {
+  const objects = [];
+  let position = 0;
+  while ((position = text.indexOf("{", position)) !== -1) {
+    const end = endOf(text, position);
+    const value = end === undefined ? undefined : parsed(text.slice(position, end));
+    if (value === undefined && end === undefined && /^\{\s*("|$)/.test(text.slice(position, position + 99))) {
+      return { objects, isCut: true };
+    }
+    if (value !== undefined) objects.push([value, position === 0 || text[position - 1] === "\n"]);
+    position = value === undefined ? position + 1 : end;
+  }
+  return { objects, isCut: false };
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function endOf(text, start) {
+  let depth = 0;
+  for (let i = start; i !== -1 && i < text.length; i += 1) {
+    if (text[i] === "{") depth += 1;
+    if (text[i] === "}") depth -= 1;
+    if (depth === 0) return i + 1;
+    if (text[i] === '"' && (i = closingQuote(text, i)) === -1) break;
+  }
+  return undefined;
+}
+
+function closingQuote(text, start) {
+  for (let i = text.indexOf('"', start + 1); i !== -1; i = text.indexOf('"', i + 1)) {
+    let backslashes = 0;
+    while (text[i - 1 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 0) return i;
+  }
+  return -1;
+}
+
+const saidIn = (text) => {
+  const error = scan(text).objects.map(([value]) => value.error).filter(Boolean).at(-1);
+  return typeof error === "string" ? error : error?.message;
+};
+
+function understood({ code, signal, late, out, err }) {
+  if (late) throw new Failure("gemini took too long", err);
+  if (signal) throw new Failure(`gemini died of ${signal}`, err);
+  if (code !== 0) throw new Failure(cause(code, err), err, saidIn(err) ?? saidIn(out));
+  if (out.trim() === "") throw new Failure("gemini said nothing at all", err, saidIn(err));
+  const { objects, isCut } = scan(out);
+  const answer = objects.map(([value]) => value).filter((value) => "response" in value || value.error).at(-1);
+  if (answer === undefined) {
+    if (isCut) throw new Failure("the answer breaks off", err);
+    if (objects.some(([, isFirst]) => isFirst)) throw new Failure("the JSON has no response", err);
+    return { response: out };
+  }
+  if (answer.error) throw new Failure("gemini reports an error", err, answer.error.message ?? String(answer.error));
+  if (typeof answer.response !== "string") throw new Failure("the response is not a string", err);
+  return answer;
+}
+
+function cause(code, err) {
+  if (/exhausted|quota/i.test(err)) return `the quota is exhausted (exit ${code})`;
+  if (/Invalid session identifier|No previous sessions/.test(err)) return `no such session: it does not exist (exit ${code})`;
+  return `${CAUSES.get(code) ?? "gemini failed"} (exit ${code})`;
+}
+
+async function sessionOf(call, answer, tool, values) {
+  if (typeof answer.session_id === "string" && answer.session_id !== "") return answer.session_id;
+  if (tool.name === "chat-reply" && values.sessionId && values.sessionId !== "latest") return values.sessionId;
+  const listing = await execute(call, ["--list-sessions"], "", { cwd: values.cwd }, 5).catch((error) => {
+    if (error instanceof Cancelled) throw error;
+  });
+  const pattern = /^\s*(\d+)\.\s.*\[([^[\]\s]+)\][^[\]]*$/gm;
+  const entries = listing?.code === 0 ? [...`${listing.out}\n${listing.err}`.matchAll(pattern)] : [];
+  return entries.reduce((best, entry) => (Number(entry[1]) > Number(best?.[1] ?? 0) ? entry : best), undefined)?.[2];
+}
+
+async function chat(call, tool, given) {
+  let values;
+  try {
+    values = argumentsOf(tool, given);
+    if (values.cwd) await checkDirectory(values.cwd);
+    const release = tool.name === "chat" ? () => {} : await turn(call, values);
+    try {
+      const { argv, stdin } = invocation(tool, values);
+      const answer = understood(await execute(call, argv, stdin, values, 600));
+      return success(answer, await sessionOf(call, answer, tool, values));
+    } finally {
+      release();
+    }
+  } catch (error) {
+    if (error instanceof Cancelled) throw error;
+    return failed(error, values);
+  }
+}
+
+/** Waits for the earlier replies of the same session. */
+async function turn(call, { sessionId = "latest", cwd = "." }) {
+  const name = sessionId === "latest" ? `latest:${await files.realpath(cwd)}` : sessionId;
+  const before = waiting.get(name);
+  let release;
+  const mine = new Promise((resolve) => (release = resolve));
+  const chain = Promise.all([before, mine]);
+  waiting.set(name, chain);
+  chain.then(() => waiting.get(name) === chain && waiting.delete(name));
+  await Promise.race([before, new Promise((resolve) => (call.wake = resolve))]);
+  if (call.cancelled) {
+    release();
+    throw new Cancelled();
+  }
+  return release;
+}
+
+function success({ response, warnings }, sessionId) {
+  const text = response.replace(/[\uD800-\uDFFF]/gu, "\uFFFD");
+  const _meta = { ...(sessionId && { sessionId }), ...(warnings && { warnings }) };
+  return { content: [{ type: "text", text }], structuredContent: { text, sessionId: sessionId ?? null }, _meta };
+}
+
+function failed(error, values) {
+  const shown = (text) => hidden(text, [values?.prompt, values?.systemPrompt]);
+  const said = error.said ? `. It says: ${shown(error.said)}` : "";
+  const stderr = error.stderr === undefined ? "" : `\nStderr: ${last(shown(error.stderr))}`;
+  const text = `Error executing gemini: ${error.message}${said}${stderr}`;
+  return { content: [{ type: "text", text, annotations: { priority: 1 } }], isError: true };
+}
+
+const KEYS = /AIza[\w-]{20,}|\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}/g;
+
+function hidden(text, secrets) {
+  const long = secrets.filter((secret) => secret && secret.trim().length >= 8);
+  return long.reduce((rest, secret) => rest.replaceAll(secret, "…"), text).replace(KEYS, "…");
+}
+
+function last(text) {
+  const bytes = Buffer.from(text);
+  return bytes.length <= 8192 ? text : bytes.subarray(-8192).toString().replace(/^\uFFFD+/, "");
+}
+
+async function call(id, params, isNew) {
+  const { name, arguments: given = {}, _meta } = params;
+  const tool = TOOLS.find((each) => each.name === name);
+  if (tool === undefined) throw new ProtocolError(-32602, `Tool ${JSON.stringify(name)} does not exist`);
+  if (given === null || typeof given !== "object" || Array.isArray(given)) {
+    throw new ProtocolError(-32602, "arguments must be an object");
+  }
+  const current = { id, token: _meta?.progressToken, step: 0 };
+  running.add(current);
+  const tell = () => current.token !== undefined && !current.cancelled && progress(current);
+  tell();
+  const clock = setInterval(tell, 3000);
+  try {
+    const result = await chat(current, tool, given);
+    if (current.cancelled) throw new Cancelled();
+    return result;
+  } finally {
+    clearInterval(clock);
+    running.delete(current);
+  }
+}
+
+function progress(current) {
+  current.step += 0.5;
+  write({ method: "notifications/progress", params: { progressToken: current.token, progress: current.step } });
+}
+
+function list({ cursor }) {
+  const page = cursor === undefined ? 0 : TOOLS.findIndex((tool) => `after ${tool.name}` === cursor) + 1;
+  if (cursor !== undefined && (page === 0 || page === TOOLS.length)) throw new ProtocolError(-32602, "bad cursor");
+  const { name, properties } = TOOLS[page];
+  const tool = { name, description: `${name} with Gemini`, inputSchema: { type: "object", properties, required: ["prompt"] } };
+  return { tools: [tool], ...(page + 1 < TOOLS.length && { nextCursor: `after ${name}` }) };
+}
+
+const CACHING = { ttlMs: 60000, cacheScope: "public" };
+
+async function handled(id, method, params) {
+  const meta = params._meta ?? {};
+  const isNew = `${META}protocolVersion` in meta;
+  if (isNew) checkMeta(meta);
+  const result = await answered(id, method, params, isNew);
+  if (!isNew) return result;
+  return { ...result, resultType: "complete", _meta: { ...result._meta, [`${META}serverInfo`]: SERVER } };
+}
+
+function checkMeta(meta) {
+  const requested = meta[`${META}protocolVersion`];
+  if (typeof meta[`${META}clientCapabilities`] !== "object") throw new ProtocolError(-32602, "clientCapabilities is missing");
+  if (requested !== NEW) throw new ProtocolError(-32022, "unsupported version", { supported: [NEW], requested });
+}
+
+function answered(id, method, params, isNew) {
+  if (method === "tools/list") return { ...list(params), ...(isNew && CACHING) };
+  if (method === "tools/call") return call(id, params, isNew);
+  if (method === "server/discover" && isNew) return { supportedVersions: [NEW], capabilities: { tools: {} }, ...CACHING };
+  if (method === "initialize" && !isNew) {
+    return { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: SERVER, instructions: "Chat." };
+  }
+  if (method === "ping" && !isNew) return {};
+  throw new ProtocolError(-32601, `Method ${method} not found`);
+}
+
+async function receive(line) {
+  if (line.trim() === "") return;
+  const message = parsed(line);
+  if (message === undefined) return write({ id: null, error: { code: -32700, message: "Parse error" } });
+  const isMessage = message !== null && typeof message === "object" && !Array.isArray(message) && message.jsonrpc === "2.0";
+  const id = isMessage && ["string", "number"].includes(typeof message.id) ? message.id : null;
+  if (isMessage && !("method" in message) && ("result" in message || "error" in message)) return;
+  if (!isMessage || typeof message.method !== "string" || ("id" in message && id === null)) {
+    return write({ id, error: { code: -32600, message: "Invalid request" } });
+  }
+  const { method, params = {} } = message;
+  if (!("id" in message)) return cancelled(method, params);
+  try {
+    if (params === null || typeof params !== "object" || Array.isArray(params)) throw new ProtocolError(-32602, "bad params");
+    write({ id, result: await handled(id, method, params) });
+  } catch (error) {
+    if (error instanceof Cancelled) return;
+    const code = Number.isInteger(error.code) ? error.code : -32603;
+    write({ id, error: { code, message: error.message, data: error.data } });
+  }
+}
+
+function cancelled(method, params) {
+  if (method !== "notifications/cancelled") return;
+  for (const each of running) if (each.id === params?.requestId) void stop(each);
+}
+
+let isEnding = false;
+async function end() {
+  if (isEnding) return;
+  isEnding = true;
+  await Promise.all([...running].map(stop));
+  for (let tries = 0; running.size > 0 && tries < 20; tries += 1) await pause(50);
+  process.exit(0);
+}
+
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);
+process.stdout.on("error", end);
+
+/** Not `readline`, which also ends a line at U+2028. */
+async function* lines() {
+  let begun = [];
+  for await (const piece of process.stdin) {
+    let start = 0;
+    for (let at = piece.indexOf(10); at !== -1; at = piece.indexOf(10, start)) {
+      yield Buffer.concat([...begun, piece.subarray(start, at)]).toString();
+      begun = [];
+      start = at + 1;
+    }
+    begun.push(piece.subarray(start));
+  }
+}
+
+for await (const line of lines()) void receive(line);
+await end();

@@ -1,6 +1,7 @@
 """Pages: a specification in, Markdown pages by file name out. Pure.
 
-A page is one function in `_PAGES`; a language is one entry of `_LANGUAGES`, used where the specification has that locale.
+A page is one function in `_PAGES`; a language is one entry of `_LANGUAGES`. Another
+language than English is used where the specification has that locale.
 """
 
 import json

@@ -12,41 +12,10 @@ from random import Random
 from gemini_mcp_conformance.gate.positions import Json
 
 _LONGEST = 200_000
-_WORDS = [
-    "a",
-    "b",
-    "A",
-    "Z",
-    "z",
-    "0",
-    "9",
-    "10",
-    "-",
-    "_",
-    ".",
-    "aa",
-    "ab",
-    "abc",
-    "a1",
-    "a-b",
-    "a_b",
-    "AB",
-    "/",
-    "a/b",
-    "é",
-    "$",
-    "123",
-    "1.5",
-    "1.0.0",
-    "-a",
-    "--a",
-    "x-a",
-    "foo",
-    "bar",
-    "true",
-    "null",
-]
-_POOL = ("", *_WORDS, " ", "\n", "a b", "x" * 10)
+_LETTERS = ("a", "b", "A", "Z", "z", "aa", "ab", "abc", "AB", "foo", "bar", "true", "null", "é", "x" * 10)
+_DIGITS = ("0", "9", "10", "123", "1.5", "1.0.0")
+_SIGNS = ("-", "_", ".", "/", "$", " ", "\n", "a1", "a-b", "a_b", "a b", "a/b", "-a", "--a", "x-a")
+_POOL = ("", *_LETTERS, *_DIGITS, *_SIGNS)
 _FORMATS: Mapping[str, str] = {
     "date": "2026-07-28",
     "date-time": "2026-07-28T12:00:00Z",

@@ -21,41 +21,7 @@ Schemas: TypeAlias = tuple[Json, ...]
 _DEPTH = 5
 _MOST = 200
 _MOST_INNER = 32
-_LONGEST_ARRAY = 2000
-_INNER = ("allOf", "anyOf", "oneOf")
-_BRANCHES = ("not", "if", "then", "else")
-_EXTRA = "extra"
-_OBJECT = frozenset(
-    [
-        "additionalProperties",
-        "dependentRequired",
-        "dependentSchemas",
-        "maxProperties",
-        "minProperties",
-        "patternProperties",
-        "properties",
-        "propertyNames",
-        "required",
-    ]
-)
-_ARRAY = 2000
-_INNER = ("allOf", "anyOf", "oneOf")
-_BRANCHES = ("not", "if", "then", "else")
-_EXTRA = "extra"
-_OBJECT = frozenset(
-    {
-        "additionalProperties",
-        "dependentRequired",
-        "dependentSchemas",
-        "maxProperties",
-        "minProperties",
-        "patternProperties",
-        "properties",
-        "propertyNames",
-        "required",
-    }
-)
-_ARRAY = frozenset({"contains", "items", "maxItems", "minItems", "prefixItems", "uniqueItems"})
+_LONGEST_ARRAY = frozenset({"contains", "items", "maxItems", "minItems", "prefixItems", "uniqueItems"})
 _SIMPLE: Mapping[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],

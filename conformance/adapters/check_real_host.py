@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gemini_mcp_conformance.host import Finding, HostSpec, Options, findings_of
+from gemini_mcp_conformance.host import Finding, findings, load, vectors
 
 HERE = Path(__file__).resolve().parent
-HOST = HERE.parents[1] / "spec" / "host"
 CORE = "@google/gemini-cli-core"
 PACKAGES: dict[str, dict[str, Any]] = {
     "documented": {"dependencies": {CORE: "0.1.18"}, "overrides": {"@modelcontextprotocol/sdk": "1.15.1"}},
@@ -46,8 +45,8 @@ def check(profile: str, folder: Path) -> int:
         print(f"{profile}: the packages could not be installed into {folder}", file=sys.stderr)
         return 3
     with adapter_environment(folder):
-        options = Options(max_examples=0, with_scenarios=False, allow_observed=True)
-        found = findings_of(["node", str(HERE / "gemini-cli-core.mjs")], profile, specification(), options)
+        checks = vectors.checks(load().vectors, profile, allow_observed=True)
+        found = findings(["node", str(HERE / "gemini-cli-core.mjs")], profile, checks)
     return report(profile, found)
 
 
@@ -61,12 +60,6 @@ def installed(profile: str, folder: Path) -> bool:
     (folder / "package.json").write_text(json.dumps({"private": True, **PACKAGES[profile]}), encoding="utf-8")
     command = ["npm", "install", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"]
     return subprocess.run(command, cwd=folder, check=False, timeout=900).returncode == 0
-
-
-def specification() -> HostSpec:
-    """The vectors, from the checkout this file stands in."""
-    vectors = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (HOST / "vectors").glob("*.json")}
-    return HostSpec([], vectors, [])
 
 
 @contextmanager

@@ -6,7 +6,7 @@ The same run must give the same texts, so directories that differ from run to ru
 import re
 from collections.abc import Iterable, Mapping
 
-from gemini_mcp_conformance.fake import Call
+from gemini_mcp_conformance.fake.journal import Call
 from gemini_mcp_conformance.report import Evidence, Run
 
 HEAD, TAIL = 1500, 500

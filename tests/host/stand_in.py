@@ -2,12 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from forked_host import Ran, run
 
 import gemini_mcp.host
 import gemini_mcp_conformance.host.scripted as scripted
@@ -64,19 +65,9 @@ class Desk:
         path = f"{self.root / 'bin'}{os.pathsep}{os.environ['PATH']}"
         return {"PATH": path, "HOME": str(self.home), "PYTHONPATH": SOURCES, "LANG": "C.UTF-8", **more}
 
-    def run(self, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    def run(self, *words: str, **more: str) -> Ran:
         """Run `gemini-mcp-host`."""
-        return subprocess.run(
-            self.command(*words),
-            cwd=self.project,
-            env=self.environment(**more),
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            stdin=subprocess.DEVNULL,
-            timeout=60,
-            check=False,
-        )
+        return run(words, self.project, self.environment(**more), self.root)
 
     def command(self, *words: str) -> Sequence[str]:
         return [sys.executable, "-m", "gemini_mcp.host.cli", *words]

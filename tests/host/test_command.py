@@ -206,22 +206,27 @@ def test_a_signal_ends_every_server_and_what_it_started(tmp_path: Path, sent: si
     assert not _is_running(child)
 
 
-def test_twenty_servers_take_the_time_of_the_slowest(tmp_path: Path) -> None:
+def test_twenty_servers_are_discovered_at_once(tmp_path: Path) -> None:
     here = desk(tmp_path)
     here.stand_in("greeter", GREETER)
-    servers: dict[str, Any] = {f"s{number:02}": {"command": "greeter"} for number in range(18)}
+    program = tmp_path / "bin" / "sociable"
+    program.write_text(
+        f'#!/bin/sh\n: >"{tmp_path}/here.$$"\n'
+        f'until [ "$(ls "{tmp_path}" | grep -c "^here")" = 18 ]; do sleep 0.1; done\nexec greeter\n',
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    servers: dict[str, Any] = {f"s{number:02}": {"command": "sociable", "timeout": 40000} for number in range(18)}
     servers |= {"dead": {"command": "/nonexistent"}, "hangs": {"command": "sleep", "args": ["62.3"], "timeout": 3000}}
     here.settings(json.dumps({"mcpServers": servers}))
-    begun = time.monotonic()
     ran = here.run("status", "--json")
-    assert time.monotonic() - begun < 15
     statuses = {one["name"]: one["status"] for one in json.loads(ran.stdout)["servers"]}
     assert [name for name, status in statuses.items() if status != "CONNECTED"] == ["dead", "hangs"]
     assert list(statuses) == list(servers)
 
 
 def _wait_for(file: Path) -> int:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not (file.exists() and file.read_text(encoding="utf-8").strip()):
         assert time.monotonic() < deadline, "the server was not started"
         time.sleep(0.02)

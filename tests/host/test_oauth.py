@@ -3,6 +3,7 @@
 import json
 import socket
 import stat
+import struct
 import threading
 import urllib.error
 import urllib.request
@@ -10,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 import pytest
-from authorization_server import Provider, free_port, serving
+from authorization_server import Provider, answering, free_port, serving
 
 from gemini_mcp.host import execution
 from gemini_mcp.host.authorization import Authorizer, Interaction, NotAuthorized
+from gemini_mcp.host.callback import listen
 from gemini_mcp.host.confirmation import AllowList, Outcome
 from gemini_mcp.host.discovery import Status
 from gemini_mcp.host.oauth import Credentials, Token
@@ -42,11 +45,11 @@ class Person:
     def _open(self, url: str) -> bool:
         self.visited.append(url)
         if self._follows:
-            threading.Thread(target=_visit, args=(url,), daemon=True).start()
+            threading.Thread(target=visit, args=(url,), daemon=True).start()
         return self._has_browser
 
 
-def _visit(url: str) -> None:
+def visit(url: str) -> None:
     try:
         urllib.request.urlopen(url, timeout=10).read()
     except urllib.error.HTTPError as error:
@@ -228,3 +231,30 @@ async def test_the_token_parameter_puts_the_token_into_the_address(tmp_path: Pat
     config = ServerConfig("guarded", {"url": "http://127.0.0.1:1/sse", "oauth": {"tokenParamName": "key"}})
     watch = await authorizer.watch(config)
     assert watch.address("http://127.0.0.1:1/sse") == "http://127.0.0.1:1/sse?key=AT"
+
+
+async def test_a_connection_that_the_browser_breaks_off_does_not_end_the_wait() -> None:
+    redirect = f"http://127.0.0.1:{free_port()}/oauth/callback"
+    address = ("127.0.0.1", int(redirect.split(":")[2].split("/")[0]))
+    async with listen(redirect, "s") as listener:
+        with socket.create_connection(address, 5) as broken:
+            broken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await anyio.to_thread.run_sync(visit, f"{redirect}?code=c&state=s")
+        await listener.wait(5)
+    assert listener.answer()["code"] == "c"
+
+
+async def test_a_token_survives_an_authorization_server_that_is_down(tmp_path: Path) -> None:
+    authorizer = authorizer_of(tmp_path, Person())
+    with answering(503) as address:
+        authorizer.tokens.save(Credentials("guarded", Token("AT", "Bearer", "RT", expires_at=5), "cid", address))
+        assert await authorizer.valid_token(ServerConfig("guarded", {"httpUrl": "http://s/"})) is None
+    assert "guarded" in authorizer.tokens.load()
+
+
+async def test_a_token_endpoint_that_answers_no_json_has_refused(tmp_path: Path) -> None:
+    authorizer = authorizer_of(tmp_path, Person())
+    with answering(200) as address:
+        authorizer.tokens.save(Credentials("guarded", Token("AT", "Bearer", "RT", expires_at=5), "cid", address))
+        assert await authorizer.valid_token(ServerConfig("guarded", {"httpUrl": "http://s/"})) is None
+    assert authorizer.tokens.load() == {}

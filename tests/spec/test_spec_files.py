@@ -27,6 +27,8 @@ KINDS = {
     "server/cases/*.json": "case",
     "server/scripts/*.json": "script",
     "server/scenarios/*.json": "scenario",
+    "host/vectors/*.json": "vector",
+    "host/scenarios/*.json": "host-scenario",
 }
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "tool_spec_examples.json"
@@ -90,8 +92,12 @@ def test_every_file_is_valid(kind: str, path: Path):
     assert complaints == []
 
 
-@pytest.mark.parametrize("path", sorted(SPEC.glob("server/results/*.schema.json")), ids=lambda path: path.stem)
-def test_every_schema_of_a_result_is_valid(path: Path):
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(SPEC.glob("server/results/*.schema.json")), SPEC / "host/settings.schema.json"],
+    ids=lambda path: path.stem,
+)
+def test_every_schema_that_is_no_meta_schema_is_valid(path: Path):
     Draft202012Validator.check_schema(read(path))
 
 
@@ -104,11 +110,11 @@ def test_every_file_is_utf_8_and_ends_with_a_newline(path: Path):
 
 
 def test_every_file_has_a_kind():
-    with_kind = {path for _, path in FILES} | set(SPEC.glob("meta/*")) | set(SPEC.glob("server/results/*"))
-    assert sorted({path for path in SPEC.rglob("*.json") if SPEC / "host" not in path.parents} - with_kind) == []
+    schemas = {*SPEC.glob("meta/*"), *SPEC.glob("server/results/*"), SPEC / "host/settings.schema.json"}
+    assert sorted({*SPEC.rglob("*.json")} - {path for _, path in FILES} - schemas) == []
 
 
-@pytest.mark.parametrize("kind", ["case", "script", "scenario"])
+@pytest.mark.parametrize("kind", ["case", "script", "scenario", "host-scenario"])
 def test_every_id_is_the_name_of_its_file(kind: str):
     paths = [path for found, path in FILES if found == kind]
     assert {path: read(path)["id"] for path in paths} == {path: path.stem for path in paths}
@@ -119,8 +125,15 @@ def test_the_ids_of_requirements_are_unique():
     assert sorted({name for name in ids if ids.count(name) > 1}) == []
 
 
-def test_the_server_profile_has_its_requirements():
-    assert sum(requirement["profile"] == "server" for requirement in REQUIREMENTS) >= 100
+@pytest.mark.parametrize(("profile", "least"), [("server", 100), ("host", 120)])
+def test_a_profile_has_its_requirements(profile: str, least: int):
+    assert sum(requirement["profile"] == profile for requirement in REQUIREMENTS) >= least
+
+
+def test_the_ids_of_the_host_profile_say_so():
+    assert [
+        entry["id"] for entry in REQUIREMENTS if entry["id"].startswith("host-") != (entry["profile"] == "host")
+    ] == []
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=named)
@@ -166,7 +179,21 @@ def test_the_revisions_of_the_manifest_are_sources():
     assert {entry["revision"] for entry in SOURCES["mcp"]} == {*protocol["handshake"], *protocol["stateless"]}
 
 
-@pytest.mark.parametrize("kind", ["case", "scenario"])
+@pytest.mark.parametrize("path", [path for kind, path in FILES if kind == "vector"], ids=lambda path: path.stem)
+def test_the_vectors_of_a_file_have_names_of_their_own_and_requirements_that_exist(path: Path):
+    ids = [vector["id"] for vector in read(path)]
+    assert sorted({name for name in ids if ids.count(name) > 1}) == []
+    known = {requirement["id"] for requirement in REQUIREMENTS if requirement["profile"] == "host"}
+    assert {name for vector in read(path) for name in vector["requirements"]} - known == set()
+
+
+@pytest.mark.parametrize("path", [path for kind, path in FILES if kind == "vector"], ids=lambda path: path.stem)
+def test_an_exception_expects_something_else_than_was_observed(path: Path):
+    exceptions = [vector for vector in read(path) if "exception" in vector]
+    assert [vector["id"] for vector in exceptions if vector["observed"]["output"] == vector["expected"]] == []
+
+
+@pytest.mark.parametrize("kind", ["case", "scenario", "host-scenario"])
 def test_every_requirement_that_a_file_names_exists(kind: str):
     known = {requirement["id"] for requirement in REQUIREMENTS}
     paths = [path for found, path in FILES if found == kind]

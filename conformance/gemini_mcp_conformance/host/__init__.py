@@ -1,60 +1,73 @@
-"""The host direction of the suite: an adapter command and a profile in, a verdict for every requirement out.
+"""The host direction of the suite: an adapter command and a profile in, a judgement on every requirement out. Effect.
 
-The data comes from the caller, who reads the specification; nothing here opens a file of it.
+A further kind of check is a module that makes `Check`s, and one line in `checks`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gemini_mcp_conformance.host import properties, scenarios, vectors
-from gemini_mcp_conformance.host.asking import adapter
-from gemini_mcp_conformance.host.values import Json
-from gemini_mcp_conformance.host.verdicts import Finding, Verdict, gather
+from gemini_mcp_conformance.host.asking import NeverAnswered, adapter
+from gemini_mcp_conformance.host.checking import Check, Finding, checked
+from gemini_mcp_conformance.host.judging import Target
+from gemini_mcp_conformance.host.judging import judge as judged
+from gemini_mcp_conformance.host.specification import HostSpec, load
+from gemini_mcp_conformance.report import Judgement
+
+PROFILES = ("documented", "current")
 
 
-@dataclass(frozen=True)
-class HostSpec:
-    """What the host part of the specification holds: entries, vectors by behaviour, scenarios."""
-
-    requirements: Sequence[Json]
-    vectors: Mapping[str, Sequence[Json]]
-    scenarios: Sequence[Json]
+def every(_requirement: str) -> bool:
+    """Any requirement."""
+    return True
 
 
 @dataclass(frozen=True)
 class Options:
-    """How thoroughly to look."""
+    """How thoroughly to look, and at which requirements."""
 
     max_examples: int = 50
     seed: int = 0
-    with_scenarios: bool = True
-    allow_observed: bool = False
+    wanted: Callable[[str], bool] = every
 
 
-def run(command: Sequence[str], profile: str, spec: HostSpec, options: Options | None = None) -> list[Verdict]:
-    """Check the host behind the adapter command in one profile."""
-    findings = findings_of(command, profile, spec, options or Options())
-    return gather(spec.requirements, findings, speaks_of(spec, "current" if profile == "documented" else "documented"))
+def judge(
+    command: Sequence[str], profile: str = "documented", options: Options | None = None, spec: HostSpec | None = None
+) -> tuple[Judgement, ...]:
+    """Judge the host behind an adapter command; raises NeverAnswered."""
+    chosen, specification = options or Options(), spec or load()
+    requirements = [entry for entry in specification.requirements if chosen.wanted(entry.id)]
+    [other] = set(PROFILES) - {profile}
+    elsewhere = frozenset(name for check in checks(specification, other, chosen) for name in check.requirements)
+    found = findings(command, profile, checks(specification, profile, chosen))
+    return tuple(judged(requirements, found, Target(tuple(command), profile, elsewhere)))
 
 
-def findings_of(command: Sequence[str], profile: str, spec: HostSpec, options: Options) -> list[Finding]:
-    """Every single check's outcome."""
+def findings(command: Sequence[str], profile: str, made: Iterator[Check]) -> list[Finding]:
+    """What each check found on the adapter command; raises NeverAnswered."""
     with adapter(command) as asked:
-        found = [*vectors.check(asked, spec.vectors, profile, options.allow_observed)]
-        if options.max_examples:
-            found += properties.check(asked, profile, options.max_examples, options.seed)
-        if options.with_scenarios:
-            found += scenarios.check(asked, spec.scenarios, profile)
-    return found
+        return [checked(check, asked, profile) for check in made]
 
 
-def speaks_of(spec: HostSpec, profile: str) -> frozenset[str]:
-    """The requirements that have a check in the profile."""
-    return (
-        vectors.speaks_of(spec.vectors, profile)
-        | properties.speaks_of(profile)
-        | scenarios.speaks_of(spec.scenarios, profile)
-    )
+def checks(spec: HostSpec, profile: str, options: Options) -> Iterator[Check]:
+    """Every check of the profile that decides on a wanted requirement."""
+    for check in (
+        *vectors.checks(spec.vectors, profile),
+        *properties.checks(profile, options.max_examples, options.seed),
+        *scenarios.checks(spec.scenarios, profile),
+    ):
+        if any(options.wanted(name) for name in check.requirements):
+            yield check
 
 
-__all__ = ["Finding", "HostSpec", "Options", "Verdict", "findings_of", "run", "speaks_of"]
+__all__ = [
+    "PROFILES",
+    "Check",
+    "Finding",
+    "HostSpec",
+    "NeverAnswered",
+    "Options",
+    "findings",
+    "judge",
+    "load",
+]

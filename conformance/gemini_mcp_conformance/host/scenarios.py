@@ -1,4 +1,4 @@
-"""Scenarios put to an adapter: scripted servers are set up, the host is let loose, and both sides are compared. Effect.
+"""Scenarios as checks: scripted servers are set up, the host is let loose, and both sides are compared. Effect.
 
 What a host claims is its answer; what it asked and sent is read from the servers' own journals.
 """
@@ -9,50 +9,35 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
-from gemini_mcp_conformance.host.asking import SCENARIO_SECONDS, Adapter, NoAnswer, Unsupported
+from gemini_mcp_conformance.host.checking import Check, Questions
 from gemini_mcp_conformance.host.scripted import serve
 from gemini_mcp_conformance.host.values import Json, list_of, object_of
-from gemini_mcp_conformance.host.verdicts import COULD_NOT_RUN, FAIL, PASS, Finding
 
+SCENARIO_SECONDS = 60.0
 SERVER = Path(__file__).with_name("scripted.py")
 
 
-def check(adapter: Adapter, scenarios: Sequence[Json], profile: str) -> Iterator[Finding]:
-    """A finding for every scenario of the profile."""
+def checks(scenarios: Sequence[Json], profile: str) -> Iterator[Check]:
+    """A check for every scenario of the profile."""
     for scenario in scenarios:
         if scenario["profile"] in (profile, "both"):
-            yield _checked(adapter, scenario, profile)
+            name, requirements = f"scenario {scenario['id']}", tuple(scenario["requirements"])
+            yield Check(name, requirements, partial(_complaint, scenario, profile))
 
 
-def speaks_of(scenarios: Sequence[Json], profile: str) -> frozenset[str]:
-    """The requirements that scenarios of the profile check."""
-    return frozenset(
-        requirement
-        for scenario in scenarios
-        if scenario["profile"] in (profile, "both")
-        for requirement in scenario["requirements"]
-    )
-
-
-def _checked(adapter: Adapter, scenario: Json, profile: str) -> Finding:
-    check, requirements = f"scenario {scenario['id']}", tuple(scenario["requirements"])
+def _complaint(scenario: Json, profile: str, questions: Questions) -> str | None:
     with tempfile.TemporaryDirectory(prefix="host-scenario-") as folder, ExitStack() as stack:
         stage = _Stage(Path(folder), _in_profile(scenario, profile), stack)
         begun = time.monotonic()
-        try:
-            output = adapter.ask("scenario", profile, stage.input(), scenario["id"], SCENARIO_SECONDS)
-        except Unsupported:
-            return Finding(check, requirements, COULD_NOT_RUN, "the adapter does not support `scenario`")
-        except NoAnswer as error:
-            return Finding(check, requirements, FAIL, str(error), scenario["id"])
+        output = object_of(questions.ask("scenario", stage.input(), scenario["id"], SCENARIO_SECONDS))
         took = time.monotonic() - begun
+        if output is None:
+            return "the host's answer is no object"
         expected = scenario["expected"].get(profile, scenario["expected"])
-        complaint = _difference(stage.masked(output), expected, stage, took)
-    return Finding(
-        check, requirements, FAIL if complaint else PASS, complaint or "", scenario["id"] if complaint else None
-    )
+        return _difference(stage.masked(output), expected, stage, took)
 
 
 def _in_profile(scenario: Json, profile: str) -> Json:

@@ -164,7 +164,7 @@ class Authorizer:
         if address is None:
             raise Refused("the server registers no clients; give `oauth.clientId`")
         response = await http.post(address, json=oauth.registration(settings))
-        client = object_of(response.json()) if response.is_success else None
+        client = _object_in(response)
         if client is None or not client.get("client_id"):
             raise Refused(f"the registration of this client was answered with HTTP {response.status_code}")
         return replace(settings, client_id=client["client_id"], client_secret=client.get("client_secret"))
@@ -215,20 +215,29 @@ async def _discovered(address: str, profile: Profile, http: httpx2.AsyncClient) 
 
 async def _get(http: httpx2.AsyncClient, url: str) -> JsonObject | None:
     try:
-        response = await http.get(url, headers={"Accept": "application/json"})
-        return object_of(response.json()) if response.is_success else None
-    except (httpx2.HTTPError, ValueError):
+        return _object_in(await http.get(url, headers={"Accept": "application/json"}))
+    except httpx2.HTTPError:
         return None
 
 
 async def _post(http: httpx2.AsyncClient, url: str, form: oauth.Form) -> JsonObject:
+    """The tokens in the answer; raises Refused, and HTTPError where the server could not decide."""
     response = await http.post(
         url, content=oauth.encode(form), headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
-    answer = object_of(response.json()) if response.is_success else None
+    if response.is_server_error:
+        response.raise_for_status()
+    answer = _object_in(response)
     if answer is None or not answer.get("access_token"):
         raise Refused(f"the token endpoint answered with HTTP {response.status_code}")
     return answer
+
+
+def _object_in(response: httpx2.Response) -> JsonObject | None:
+    try:
+        return object_of(response.json()) if response.is_success else None
+    except ValueError:
+        return None
 
 
 def _completed(settings: oauth.OAuthConfig, found: metadata.Endpoints) -> oauth.OAuthConfig:

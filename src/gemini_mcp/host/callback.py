@@ -4,7 +4,7 @@ It binds the host, port and path of the redirect URI, and believes no answer wit
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
@@ -32,12 +32,16 @@ class _Waiting:
     refusal: str | None = None
 
     async def handle(self, stream: anyio.abc.SocketStream) -> None:
-        async with stream:
-            target = await _request_target(stream)
-            status, title = self._judge(target)
-            body = _PAGE.format(title).encode("utf-8")
-            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
-            await stream.send(f"{head}Connection: close\r\n\r\n".encode("ascii") + body)
+        with suppress(anyio.BrokenResourceError):
+            async with stream:
+                await self._answer(stream)
+
+    async def _answer(self, stream: anyio.abc.SocketStream) -> None:
+        target = await _request_target(stream)
+        status, title = self._judge(target)
+        body = _PAGE.format(title).encode("utf-8")
+        head = f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+        await stream.send(f"{head}Connection: close\r\n\r\n".encode("ascii") + body)
 
     def _judge(self, target: str) -> tuple[str, str]:
         path, _, query = target.partition("?")

@@ -74,11 +74,11 @@ async def _read(process: anyio.abc.Process, out: MemoryObjectSendStream[SessionM
     async with out:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
             while len(buffer) < LONGEST_LINE:
-                buffer += await process.stdout.receive()
-                *lines, rest = bytes(buffer).split(b"\n")
-                buffer = bytearray(rest)
-                for line in lines:
-                    await _deliver(line, out)
+                *ends, rest = (await process.stdout.receive()).split(b"\n")
+                for end in ends:
+                    await _deliver(bytes(buffer) + end, out)
+                    buffer.clear()
+                buffer += rest
 
 
 async def _deliver(line: bytes, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:

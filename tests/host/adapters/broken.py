@@ -1,19 +1,31 @@
-"""An adapter with one fault: `python broken.py NAME`; `supports-nothing` and `ends` break the protocol itself."""
+"""An adapter that breaks the protocol: `python broken.py WAY`, where WAY is one of those below."""
 
+import json
 import sys
-from pathlib import Path
+import time
 
-sys.path.insert(0, str(Path(__file__).parent))
+from gemini_mcp.host.adapter import answer
 
-import faults
+Json = dict[str, object]
 
-from gemini_mcp.host.adapter import serve
+
+def reply(way: str, request: Json) -> str:
+    """What it writes in place of the answer."""
+    if way == "supports-nothing":
+        return json.dumps({"id": request["id"], "unsupported": True})
+    if way == "ends" or (way == "ends-once" and request["id"] == "include-hit"):
+        sys.exit(3)
+    if way == "hangs":
+        time.sleep(3600)
+    if way == "names-another":
+        return json.dumps({"id": "another", "output": {}})
+    if way == "empty-scenario":
+        return json.dumps({"id": request["id"], "output": {}})
+    if way == "chatters":
+        return "listening"
+    return json.dumps(answer(request))
+
 
 if __name__ == "__main__":
-    name = sys.argv[1]
-    if name == "supports-nothing":
-        serve(sys.stdin, sys.stdout, lambda request: {"id": request["id"], "unsupported": True})
-    elif name == "ends":
-        sys.exit(3)
-    else:
-        serve(sys.stdin, sys.stdout, faults.broken(name))
+    for line in sys.stdin:
+        print(reply(sys.argv[1], json.loads(line)), flush=True)

@@ -428,8 +428,3 @@ def _(value: Json, output: Json, profile: str) -> Json:
 def _(value: Json, output: Json, profile: str) -> Json:
     members = object_of(output) or {}
     return {**members, "mode": "644"} if "mode" in members else output
-
-
-@fault("supports-nothing", "tool-filter", "The adapter supports no behaviour at all.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return output

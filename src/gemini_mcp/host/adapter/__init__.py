@@ -1,4 +1,4 @@
-"""The reference as an adapter: JSON lines `{"id", "behaviour", "profile", "input"}` in, `{"id", "output"}` out.
+"""The reference as an adapter: JSON lines `{"id", "behaviour", "profile", "input"}` in, `{"id", "output"}` out; pure.
 
 It only translates between the vectors' shapes and the modules that know the answers; it decides nothing itself.
 """

@@ -14,8 +14,10 @@ from gemini_mcp.host.inspection import Inspection, Subject, inspect
 from gemini_mcp.host.javascript import stringify
 from gemini_mcp.host.profile import Profile
 from gemini_mcp.host.registry import OfferedTool
-from gemini_mcp.host.session import open_session
+from gemini_mcp.host.session import TIMED_OUT, open_session
 from gemini_mcp.host.settings import ServerConfig
+from gemini_mcp.host.transport import UnusableConfig
+from gemini_mcp.host.urls import InvalidUrl
 from gemini_mcp.host.values import Json, JsonObject, list_of
 
 PAGES = 1000
@@ -27,8 +29,8 @@ async def run(context: Context, words: Sequence[str], name: str, page: str | Non
     others = () if is_alone else await _others(context, name)
     try:
         subject = await _subject(context, config)
-    except (Unreachable, Refusal) as error:
-        context.complain(f"{name}: {error}")
+    except (Unreachable, Refusal, UnusableConfig, InvalidUrl, TimeoutError) as error:
+        context.complain(f"{name}: {error if str(error) else TIMED_OUT}")
         context.show_stderr(name)
         return SERVER_FAILED
     inspections = [inspect(subject, others, context.environment, profile) for profile in Profile]

@@ -1,0 +1,121 @@
+"""Which module may import what, read from the sources: our modules in, what is wrong with them out."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = (ROOT / "src", ROOT / "conformance")
+SUITE, GATE, SPEC = "gemini_mcp_conformance", "gemini_mcp_conformance.gate", "gemini_mcp.spec"
+EFFECTS = {"anyio", "asyncio", "httpx2", "mcp", "socket", "subprocess", "tempfile", "threading", "time", "uvicorn"}
+
+
+def _name(folder: Path, file: Path) -> str:
+    return ".".join(file.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
+
+
+TREES: Mapping[str, ast.Module] = {
+    _name(folder, file): ast.parse(file.read_text(encoding="utf-8"))
+    for folder in FOLDERS
+    for package in folder.glob("gemini_mcp*")
+    for file in sorted(package.rglob("*.py"))
+}
+
+
+def claim(name: str) -> str:
+    """What a module says of itself before the first blank line."""
+    return (ast.get_docstring(TREES[name]) or "").split("\n\n")[0]
+
+
+def is_pure(name: str) -> bool:
+    return claim(name).lower().rstrip(".").endswith("pure") or "; pure." in claim(name)
+
+
+PURE = [name for name in TREES if is_pure(name)]
+
+
+@cache
+def imported(name: str) -> frozenset[str]:
+    """The modules that a module names; for `from a import b` that is `a.b` where it is one of ours, or else `a`."""
+    found: set[str] = set()
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {one if one in TREES else node.module for one in inner}
+    return frozenset(found)
+
+
+@cache
+def reached(name: str) -> frozenset[str]:
+    """Everything that a module imports, through ours too."""
+    seen: set[str] = set()
+    waiting = {name}
+    while waiting:
+        one = waiting.pop()
+        seen.add(one)
+        waiting |= (imported(one) if one in TREES else frozenset[str]()) - seen
+    return frozenset(seen)
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = {name: [other for other in imported(name) if other in TREES] for name in TREES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a cycle: {' <- '.join(error.args[1])}")
+
+
+def test_every_module_of_the_reference_says_whether_it_is_pure() -> None:
+    words = ("pure", "effect", "edge", "reads files")
+    silent = [name for name in TREES if not name.startswith(SUITE) and not any(w in claim(name).lower() for w in words)]
+    assert silent == ["gemini_mcp"]
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_module_reaches_no_effect(name: str) -> None:
+    assert {other.split(".")[0] for other in reached(name)} & EFFECTS == set()
+
+
+@pytest.mark.parametrize(
+    "name", ["template", "wording", "errors", "options", "arguments", "invocation", "outcome", "host.adapter.tools"]
+)
+def test_the_core_claims_to_be_pure(name: str) -> None:
+    assert f"gemini_mcp.{name}" in PURE
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith(SUITE)])
+def test_the_reference_does_not_know_the_suite(name: str) -> None:
+    assert [other for other in reached(name) if other.startswith(SUITE)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE)])
+def test_the_suite_knows_nothing_of_the_reference_but_the_specification(name: str) -> None:
+    ours = {other for other in imported(name) if other in TREES and not other.startswith(SUITE)}
+    assert ours <= {"gemini_mcp", SPEC}
+
+
+def readers(name: str) -> Iterator[ast.expr]:
+    """The functions of the specification's reader that a module gives the place of the specification to."""
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Call) and any("default_root" in ast.dump(given) for given in node.args):
+            yield node.func
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name != SPEC and not name.startswith(GATE)])
+def test_only_its_reader_and_the_gate_open_the_specification(name: str) -> None:
+    tree = TREES[name]
+    given = list(readers(name))
+    assert all(isinstance(one, ast.Attribute | ast.Name) and ast.unparse(one).startswith("spec.") for one in given)
+    assert sum(_names_the_place(node) for node in ast.walk(tree)) == len(given)
+
+
+def _names_the_place(node: ast.AST) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    is_root = called is not None and ast.unparse(called).split(".")[-1] == "default_root"
+    return is_root or (isinstance(node, ast.Constant) and node.value == "_spec")

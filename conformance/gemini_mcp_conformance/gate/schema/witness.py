@@ -21,7 +21,24 @@ Schemas: TypeAlias = tuple[Json, ...]
 _DEPTH = 5
 _MOST = 200
 _MOST_INNER = 32
-_LONGEST_ARRAY = frozenset({"contains", "items", "maxItems", "minItems", "prefixItems", "uniqueItems"})
+_LONGEST_ARRAY = 2000
+_INNER = ("allOf", "anyOf", "oneOf")
+_BRANCHES = ("not", "if", "then", "else")
+_EXTRA = "extra"
+_OF_OBJECTS = frozenset(
+    {
+        "additionalProperties",
+        "dependentRequired",
+        "dependentSchemas",
+        "maxProperties",
+        "minProperties",
+        "patternProperties",
+        "properties",
+        "propertyNames",
+        "required",
+    }
+)
+_OF_ARRAYS = frozenset({"contains", "items", "maxItems", "minItems", "prefixItems", "uniqueItems"})
 _SIMPLE: Mapping[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],
@@ -146,7 +163,7 @@ def _numbers(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
 def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
     if "object" not in _types(parts):
         return
-    if depth == 0 or not any(_OBJECT & part.keys() for part in parts):
+    if depth == 0 or not any(_OF_OBJECTS & part.keys() for part in parts):
         yield from ({}, {_EXTRA: "a"})
         return
     required = {name for part in parts for name in part.get("required", ())}
@@ -235,7 +252,7 @@ def _found(pattern: str, name: str) -> bool:
 def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
     if "array" not in _types(parts):
         return
-    if depth == 0 or not any(_ARRAY & part.keys() for part in parts):
+    if depth == 0 or not any(_OF_ARRAYS & part.keys() for part in parts):
         yield from ([], ["a"])
         return
     yield []

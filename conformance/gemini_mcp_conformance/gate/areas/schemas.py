@@ -108,7 +108,7 @@ def _witness(search: Search, change: SchemaChange, direction: Direction, verdict
     for differs, found, before, after in breaks_callers[:1] if verdict.breaks else sides:
         if differs and (values := found.nearest(place)):
             return Witness(values[0], before, after)
-    if verdict.breaks and direction is Direction.REQUEST:
+    if verdict.breaks and change.keyword in ("property-removed", "default"):
         return _without_effect(search, change)
     return None
 

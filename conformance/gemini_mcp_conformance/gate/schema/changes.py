@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 
 from gemini_mcp_conformance.gate.positions import Json, Path, is_object
 from gemini_mcp_conformance.gate.schema.containment import contained
-from gemini_mcp_conformance.gate.schema.inline import ANNOTATIONS, DEFINITIONS, bare, canonical
+from gemini_mcp_conformance.gate.schema.inline import ANNOTATIONS, DEFINITIONS, RECURSIVE, bare, canonical
 
 _TOGETHER: Mapping[str, tuple[str, ...]] = {
     "contains": ("contains", "minContains", "maxContains"),
     "if": ("if", "then", "else"),
     "items": ("prefixItems", "items"),
+    "$ref": ("$ref", RECURSIVE),
     "additionalProperties": ("properties", "patternProperties", "additionalProperties"),
 }
-_READ_WITH = {"minContains": "contains", "maxContains": "contains", "then": "if", "else": "if", "prefixItems": "items"}
+_READ_WITH = {"minContains": "contains", "maxContains": "contains", "then": "if", "else": "if", "prefixItems": "items", RECURSIVE: "$ref"}
 _LONGEST = 80
 
 
@@ -132,6 +133,8 @@ def _message(old: Mapping[str, Json], new: Mapping[str, Json], keyword: str) -> 
         added = [value for value in new[keyword] if value not in old[keyword]]
         parts = [f"loses {_shown(gone)}" if gone else "", f"gains {_shown(added)}" if added else ""]
         return "`enum` " + (" and ".join(part for part in parts if part) or "has another order")
+    if keyword == "$ref" and old.get(keyword) == new.get(keyword):
+        return f"`{keyword}` leads back to another schema"
     return f"`{keyword}` {_was(old, new, keyword)}"
 
 

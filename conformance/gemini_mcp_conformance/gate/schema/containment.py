@@ -15,7 +15,7 @@ from jsonschema.exceptions import UnknownType
 from referencing.exceptions import Unresolvable
 
 from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
-from gemini_mcp_conformance.gate.schema.inline import RECURSIVE, canonical
+from gemini_mcp_conformance.gate.schema.inline import RECURSIVE, canonical, schemas_in
 from gemini_mcp_conformance.gate.validation import Validator, validator
 
 Conjuncts: TypeAlias = tuple[Mapping[str, Json], ...]
@@ -32,10 +32,20 @@ _CONTEXT = frozenset({"minContains", "maxContains", "then", "else", _KIND, RECUR
 
 def contained(narrow: Json, wide: Json) -> bool:
     """Whether it is proven that `wide` accepts whatever `narrow` accepts."""
+    if _unknown(narrow) != _unknown(wide):
+        return False
     try:
         return _Prover().contained((narrow,), wide)
     except (RecursionError, _Exhausted):
         return False
+
+
+def _unknown(schema: Json) -> list[str]:
+    """The keywords that this module does not know, which may mean anything."""
+    if not is_object(schema):
+        return []
+    own = [canonical({key: value}) for key, value in schema.items() if key not in KNOWN]
+    return sorted([*own, *(found for inner in schemas_in(schema) for found in _unknown(inner))])
 
 
 class _Exhausted(Exception):
@@ -433,3 +443,7 @@ _APPLIES: Mapping[str, tuple[set[str], Callable[[_Prover, Conjuncts, Mapping[str
 
 def _fewest(flat: Conjuncts) -> float:
     return max(_largest(flat, "minProperties"), len(_required(flat)))
+
+
+KNOWN = frozenset({*_APPLIES, *_BESIDE_OTHERS, "type", "enum", "const", "anyOf", "oneOf", "not", "if", *_CONTEXT, "$ref"})
+"""Every keyword that is reasoned about or safely left aside."""

@@ -73,6 +73,13 @@ def mapped(schema: Mapping[str, Json], change: Callable[[Json], Json]) -> Json:
     return {key: _changed(key, value, change) for key, value in schema.items()}
 
 
+def schemas_in(schema: Mapping[str, Json]) -> list[Json]:
+    """The schemas directly inside `schema`."""
+    found: list[Json] = []
+    mapped(schema, found.append)
+    return found
+
+
 def _changed(key: str, value: Json, change: Callable[[Json], Json]) -> Json:
     if key in _ONE:
         return change(value)

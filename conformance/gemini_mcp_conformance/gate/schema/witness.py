@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.schema.inline import canonical
-from gemini_mcp_conformance.gate.schema.text import texts
+from gemini_mcp_conformance.gate.schema.text import matching, texts
 from gemini_mcp_conformance.gate.validation import accepts, complaints, validator
 
 Schemas: TypeAlias = tuple[Json, ...]
@@ -199,9 +199,10 @@ def _dependent(parts: list[Mapping[str, Json]]) -> set[str]:
 
 
 def _pattern_names(parts: list[Mapping[str, Json]]) -> list[str]:
-    patterns = [{"pattern": pattern} for part in parts for pattern in part.get("patternProperties", {})]
-    patterns += [part["propertyNames"] for part in parts if is_object(part.get("propertyNames"))]
-    return [text for text in texts(patterns) if len(text) < 100][:20]
+    patterns = [pattern for part in parts for pattern in part.get("patternProperties", {})]
+    names = [part["propertyNames"] for part in parts if is_object(part.get("propertyNames"))]
+    found = [matching(pattern) for pattern in patterns]
+    return [name for name in dict.fromkeys([*found, *texts(names)]) if name is not None and len(name) < 100][:20]
 
 
 def _sizes(parts: list[Mapping[str, Json]], held: int) -> list[int]:
@@ -216,19 +217,20 @@ def _sizes(parts: list[Mapping[str, Json]], held: int) -> list[int]:
 
 
 def _members(olds: Schemas, news: Schemas, name: str, depth: int) -> list[Json]:
-    """Candidates for one property, those first that all schemas accept, then those that the old ones do."""
     return _ranked(tuple(_of_property(olds, name)), tuple(_of_property(news, name)), depth)
 
 
 def _ranked(olds: Schemas, news: Schemas, depth: int) -> list[Json]:
-    checks = [validator(schema) for schema in olds], [validator(schema) for schema in news]
-    values = candidates(olds, news, depth - 1)
-
-    def rank(value: Json) -> int:
-        old, new = (all(accepts(check, value) for check in side) for side in checks)
-        return 0 if old and new else 1 if old else 2
-
-    return sorted(values, key=rank)[:_MOST_INNER]
+    """Candidates, first one that all schemas accept where there is one, then those that only one side accepts."""
+    sides = [validator(schema) for schema in olds], [validator(schema) for schema in news]
+    taken = [
+        (tuple(all(accepts(check, value) for check in side) for side in sides), value)
+        for value in candidates(olds, news, depth - 1)
+    ]
+    both = [value for accepted, value in taken if all(accepted)]
+    one = [value for accepted, value in taken if any(accepted) and not all(accepted)]
+    neither = [value for accepted, value in taken if not any(accepted)]
+    return [*both[:1], *one, *both[1:], *neither][:_MOST_INNER]
 
 
 def _of_property(schemas: Schemas, name: str) -> Iterator[Json]:

@@ -45,7 +45,10 @@ def validator(schema: Json, others: Iterable[Json] = ()) -> Validator:
 
 def complaints(validator: Validator, instance: Json) -> Iterator[Complaint]:
     """Every complaint about `instance`, for a choice of schemas the one that came nearest."""
-    for error in validator.iter_errors(instance):
+    for error in _errors(validator, instance):
+        if isinstance(error, Unresolvable):
+            yield Complaint((), "$ref", (), f"its schema refers to {error.ref!r}, which does not exist")
+            return
         nearest = _nearest(error)
         yield Complaint(
             path=tuple(nearest.absolute_path),
@@ -53,6 +56,13 @@ def complaints(validator: Validator, instance: Json) -> Iterator[Complaint]:
             schema_path=tuple(error.absolute_schema_path),
             message=_short(nearest.message),
         )
+
+
+def _errors(validator: Validator, instance: Json) -> Iterator[ValidationError | Unresolvable]:
+    try:
+        yield from validator.iter_errors(instance)
+    except Unresolvable as error:
+        yield error
 
 
 def _nearest(error: ValidationError) -> ValidationError:

@@ -3,17 +3,19 @@
 The one place that speaks to `jsonschema`. Formats are asserted, because a port's validator may assert them too.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import SchemaError
-from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
 from gemini_mcp_conformance.gate.positions import Json, Path, is_object
+from gemini_mcp_conformance.gate.schema.inline import canonical, inline
 
 _LONGEST_MESSAGE = 240
 
@@ -36,11 +38,9 @@ class Complaint:
     message: str
 
 
-def validator(schema: Json, others: Iterable[Json] = ()) -> Validator:
-    """A validator of `schema`, whose references may lead into `others`."""
-    resources = [(other["$id"], Resource[Json].from_contents(other)) for other in others if "$id" in other]
-    registry: Registry[Json] = Registry[Json]().with_resources(resources)
-    return Draft202012Validator(schema, registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER)
+def validator(schema: Json) -> Validator:
+    """A validator of `schema`."""
+    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
 def complaints(validator: Validator, instance: Json) -> Iterator[Complaint]:
@@ -75,8 +75,13 @@ def _nearest(error: ValidationError) -> ValidationError:
 
 def schema_complaint(schema: Json) -> Complaint | None:
     """What is wrong with `schema` as a JSON Schema, if anything."""
+    return _schema_complaint(canonical(schema))
+
+
+@lru_cache(maxsize=256)
+def _schema_complaint(text: str) -> Complaint | None:
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(json.loads(text))
     except SchemaError as error:
         return Complaint(tuple(error.absolute_path), str(error.validator), (), _short(error.message))
     return None
@@ -91,8 +96,9 @@ def accepts(validator: Validator, instance: Json) -> bool:
 
 
 def by_kind(metas: Mapping[str, Json]) -> Mapping[str, Validator]:
-    """The validator of every kind, from the documents of `meta/`."""
-    return {_kind(path): validator(schema, metas.values()) for path, schema in metas.items() if is_object(schema)}
+    """The validator of every kind, from the documents of `meta/`; references are followed once, not for each value."""
+    others = {schema["$id"]: schema for schema in metas.values() if is_object(schema) and "$id" in schema}
+    return {_kind(path): validator(inline(schema, others)) for path, schema in metas.items()}
 
 
 def _kind(path: str) -> str:

@@ -34,7 +34,7 @@ def compare(
     for found in changes(old, new):
         verdict, bump = _judged(found, direction)
         rule = f"{direction.value}-{_ruled(found, direction)}"
-        place = f"`{_named(found.path)}` of {subject}" if _named(found.path) else subject
+        place = " of ".join(part for part in (f"`{_named(found.path)}`" if _named(found.path) else "", subject) if part)
         yield Change(
             rule,
             verdict,

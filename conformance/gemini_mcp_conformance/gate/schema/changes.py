@@ -19,7 +19,14 @@ _TOGETHER: Mapping[str, tuple[str, ...]] = {
     "$ref": ("$ref", RECURSIVE),
     "additionalProperties": ("properties", "patternProperties", "additionalProperties"),
 }
-_READ_WITH = {"minContains": "contains", "maxContains": "contains", "then": "if", "else": "if", "prefixItems": "items", RECURSIVE: "$ref"}
+_READ_WITH = {
+    "minContains": "contains",
+    "maxContains": "contains",
+    "then": "if",
+    "else": "if",
+    "prefixItems": "items",
+    RECURSIVE: "$ref",
+}
 _LONGEST = 80
 
 

@@ -445,5 +445,7 @@ def _fewest(flat: Conjuncts) -> float:
     return max(_largest(flat, "minProperties"), len(_required(flat)))
 
 
-KNOWN = frozenset({*_APPLIES, *_BESIDE_OTHERS, "type", "enum", "const", "anyOf", "oneOf", "not", "if", *_CONTEXT, "$ref"})
+KNOWN = frozenset(
+    {*_APPLIES, *_BESIDE_OTHERS, "type", "enum", "const", "anyOf", "oneOf", "not", "if", *_CONTEXT, "$ref"}
+)
 """Every keyword that is reasoned about or safely left aside."""

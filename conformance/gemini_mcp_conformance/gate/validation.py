@@ -68,9 +68,13 @@ def _errors(validator: Validator, instance: Json) -> Iterator[ValidationError | 
 def _nearest(error: ValidationError) -> ValidationError:
     """The error inside a choice of schemas that lies deepest, in the branch that has fewest."""
     while error.context:
-        branches = Counter(inner.schema_path[0] for inner in error.context)
-        error = min(error.context, key=lambda inner: (-len(inner.absolute_path), branches[inner.schema_path[0]]))
+        branches = Counter(_branch(inner) for inner in error.context)
+        error = min(error.context, key=lambda inner: (-len(inner.absolute_path), branches[_branch(inner)]))
     return error
+
+
+def _branch(error: ValidationError) -> str | int | None:
+    return next(iter(error.schema_path), None)
 
 
 def schema_complaint(schema: Json) -> Complaint | None:

@@ -86,7 +86,8 @@ def _judged(old: Mapping[str, Json], new: Mapping[str, Json], path: Path, keywor
     if keyword == "additionalProperties":
         before, after = _loosened(before), _loosened(after)
     narrower, wider = not contained(bare(old), after), not contained(bare(new), before)
-    shown = keyword if keyword in {**old, **new} else keys[0]
+    different = [key for key in keys if canonical(old.get(key)) != canonical(new.get(key))]
+    shown = keyword if keyword in different else next((key for key in different if key in {**old, **new}), keyword)
     return SchemaChange(
         (*path, shown), shown, narrower, wider, _message(old, new, shown), old.get(shown), new.get(shown)
     )

@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     linting.set_defaults(run=_lint)
     diffing = commands.add_parser("diff", help="judge the changes from one specification to another", epilog=_EPILOG)
     diffing.add_argument("old", metavar="OLD", help="a directory, git ref or wheel")
-    diffing.add_argument("new", nargs="?", default="spec", metavar="NEW", help="the same (spec)")
+    diffing.add_argument("new", metavar="NEW", help="the same")
     diffing.add_argument("--format", choices=[*DIFF_FORMATS], default="text")
     diffing.add_argument(
         "--impact", action="append", default=[], metavar="REPORT", help="JSON report of a port; repeatable"

@@ -171,20 +171,21 @@ def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], dept
     members = {name: _members(olds, news, name, depth) for name in names}
     members = {name: values for name, values in members.items() if values}
     full = {name: values[0] for name, values in members.items()}
-    yield full
-    yield {name: value for name, value in full.items() if name in required}
+    least = {name: value for name, value in full.items() if name in required}
+    yield least
+    yield from ({other: value for other, value in least.items() if other != name} for name in least)
     yield {}
+    yield full
     for name, values in members.items():
         yield {other: value for other, value in full.items() if other != name}
         yield {name: values[0]}
-        least = {other: value for other, value in full.items() if other in required}
         for value in values:
             yield {**least, name: value}
             yield {**full, name: value}
     for name in [*_pattern_names(parts), _EXTRA]:
         for value in _members(olds, news, name, depth):
             yield {**full, name: value}
-            yield {**{other: inner for other, inner in full.items() if other in required}, name: value}
+            yield {**least, name: value}
     yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in _sizes(parts, len(full)))
     yield from (dict(itertools.islice(full.items(), size)) for size in range(len(full)))
 

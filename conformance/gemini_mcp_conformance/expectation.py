@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import SURROGATE, Reading, read
 from gemini_mcp_conformance.values import Json

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from hypothesis.strategies import SearchStrategy
 
 from gemini_mcp_conformance.conversation import Conversation, to_json
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.values import Json
 
 Served = Mapping[str, Mapping[str, Json]]

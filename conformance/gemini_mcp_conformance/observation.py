@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from gemini_mcp_conformance.conversation import Conversation
-from gemini_mcp_conformance.fake import Call, Script
+from gemini_mcp_conformance.fake.journal import Call
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.understanding import Other, Understood, UsageError
 from gemini_mcp_conformance.values import Json, inside, items, table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.values import Json
 
 SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"

@@ -20,6 +20,8 @@ KINDS = {
     "manifest.json": "manifest",
     "sources.json": "sources",
     "requirements.json": "requirements",
+    "approved-breaks.json": "approved-breaks",
+    "released/*.json": "released",
     "server/tools/*.json": "tool",
     "server/locales/*.json": "locale",
     "server/invocation.json": "invocation",

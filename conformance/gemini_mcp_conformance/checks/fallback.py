@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gemini_mcp_conformance.checks.result import says
 from gemini_mcp_conformance.expectation import Ending, answer, ending
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import newest
 from gemini_mcp_conformance.registry import check

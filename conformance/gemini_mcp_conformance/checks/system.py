@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from gemini_mcp_conformance.expectation import wanted
-from gemini_mcp_conformance.fake import Call
+from gemini_mcp_conformance.fake.journal import Call
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import check, check_all
 from gemini_mcp_conformance.selectors import calls, reaching

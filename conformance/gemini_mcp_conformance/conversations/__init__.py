@@ -15,7 +15,7 @@ from typing import Protocol, cast
 from gemini_mcp.spec import load_documents
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.exploration import Exploration
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 
 
 @dataclass(frozen=True)

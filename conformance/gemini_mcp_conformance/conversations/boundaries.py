@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp_conformance.conversation import Conversation, call, path
 from gemini_mcp_conformance.conversations import Sources
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.texts import (
     LONGEST,
     MODEL,

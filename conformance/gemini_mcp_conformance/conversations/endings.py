@@ -18,7 +18,7 @@ from gemini_mcp_conformance.conversation import (
     call,
 )
 from gemini_mcp_conformance.conversations import Sources
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.plays import SESSION, answers, hangs, session
 from gemini_mcp_conformance.values import table
 

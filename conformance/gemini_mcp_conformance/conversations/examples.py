@@ -8,7 +8,7 @@ from typing import cast
 from gemini_mcp.spec import load_documents
 from gemini_mcp_conformance.conversation import Await, Cancel, Conversation, End, Release, Request, Step, call
 from gemini_mcp_conformance.conversations import Sources
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.values import Json
 
 ORDER = 10

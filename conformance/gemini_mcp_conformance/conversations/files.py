@@ -11,7 +11,7 @@ from gemini_mcp_conformance.conversation import Cancel, Conversation, End, Endin
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.expectation import TOOLS
 from gemini_mcp_conformance.exploration import reply
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.texts import PLAIN, SESSION
 from gemini_mcp_conformance.values import Json
 

@@ -17,7 +17,7 @@ from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp_conformance.conversation import Conversation, Request, located, path
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.exploration import Exploration, Served, reply
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.texts import MODEL, SESSION, canaries
 from gemini_mcp_conformance.values import Json, inside, items
 

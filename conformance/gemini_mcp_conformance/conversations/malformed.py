@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from gemini_mcp_conformance.conversation import Conversation, Json, Notify, Raw, Request, Step, call
 from gemini_mcp_conformance.conversations import Sources
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.plays import SESSION, answers
 
 ORDER = 30

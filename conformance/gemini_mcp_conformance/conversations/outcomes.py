@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from gemini_mcp_conformance.conversation import Conversation, Json, Request, call
 from gemini_mcp_conformance.conversations import Sources
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.values import table
 
 ORDER = 15

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gemini_mcp_conformance.conversation import Await, Conversation, Json, Release, Request, call
 from gemini_mcp_conformance.conversations import Sources
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.plays import SESSION, answers
 
 ORDER = 70

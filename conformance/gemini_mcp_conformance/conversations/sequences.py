@@ -15,7 +15,7 @@ from gemini_mcp_conformance.conversation import Conversation, Request, call, pat
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.expectation import TOOLS
 from gemini_mcp_conformance.exploration import Exploration, reply
-from gemini_mcp_conformance.fake import Script
+from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.values import Json
 
 ORDER = 40

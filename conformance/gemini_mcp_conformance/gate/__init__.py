@@ -1,0 +1,1 @@
+"""The gate for changes of the specification: lint one, compare two, write its documentation."""

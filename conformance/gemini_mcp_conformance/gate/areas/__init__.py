@@ -1,0 +1,1 @@
+"""The areas of the specification that `diff` compares, one module each: two specifications in, changes out."""

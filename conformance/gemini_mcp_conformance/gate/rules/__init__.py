@@ -1,0 +1,1 @@
+"""The rules of `lint`, one module for each part of the specification."""

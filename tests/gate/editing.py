@@ -1,0 +1,148 @@
+"""Small edits of the specification: its files and an edit in, the files with that edit out. Pure."""
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from gemini_mcp_conformance.gate.sources import SpecFiles, read_directory
+
+Json: TypeAlias = Any
+Place: TypeAlias = Sequence[str | int]
+
+SPEC = Path(__file__).parents[2] / "spec"
+
+_LEFT_OUT = ("server/scripts/", "server/scenarios/", "server/cases/", "host/scenarios/", "host/vectors/")
+_KEPT = {
+    "server/cases/chat-model.json",
+    "server/scenarios/cancel.json",
+    "server/scenarios/answers-in-reverse-order.json",
+    "server/scripts/success.json",
+    "host/scenarios/comments.json",
+    "host/vectors/tool-filter.json",
+}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of one file."""
+
+    file: str
+    apply: Callable[[bytes], bytes | None]
+
+    def of(self, spec: SpecFiles) -> SpecFiles:
+        """`spec` with this edit."""
+        content = self.apply(spec.files.get(self.file, b"{}"))
+        files = {**spec.files, self.file: content or b""}
+        return replace(
+            spec, files={path: held for path, held in files.items() if path != self.file or content is not None}
+        )
+
+
+@cache
+def small() -> SpecFiles:
+    """The specification with few of its examples and requirements, and all else."""
+    spec = read_directory(SPEC)
+    wanted = {path for path in spec.files if not path.startswith((*_LEFT_OUT, "released/"))} | _KEPT | _scripts(spec)
+    files = {path: content for path, content in spec.files.items() if path in wanted}
+    return replace(spec, files={**files, "requirements.json": _text({"requirements": _requirements(spec)})})
+
+
+def _requirements(spec: SpecFiles) -> list[Json]:
+    """The requirements that the kept examples name, and the first two that cite each source."""
+    named = {name for path in _KEPT for name in _names(spec.documents[path])}
+    cited: Counter[str] = Counter()
+    kept: list[Json] = []
+    for entry in spec.documents["requirements.json"]["requirements"]:
+        source = {key: value for key, value in entry["source"].items() if key not in ("heading", "reason")}
+        cited[str(source)] += 1
+        if entry["id"] in named or cited[str(source)] <= 2:
+            kept.append(entry)
+    return kept
+
+
+def _names(example: Json) -> set[str]:
+    entries: list[Json] = example if isinstance(example, list) else [example]
+    return {name for entry in entries for name in entry.get("requirements", ())}
+
+
+def _scripts(spec: SpecFiles) -> set[str]:
+    scenarios = [path for path in _KEPT if path.startswith("server/scenarios/")]
+    steps = [step for path in scenarios for step in spec.documents[path]["steps"]]
+    return {f"server/scripts/{step['script']}.json" for step in steps if isinstance(step.get("script"), str)}
+
+
+def changed(file: str, place: Place, value: Json) -> Edit:
+    """The value at `place` is another; a key or the index after the last is added."""
+
+    def change(document: Json) -> None:
+        holder = _at(document, place[:-1])
+        if isinstance(holder, list) and place[-1] == len(holder):  # pyright: ignore[reportUnknownArgumentType]
+            holder.append(value)  # pyright: ignore[reportUnknownMemberType]
+        else:
+            holder[place[-1]] = value
+
+    return _edit(file, change)
+
+
+def without(file: str, place: Place) -> Edit:
+    """The value at `place` is gone."""
+
+    def change(document: Json) -> None:
+        del _at(document, place[:-1])[place[-1]]
+
+    return _edit(file, change)
+
+
+def written(file: str, document: Json) -> Edit:
+    """The file holds another document."""
+    return Edit(file, lambda _: _text(document))
+
+
+def replaced(file: str, old: str, new: str) -> Edit:
+    """The first `old` of the text is `new`."""
+    return Edit(file, lambda content: content.decode().replace(old, new, 1).encode())
+
+
+def deleted(file: str) -> Edit:
+    """The file is gone."""
+    return Edit(file, lambda _: None)
+
+
+def at_version(spec: SpecFiles, version: str) -> SpecFiles:
+    """`spec` under another version."""
+    return changed("manifest.json", ["version"], version).of(spec)
+
+
+def document(file: str) -> Json:
+    """A copy of what a file of the specification holds."""
+    return copy.deepcopy(small().documents[file])
+
+
+def requirement(identifier: str) -> int:
+    """The index of a requirement."""
+    entries: list[Mapping[str, Json]] = small().documents["requirements.json"]["requirements"]
+    return next(index for index, entry in enumerate(entries) if entry["id"] == identifier)
+
+
+def _edit(file: str, change: Callable[[Json], None]) -> Edit:
+    def apply(content: bytes) -> bytes:
+        document = json.loads(content)
+        change(document)
+        return _text(document)
+
+    return Edit(file, apply)
+
+
+def _at(document: Json, place: Place) -> Json:
+    for step in place:
+        document = document[step]
+    return document
+
+
+def _text(document: Json) -> bytes:
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,153 @@
+"""Containment over random schemas: what is proven holds for every value that is tried."""
+
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from gemini_mcp_conformance.gate.areas.schemas import Direction, compare
+from gemini_mcp_conformance.gate.change import Verdict
+from gemini_mcp_conformance.gate.schema.containment import contained
+from gemini_mcp_conformance.gate.schema.witness import candidates
+
+Json: TypeAlias = Any
+
+PAIRS = 500
+THOROUGH = settings(
+    max_examples=PAIRS, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+NAMES = st.sampled_from(["a", "b", "c"])
+SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 1.5, "", "a", "b", "ab", "1"])
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
+    max_leaves=6,
+)
+SMALL = st.integers(min_value=-1, max_value=3)
+SIZES = st.integers(min_value=0, max_value=3)
+PATTERNS = st.sampled_from(["^a", "b", "^[a-z]*$", "[0-9]", ""])
+
+
+def nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    """A schema of a few keywords, of which some hold schemas."""
+    some = st.lists(inner, min_size=1, max_size=2)
+    keywords: dict[str, st.SearchStrategy[Json]] = {
+        "type": st.sampled_from(
+            ["object", "array", "string", "integer", "number", ["string", "null"], ["object", "array"]]
+        ),
+        "enum": st.lists(SCALARS, min_size=1, max_size=3),
+        "const": VALUES,
+        "minimum": SMALL,
+        "maximum": SMALL,
+        "exclusiveMinimum": SMALL,
+        "exclusiveMaximum": SMALL,
+        "multipleOf": st.sampled_from([1, 2, 3]),
+        "minLength": SIZES,
+        "maxLength": SIZES,
+        "pattern": PATTERNS,
+        "minItems": SIZES,
+        "maxItems": SIZES,
+        "uniqueItems": st.booleans(),
+        "items": inner,
+        "prefixItems": some,
+        "contains": inner,
+        "minContains": SIZES,
+        "properties": st.dictionaries(NAMES, inner, min_size=1, max_size=2),
+        "patternProperties": st.dictionaries(PATTERNS, inner, min_size=1, max_size=1),
+        "additionalProperties": inner,
+        "propertyNames": inner,
+        "required": st.lists(NAMES, unique=True, max_size=2),
+        "minProperties": SIZES,
+        "maxProperties": SIZES,
+        "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=1), max_size=1),
+        "dependentSchemas": st.dictionaries(NAMES, inner, max_size=1),
+        "allOf": some,
+        "anyOf": some,
+        "oneOf": some,
+        "not": inner,
+        "if": inner,
+        "then": inner,
+        "else": inner,
+        "unevaluatedProperties": inner,
+    }
+    chosen = st.lists(st.sampled_from(sorted(keywords)), max_size=4, unique=True)
+    return chosen.flatmap(lambda names: st.fixed_dictionaries({name: keywords[name] for name in names}))
+
+
+SCHEMAS: st.SearchStrategy[Json] = st.recursive(st.booleans() | st.just({}), nested, max_leaves=4)
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Json, Json]:
+    """Two schemas, mostly akin: the second is the first with some of its keywords taken from elsewhere."""
+    one, other = draw(SCHEMAS), draw(SCHEMAS)
+    if not isinstance(one, dict) or not isinstance(other, dict) or draw(st.integers(0, 4)) == 0:
+        return one, other
+    akin: Json = {**one, **other}
+    kept = draw(st.lists(st.sampled_from(sorted(akin)), unique=True)) if akin else []
+    return one, {name: akin[name] for name in kept}
+
+
+def accepts(schema: Json, value: Json) -> bool:
+    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).is_valid(value)
+
+
+@THOROUGH
+@given(pairs(), st.lists(VALUES, max_size=12))
+def test_no_value_contradicts_a_proof(pair: tuple[Json, Json], values: list[Json]) -> None:
+    old, new = pair
+    if contained(old, new):
+        tried = [*values, *candidates((old,), (new,))]
+        assert [value for value in tried if accepts(old, value) and not accepts(new, value)] == []
+
+
+@pytest.mark.parametrize("direction", Direction)
+@THOROUGH
+@given(pair=pairs(), values=st.lists(VALUES, max_size=12))
+def test_no_pair_is_compatible_that_a_value_tells_apart(
+    direction: Direction, pair: tuple[Json, Json], values: list[Json]
+) -> None:
+    old, new = pair
+    if all(change.verdict is Verdict.COMPATIBLE for change in compare(old, new, direction, "file.json")):
+        tried = [*values, *candidates((old,), (new,))]
+        assert [value for value in tried if accepts(old, value) != accepts(new, value)] == []
+
+
+@THOROUGH
+@given(pairs())
+def test_every_witness_is_taken_by_the_side_that_it_names(pair: tuple[Json, Json]) -> None:
+    old, new = pair
+    for change in compare(old, new, Direction.REQUEST, "file.json"):
+        if change.witness:
+            assert accepts(old, change.witness.value) is (change.witness.old != "rejected")
+            assert accepts(new, change.witness.value) is (change.witness.new != "rejected")
+
+
+@THOROUGH
+@given(SCHEMAS)
+def test_a_schema_does_not_differ_from_itself(schema: Json) -> None:
+    assert list(compare(schema, schema, Direction.REQUEST, "file.json")) == []
+
+
+@THOROUGH
+@given(pairs())
+def test_what_narrows_one_way_widens_the_other(pair: tuple[Json, Json]) -> None:
+    old, new = pair
+    forth, back = contained(old, new), contained(new, old)
+    requests = list(compare(old, new, Direction.REQUEST, "file.json"))
+    results = list(compare(new, old, Direction.RESULT, "file.json"))
+    broken = [any(change.verdict.breaks for change in changes) for changes in (requests, results)]
+    plain = [
+        change.rule.endswith(("property-added", "property-removed", "-default")) for change in [*requests, *results]
+    ]
+    if not any(plain):
+        assert broken == [not forth, not forth]
+        assert any(change.verdict is not Verdict.COMPATIBLE for change in requests) is not (forth and back)
+
+
+@pytest.mark.parametrize("schema", [{"$ref": "#/nowhere"}, {"pattern": "("}, {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}])
+def test_a_schema_that_cannot_be_read_is_proven_only_of_itself(schema: Json) -> None:
+    assert not contained({"type": "string"}, schema)
+    assert contained(schema, schema)

@@ -171,7 +171,7 @@ def test_the_impact_names_the_ports_that_change_their_verdict(
     index = requirement("identity:version")
     entry = document("requirements.json")["requirements"][index]
     raised = {**entry, "level": "MUST", "sentence": entry["sentence"].replace("SHOULD", "MUST")}
-    names = []
+    names: list[str] = []
     for name, verdict in (("good", "pass"), ("poor", "fail")):
         report = {
             "port": {"name": name, "version": "1"},

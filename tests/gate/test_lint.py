@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from editing import SPEC, Edit, changed, deleted, document, replaced, requirement, small, without, written
+from editing import SPEC, Edit, Json, changed, deleted, document, replaced, requirement, small, without, written
 
 from gemini_mcp_conformance.gate.findings import located
 from gemini_mcp_conformance.gate.lint import RULES, lint
@@ -16,7 +16,8 @@ CASE, SCENARIO = "server/cases/chat-model.json", "server/scenarios/cancel.json"
 INVOCATION, OUTCOME, KO = "server/invocation.json", "server/outcome.json", "server/locales/ko.json"
 VECTORS = "host/vectors/tool-filter.json"
 FIRST = ["requirements", 0]
-FROZEN = {"version": "1.0.0", "requirements": document(REQUIREMENTS)["requirements"]}
+ENTRIES: list[Json] = document(REQUIREMENTS)["requirements"]
+FROZEN: Json = {"version": "1.0.0", "requirements": ENTRIES}
 INITIALIZE, DASH = requirement("lifecycle:initialize"), requirement("prompt:verbatim:dash")
 DECISION = requirement("rpc:error:parse")
 
@@ -110,13 +111,13 @@ MISTAKES: dict[str, tuple[str, str, Edit]] = {
         "released/1.0.0.json",
         written(
             "released/1.0.0.json",
-            {**FROZEN, "requirements": [*FROZEN["requirements"], {**FROZEN["requirements"][0], "id": "identity:gone"}]},
+            {**FROZEN, "requirements": [*ENTRIES, {**ENTRIES[0], "id": "identity:gone"}]},
         ),
     ),
     "a requirement claims to be older than the frozen list": (
         "frozen-set",
         "released/1.0.0.json",
-        written("released/1.0.0.json", {**FROZEN, "requirements": FROZEN["requirements"][1:]}),
+        written("released/1.0.0.json", {**FROZEN, "requirements": ENTRIES[1:]}),
     ),
     "a required argument is not described": (
         "tool-required",

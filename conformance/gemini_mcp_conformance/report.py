@@ -3,8 +3,8 @@
 A field is added here together with its place in `spec/meta/report.schema.json`; how it looks is a matter of `reports/`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
@@ -135,6 +135,12 @@ class Report:
         if judgement.verdict == "fail" and not _must_hold(judgement, self.strict):
             return "warning" if judgement.level == "SHOULD" else "note"
         return "error"
+
+
+def narrowed(report: Report, judgements: Sequence[Judgement]) -> Report:
+    """The report of a run that was about these judgements alone."""
+    code = report.exit if report.exit in (USAGE, NO_ANSWER, OUR_FAULT) else exit_code(judgements, report.strict)
+    return replace(report, judgements=tuple(judgements), exit=code)
 
 
 def exit_code(judgements: Iterable[Judgement], strict: bool) -> int:

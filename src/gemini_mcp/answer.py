@@ -10,11 +10,15 @@ from dataclasses import dataclass
 
 from gemini_mcp.template import Json
 
-BRACE = re.compile(r"\{")
-BRACE_AT_LINE_START = re.compile(r"^\{", re.MULTILINE)
+BRACE = re.compile(r'\{(?=\s*(?:["}]|\Z))')
+BRACE_AT_LINE_START = re.compile(r'^\{(?=\s*(?:["}]|\Z))', re.MULTILINE)
 OBJECT_START = re.compile(r'\{\s*(?:"|$)')
 CUT_TOKEN = re.compile(r"(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|-|[.eE][+-]?)?\s*")
 DECODER = json.JSONDecoder()
+
+WINDOW = 512
+GROWTH = 8
+"""An error of the decoder costs time for all that was given to it, so that it is given little until more is needed."""
 
 LONGEST_TOKEN = 8
 """Characters of a word or an escape at most, with blanks after it: an error further from the end is no cut."""
@@ -62,11 +66,11 @@ def _candidates(text: str) -> Iterator[Candidate]:
         start = match.start()
         at_line_start = start == 0 or text[start - 1] == "\n"
         try:
-            value, position = DECODER.raw_decode(text, start)
+            value, position = _decode(text, start)
         except RecursionError:
             brace, position = BRACE_AT_LINE_START, start + 1
         except ValueError as error:
-            runs_out = isinstance(error, json.JSONDecodeError) and _runs_out(text, error)
+            runs_out = isinstance(error, json.JSONDecodeError) and _runs_out(error)
             looks_like_one = OBJECT_START.match(text, start) is not None
             brace, position = BRACE_AT_LINE_START if runs_out else brace, start + 1
             yield Candidate(at_line_start, None, looks_like_one and (runs_out or at_line_start))
@@ -74,10 +78,24 @@ def _candidates(text: str) -> Iterator[Candidate]:
             yield Candidate(at_line_start, value, is_cut_short=False)
 
 
-def _runs_out(text: str, error: json.JSONDecodeError) -> bool:
+def _decode(text: str, start: int) -> tuple[Mapping[str, Json], int]:
+    """The object that begins at `start`, and where it ends."""
+    size = WINDOW
+    while True:
+        try:
+            value, length = DECODER.raw_decode(text[start : start + size])
+        except json.JSONDecodeError as error:
+            if start + size >= len(text) or not _runs_out(error):
+                raise
+            size *= GROWTH
+        else:
+            return value, start + length
+
+
+def _runs_out(error: json.JSONDecodeError) -> bool:
     """Whether the text ends before the object does."""
     if error.msg.startswith("Unterminated string"):
         return True
-    if len(text) - error.pos > LONGEST_TOKEN:
+    if len(error.doc) - error.pos > LONGEST_TOKEN:
         return False
-    return error.msg.startswith("Invalid \\") or CUT_TOKEN.fullmatch(text, error.pos) is not None
+    return error.msg.startswith("Invalid \\") or CUT_TOKEN.fullmatch(error.doc, error.pos) is not None

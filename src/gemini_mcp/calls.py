@@ -13,7 +13,7 @@ from time import monotonic
 
 from gemini_mcp import temporary
 from gemini_mcp.errors import CallerError, UnknownTool
-from gemini_mcp.invocation import Invocation, environment, plan
+from gemini_mcp.invocation import Invocation, environment, inheritable, plan
 from gemini_mcp.options import Options
 from gemini_mcp.outcome import (
     Answer,
@@ -52,7 +52,7 @@ class Calls:
         self._spec = spec
         self._options = options
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
-        self._environ = options.environment(environ)
+        self._environ = inheritable(options.environment(environ), spec.invocation)
         self._keys = keys_in(environ, spec.outcome)
         self._turns = Turns(options.max_concurrency)
         self._is_closing = False
@@ -97,7 +97,7 @@ class Calls:
                 folder = stack.enter_context(temporary.files(invocation.files, self._spec.invocation.temporary))
             except OSError as error:
                 return Failure("no-temporary-file", {"reason": error.strerror or str(error)})
-            environ = environment(self._environ, self._spec.invocation, invocation, folder)
+            environ = environment(self._environ, invocation, folder)
             return await self._answer(invocation, Command((program,), directory, environ))
 
     async def _answer(self, invocation: Invocation, gemini: Command) -> Answer | Failure:

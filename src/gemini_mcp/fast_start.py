@@ -2,12 +2,15 @@
 
 The `__init__` of `mcp` and of `mcp.server` import clients, HTTP and authorization, which a server on stdio never uses.
 Empty shells stand in for these two packages; if a release of the SDK does not work with them, the import is done
-again without. Only the stdio server's command goes this way.
+again without. The hundreds of models of the protocol are built when they are first used, and most never are. Only the
+stdio server's command goes this way.
 """
 
 import gc
 import importlib
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from types import ModuleType
@@ -20,13 +23,25 @@ def import_stdio() -> ModuleType:
     """The module that serves stdio."""
     gc.disable()
     try:
-        return _with_shells()
+        with _models_built_on_use():
+            return _with_shells()
     except (ImportError, AttributeError):
         _forget()
         return importlib.import_module(MODULE)
     finally:
         gc.freeze()
         gc.enable()
+
+
+@contextmanager
+def _models_built_on_use() -> Generator[None]:
+    """pydantic takes this setting over into every model that is defined in the meantime, and into no other."""
+    config = importlib.import_module("pydantic").BaseModel.model_config
+    config["defer_build"] = True
+    try:
+        yield
+    finally:
+        del config["defer_build"]
 
 
 def _with_shells() -> ModuleType:

@@ -4,7 +4,7 @@ The SDK compares hosts and origins by prefix, so `127.0.0.1:1.evil.example` pass
 """
 
 import hmac
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,7 @@ def guarded(application: Application, gate: Gate) -> Application:
     """The application behind the gate; what is no request, such as the start of the server, passes."""
 
     async def guard(scope: Message, receive: Receive, send: Send) -> None:
-        refused = refusal(dict(scope["headers"]), gate) if scope["type"] == "http" else None
+        refused = refusal(_joined(scope["headers"]), gate) if scope["type"] == "http" else None
         if refused is None:
             await application(scope, receive, send)
             return
@@ -65,6 +65,14 @@ def guarded(application: Application, gate: Gate) -> Application:
         await send({"type": "http.response.body", "body": refused.text.encode("utf-8")})
 
     return guard
+
+
+def _joined(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
+    """Headers by name; one that comes twice is a list, which matches nothing, so that none hides behind another."""
+    joined: dict[bytes, bytes] = {}
+    for name, value in headers:
+        joined[name] = joined[name] + b", " + value if name in joined else value
+    return joined
 
 
 def _has_token(authorization: bytes, token: str) -> bool:

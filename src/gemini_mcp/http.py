@@ -3,10 +3,14 @@
 Streamable HTTP at `/mcp`, or the older pair of an event stream at `/sse` and posts to `/messages/`.
 """
 
+import asyncio
 import logging
 import os
+import signal
 import socket
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -23,12 +27,16 @@ from gemini_mcp.guard import Application, Message, Receive, Send, gate, guarded
 from gemini_mcp.options import Options, is_loopback
 from gemini_mcp.server import build
 from gemini_mcp.spec import ServerSpec
+from gemini_mcp.transport import SIGNALS
 
 PATHS = {"http": "/mcp", "sse": "/sse"}
 POSTS = "/messages/"
 
 MAX_BODY = 32 << 20
 """Bytes of a request: the longest prompt, each of its characters escaped, and room to spare."""
+
+LAST_CALLS = 1.5
+"""Seconds for the calls that still run when a signal comes; their gemini gets one of them."""
 
 
 def serve(spec: ServerSpec, options: Options) -> None:
@@ -51,6 +59,20 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, calls: Calls) -> None:
         super().__init__(config)
         self._calls = calls
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Receive signals to the last: another one, while calls end, must not end the server before them."""
+        for number in SIGNALS:
+            signal.signal(number, self.handle_exit)
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End, and wait for what uvicorn only cancels: a second cancellation would cut the ending of calls short."""
+        tasks = frozenset(self.server_state.tasks)
+        await super().shutdown(sockets)
+        if tasks:
+            await asyncio.wait(tasks, timeout=LAST_CALLS)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._calls.close()

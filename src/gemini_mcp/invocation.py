@@ -50,16 +50,18 @@ def plan(
     return _fill(template, spec, _with_defaults(_present(given, spec), spec, extras), extras.flags)
 
 
-def environment(
-    inherited: Mapping[str, str], spec: InvocationSpec, invocation: Invocation, directory: str | None
-) -> dict[str, str]:
-    """The variables of one run whose files lie in `directory`."""
-    kept = {
+def inheritable(environ: Mapping[str, str], spec: InvocationSpec) -> dict[str, str]:
+    """The variables of the server that gemini may see."""
+    return {
         name: value
-        for name, value in inherited.items()
+        for name, value in environ.items()
         if not any(fnmatchcase(name, pattern) for pattern in spec.withhold)
     }
-    return kept | {name: f"{directory}/{file}" for name, file in invocation.env.items()}
+
+
+def environment(inherited: Mapping[str, str], invocation: Invocation, directory: str | None) -> dict[str, str]:
+    """The variables of one run whose files lie in `directory`."""
+    return {**inherited, **{name: f"{directory}/{file}" for name, file in invocation.env.items()}}
 
 
 def _refuse(given: Mapping[str, Json], spec: InvocationSpec) -> None:

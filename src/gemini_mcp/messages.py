@@ -4,20 +4,26 @@ Only what every message undergoes belongs here; what a method means is the serve
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from gemini_mcp.template import Json
 
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+PIECE = 1 << 16
+"""Characters of a text that are turned into bytes at once."""
+
 
 @dataclass(frozen=True)
 class Malformed:
     """The answer to a line that is no message."""
 
-    answer: bytes
+    answer: bytearray
 
 
 @dataclass
@@ -57,17 +63,49 @@ def read(line: bytes) -> JSONRPCMessage | Malformed:
     return message
 
 
-def write(message: JSONRPCMessage) -> bytes:
-    """The line that carries a message; half a character goes as an escape, which UTF-8 cannot carry."""
-    value = message.model_dump(by_alias=True, exclude_unset=True)
+def write(message: JSONRPCMessage) -> bytearray:
+    """The line that carries a message."""
+    return _line(message.model_dump(by_alias=True, exclude_unset=True))
+
+
+def _line(value: Json) -> bytearray:
+    line = bytearray()
+    for piece in _pieces(value):
+        line += piece
+    line += b"\n"
+    return line
+
+
+def _pieces(value: Json) -> Iterator[bytes]:
+    """The JSON of a value; a long text piece by piece, since one emoji makes every copy of it four times as large."""
+    match value:
+        case dict():
+            yield b"{"
+            for number, (name, item) in enumerate(cast("Mapping[str, Json]", value).items()):
+                yield (b"," if number else b"") + _json(name) + b":"
+                yield from _pieces(item)
+            yield b"}"
+        case list():
+            yield b"["
+            for number, item in enumerate(cast("Sequence[Json]", value)):
+                yield b"," if number else b""
+                yield from _pieces(item)
+            yield b"]"
+        case str():
+            yield b'"'
+            for start in range(0, len(value), PIECE):
+                yield _json(value[start : start + PIECE])[1:-1]
+            yield b'"'
+        case _:
+            yield _json(value)
+
+
+def _json(value: Json) -> bytes:
+    """The JSON of a small value; half a character goes as an escape, since UTF-8 cannot carry it."""
     try:
-        return _line(value, ensure_ascii=False)
+        return ENCODER.encode(value).encode("utf-8")
     except UnicodeEncodeError:
-        return _line(value, ensure_ascii=True)
-
-
-def _line(value: Json, ensure_ascii: bool) -> bytes:
-    return (json.dumps(value, ensure_ascii=ensure_ascii, separators=(",", ":")) + "\n").encode("utf-8")
+        return json.dumps(value).encode("ascii")
 
 
 def _is_object(value: Json) -> bool:
@@ -79,9 +117,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _malformed(code: int, message: str, id: Json) -> Malformed:
-    return Malformed(
-        _line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}, ensure_ascii=True)
-    )
+    return Malformed(_line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}))
 
 
 def _usable_id(value: Mapping[str, Json]) -> Json:

@@ -6,6 +6,8 @@ A new way to end is a new record here; what is said of it stands in `outcome.jso
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import cast
 
 from gemini_mcp.answer import find
 from gemini_mcp.errors import CallerError
@@ -163,7 +165,7 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
     return Answer(
         _whole(text),
         session if isinstance(session, str) and session else None,
-        value.get(spec.answer["warnings"]) or None,
+        _sayable(value.get(spec.answer["warnings"])) or None,
     )
 
 
@@ -183,7 +185,18 @@ def _message_of(error: Json) -> str | None:
 
 def _whole(text: str) -> str:
     """JSON can spell half a character, which no UTF-8 can carry."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def _sayable(value: Json) -> Json:
+    """A value as JSON in UTF-8 can carry it; Python reads numbers that JSON does not have."""
+    if isinstance(value, list):
+        return [_sayable(item) for item in cast("list[Json]", value)]
+    if isinstance(value, dict):
+        return {_whole(name): _sayable(item) for name, item in cast("dict[str, Json]", value).items()}
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return _whole(value) if isinstance(value, str) else value
 
 
 def _sentence_for(failure: Failure, spec: OutcomeSpec) -> Sentence:

@@ -94,7 +94,14 @@ class _Child:
         self.stderr = Reader(_open(self._process.stderr), command.stderr_limit)
 
     async def end(self, grace: Callable[[], float]) -> None:
-        """End the whole group; the leader is reaped after it was signalled, lest its id be another's."""
+        """End the whole group, even if the event loop ends before this returns."""
+        try:
+            await self._end(grace)
+        finally:
+            group.send(self._process.pid, signal.SIGKILL)
+
+    async def _end(self, grace: Callable[[], float]) -> None:
+        """Ask the group to end; the leader is reaped after it was signalled, lest its id be another's."""
         leader = self._process.pid
         if self.ended.is_set():
             self._close()
@@ -106,7 +113,6 @@ class _Child:
         self._close()
         self._process.wait()
         await _until(lambda: not group.lives(leader), lambda: min(grace(), LEFTOVER_GRACE))
-        group.send(leader, signal.SIGKILL)
 
     def outcome(self) -> Outcome:
         """How a child that has ended ended."""

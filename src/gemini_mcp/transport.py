@@ -8,7 +8,7 @@ import asyncio
 import fcntl
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 import anyio
@@ -35,21 +35,23 @@ async def stdio(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, O
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](64)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     sender = Sender(_take(1, _stderr()))
-    async with anyio.create_task_group() as tasks:
+    # Signals are received to the last: another one, while calls end, must not end the server before them.
+    with anyio.open_signal_receiver(*SIGNALS) as signals:
+        async with anyio.create_task_group() as tasks:
 
-        def end() -> None:
-            closing()
+            def end() -> None:
+                closing()
+                tasks.cancel_scope.cancel()
+
+            receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
+            sender.broken = end
+            unanswered = Unanswered()
+            tasks.start_soon(_end_on_signal, signals, end)
+            tasks.start_soon(_receive, receiver, to_server, sender, unanswered, closing)
+            tasks.start_soon(_send, from_server, sender, unanswered)
+            yield incoming, outgoing
             tasks.cancel_scope.cancel()
-
-        receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
-        sender.broken = end
-        unanswered = Unanswered()
-        tasks.start_soon(_end_on_signal, end)
-        tasks.start_soon(_receive, receiver, to_server, sender, unanswered, closing)
-        tasks.start_soon(_send, from_server, sender, unanswered)
-        yield incoming, outgoing
-        tasks.cancel_scope.cancel()
-    sender.flush(LAST_WORDS)
+        sender.flush(LAST_WORDS)
 
 
 class Unanswered:
@@ -72,10 +74,9 @@ class Unanswered:
             self.none.set()
 
 
-async def _end_on_signal(end: Callable[[], None]) -> None:
-    with anyio.open_signal_receiver(*SIGNALS) as signals:
-        async for _ in signals:
-            end()
+async def _end_on_signal(signals: AsyncIterator[signal.Signals], end: Callable[[], None]) -> None:
+    async for _ in signals:
+        end()
 
 
 async def _receive(

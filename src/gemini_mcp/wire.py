@@ -11,6 +11,9 @@ import select
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeAlias
+
+Line: TypeAlias = bytes | bytearray
 
 CHUNK = 1 << 20
 
@@ -47,7 +50,7 @@ class Sender:
     def __init__(self, descriptor: int) -> None:
         self.broken: Callable[[], None] = lambda: None
         self._descriptor = descriptor
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[Line] = queue.SimpleQueue()
         self._unsent = 0
         self._lock = threading.Lock()
         self._all_sent = threading.Event()
@@ -55,7 +58,7 @@ class Sender:
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._send_lines, daemon=True).start()
 
-    def send(self, line: bytes) -> None:
+    def send(self, line: Line) -> None:
         """Send a line now or soon; `broken` is called when nobody takes it."""
         with self._lock:
             if not self._unsent and len(line) <= ATOMIC and _is_ready(self._descriptor):
@@ -77,7 +80,7 @@ class Sender:
                 if not self._unsent:
                     self._all_sent.set()
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: Line) -> None:
         rest = memoryview(line)
         try:
             while rest:

@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 from adapters.faults import FAULTS, broken
 
-from gemini_mcp_conformance.host import PROFILES, Finding, NeverAnswered, Options, findings, judge, load, properties
+from gemini_mcp_conformance.host import (
+    PROFILES,
+    REFERENCE,
+    Finding,
+    NeverAnswered,
+    Options,
+    findings,
+    judge,
+    load,
+    properties,
+)
 from gemini_mcp_conformance.host import vectors as of_vectors
 from gemini_mcp_conformance.host.asking import Adapter
 from gemini_mcp_conformance.host.checking import NoAnswer, checked
@@ -19,7 +29,6 @@ from gemini_mcp_conformance.host.values import Json, JsonObject
 from gemini_mcp_conformance.report import Judgement
 
 SPEC = load()
-REFERENCE = [sys.executable, "-m", "gemini_mcp.host.adapter"]
 BROKEN = [sys.executable, str(Path(__file__).parent / "adapters" / "broken.py")]
 NAMES = Options(max_examples=0, wanted=lambda name: name == "host-tools:include")
 

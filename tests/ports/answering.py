@@ -42,7 +42,7 @@ EXITS = {
     244: "The Gemini API failed (HTTP 500, exit code 244). Try again later.",
     247: "The Gemini API is overloaded (HTTP 503, exit code 247). Try again later.",
 }
-QUOTA = re.compile(r"RESOURCE_EXHAUSTED|QuotaError|exhausted your (capacity|quota)|[Qq]uota exceeded")
+QUOTA = re.compile(r"RESOURCE_EXHAUSTED|TerminalQuotaError|exhausted your (capacity|quota)|[Qq]uota exceeded")
 SESSION_GONE = re.compile(r"Invalid session identifier|No previous sessions found")
 UNTRUSTED = re.compile(r"[Uu]ntrusted (folder|directory|workspace)|trusted directory|folder is not trusted")
 
@@ -177,7 +177,7 @@ class Answers:
     def exit_sentence(self, exit: int, stderr: str) -> str:
         if exit < 0:
             return f"gemini was ended by signal {-exit}. Try again."
-        if QUOTA.search(stderr):
+        if exit != 173 and QUOTA.search(stderr):
             return f"The quota of the Gemini API is used up (exit code {exit})."
         if exit == 42 and SESSION_GONE.search(stderr):
             return (

@@ -127,7 +127,10 @@ class Fake:
             time.sleep(PAUSE)
 
     def _all_living(self) -> frozenset[int]:
-        return frozenset[int]().union(*(self.living(call) for call in self.starts()))
+        starts = self.starts()
+        if not starts:
+            return frozenset()
+        return processes.living_below([call.stat for call in starts], f"{self._journal.folder}{os.sep}")
 
     def _write_play(self, folder: Path, name: str, script: Script) -> None:
         self._write_steps(folder, f"{name}.sh", script.play)

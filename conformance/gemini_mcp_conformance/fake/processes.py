@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +41,21 @@ def living(main: Stat, call: str, children: Iterable[int]) -> frozenset[int]:
     return frozenset(stat.pid for stat in _processes() if _belongs(stat, main, marker))
 
 
+def living_below(mains: Sequence[Stat], folder: str) -> frozenset[int]:
+    """The pids that live of all calls whose files lie in `folder`; `mains` are the calls themselves."""
+    if not (PROC / "self" / "stat").exists():
+        return frozenset(main.pid for main in mains if _exists(main.pid))
+    known = {main.pid: main for main in mains}
+    groups = {main.pgid for main in mains if main.pgid == main.pid}
+    marker = MARKER + os.fsencode(folder)
+    return frozenset(
+        stat.pid
+        for stat in _processes()
+        if stat.state not in "ZX"
+        and (stat.pgid in groups or _is_one_of(stat, known) or _has_marker(stat.pid, marker, prefix=True))
+    )
+
+
 def end(pids: Iterable[int]) -> None:
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -52,10 +67,19 @@ def _belongs(stat: Stat, main: Stat, marker: bytes) -> bool:
         return False
     if stat.is_same(main) or (main.pgid == main.pid and stat.pgid == main.pgid):
         return True
+    return _has_marker(stat.pid, marker)
+
+
+def _is_one_of(stat: Stat, known: Mapping[int, Stat]) -> bool:
+    return stat.pid in known and stat.is_same(known[stat.pid])
+
+
+def _has_marker(pid: int, marker: bytes, prefix: bool = False) -> bool:
     try:
-        return marker in (PROC / str(stat.pid) / "environ").read_bytes().split(b"\0")
+        variables = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
+    return any(variable.startswith(marker) for variable in variables) if prefix else marker in variables
 
 
 def _processes() -> Iterator[Stat]:

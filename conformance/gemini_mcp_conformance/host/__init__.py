@@ -3,6 +3,7 @@
 A further kind of check is a module that makes `Check`s, and one line in `checks`.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from gemini_mcp_conformance.host.specification import HostSpec, load
 from gemini_mcp_conformance.report import Judgement
 
 PROFILES = ("documented", "current")
+REFERENCE = (sys.executable, "-m", "gemini_mcp.host.adapter")
+"""The adapter of the host that belongs to this suite."""
 
 
 def every(_requirement: str) -> bool:
@@ -62,6 +65,7 @@ def checks(spec: HostSpec, profile: str, options: Options) -> Iterator[Check]:
 
 __all__ = [
     "PROFILES",
+    "REFERENCE",
     "Check",
     "Finding",
     "HostSpec",

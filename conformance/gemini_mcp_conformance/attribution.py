@@ -1,0 +1,123 @@
+"""Attribution: which run of gemini, which answer and which notification belongs to which request; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gemini_mcp_conformance.conversation import Raw, Request
+from gemini_mcp_conformance.observation import Exchange, Line, Run, Silence
+from gemini_mcp_conformance.values import Json, inside, table
+
+
+@dataclass(eq=False)
+class Open:
+    """A request that the player has sent, while it is played. `mark` and `last` are numbers of the fake's journal."""
+
+    step_number: int
+    step: Request | Raw
+    message: Mapping[str, Json]
+    mark: int
+    last: int | None = None
+    sent: Line | None = None
+    answers: tuple[Line, ...] = ()
+    silence: Silence = ""
+    leftovers: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> Json:
+        return self.message["id"]
+
+    @property
+    def is_pending(self) -> bool:
+        return self.last is None
+
+    @property
+    def token(self) -> str | None:
+        """A line of the prompt, by which a concurrent run is known."""
+        prompt = inside(self.message, "params", "arguments", "prompt")
+        return prompt if isinstance(prompt, str) and prompt.strip() else None
+
+    @property
+    def has_system_prompt(self) -> bool:
+        return "systemPrompt" in table(inside(self.message, "params", "arguments"))
+
+    def is_answered_by(self, line: Line) -> bool:
+        return same_id(line.table.get("id"), self.id)
+
+
+def same_id(one: Json, other: Json) -> bool:
+    """Whether two ids are equal in value and in type, as JSON has types."""
+    return one == other and _kind(one) == _kind(other)
+
+
+def _kind(id: Json) -> str:
+    """JSON has one type of number."""
+    return type(id).__name__.replace("int", "float")
+
+
+def claimed(opens: Sequence[Open], runs: Sequence[Run]) -> tuple[Mapping[int, tuple[Run, ...]], tuple[Run, ...]]:
+    """The runs of each request by its step, and those that belong to none."""
+    by_step: dict[int, tuple[Run, ...]] = {}
+    unclaimed: list[Run] = []
+    for run in runs:
+        owner = _owner(opens, run)
+        if owner is None:
+            unclaimed.append(run)
+        else:
+            by_step[owner.step_number] = (*by_step.get(owner.step_number, ()), run)
+    return by_step, tuple(unclaimed)
+
+
+def exchange(
+    open: Open, opens: Sequence[Open], runs: Mapping[int, tuple[Run, ...]], lines: Sequence[Line], frame: Json
+) -> Exchange:
+    """The record of a request that has been played."""
+    assert open.sent is not None
+    own = runs.get(open.step_number, ())
+    answers = [line for line in lines if line.is_response and not line.sent and open.is_answered_by(line)]
+    return Exchange(
+        step=open.step_number,
+        request=open.message,
+        scripts=open.step.scripts,
+        sent=open.sent,
+        answers=tuple(answers) or open.answers,
+        progress=tuple(line for line in lines if _is_progress(line, open)),
+        runs=tuple(run for run in own if run.call.kind == "call"),
+        listings=tuple(run for run in own if run.call.kind == "list"),
+        leftovers=open.leftovers,
+        alone=not any(_overlap(open, other) for other in opens if other is not open),
+        silence=open.silence,
+        **frame,
+    )
+
+
+def _owner(opens: Sequence[Open], run: Run) -> Open | None:
+    number = run.call.number
+    before = [open for open in opens if open.mark < number]
+    during = [open for open in before if open.last is None or number <= open.last]
+    candidates = during or before[-1:]
+    if len(candidates) < 2:
+        return candidates[0] if candidates else None
+    given = b"\0".join((*run.call.argv, run.call.stdin or b""))
+    tokens = [(open, open.token) for open in candidates]
+    matches = [(open, token) for open, token in tokens if token and token.encode("utf-8", "replace") in given]
+    return max(matches, key=lambda match: len(match[1]))[0] if matches else None
+
+
+def _overlap(one: Open, other: Open) -> bool:
+    assert one.sent is not None
+    if other.sent is None:
+        return False
+    first, second = sorted((one, other), key=lambda open: open.sent.order if open.sent else 0)
+    assert second.sent is not None
+    ends = [line.order for line in first.answers]
+    return not ends or second.sent.order < ends[0]
+
+
+def _is_progress(line: Line, open: Open) -> bool:
+    if line.sent or line.table.get("method") != "notifications/progress":
+        return False
+    meta = table(inside(open.message, "params", "_meta"))
+    token = inside(line.table, "params", "progressToken")
+    return "progressToken" in meta and same_id(token, meta["progressToken"])

@@ -1,0 +1,205 @@
+"""Bench: where conversations are played: one port process for most, one each for those that ask for it.
+
+Makes and removes every directory and process of a run. A port that has died or kept silent is started again for the
+next conversation; that it did is in the observation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from gemini_mcp_conformance.conversation import Conversation, Request
+from gemini_mcp_conformance.fake import Fake
+from gemini_mcp_conformance.observation import Exchange, Observation, Place
+from gemini_mcp_conformance.player import Patience, Player
+from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
+from gemini_mcp_conformance.target import Target, environment, make_files, make_place
+from gemini_mcp_conformance.values import Json
+from gemini_mcp_conformance.wire import StdioWire, Unreachable, Wire
+
+JOURNAL = 64
+"""Runs after which the journal of a shared fake is begun anew: reading it takes time."""
+
+
+@dataclass
+class Seat:
+    """A port process with its fake and its directories."""
+
+    session: Session
+    fake: Fake | None
+    place: Place
+    greeting: Exchange | None = None
+    is_new: bool = True
+    played: Conversation | None = None
+    declined: str | None = None
+
+
+class Bench:
+    """The seats of a run."""
+
+    def __init__(self, target: Target, stateless: tuple[str, ...], patience: Patience | None = None) -> None:
+        self.target = target
+        self.patience = patience or Patience()
+        self._stateless = stateless
+        self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
+        self._seats: list[Seat] = []
+        self._shared: Seat | None = None
+        self._lock = asyncio.Lock()
+        self._made = 0
+        self.deaths: list[tuple[Conversation, str]] = []
+        """Conversations after which the port was found to have ended unasked, and how."""
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    async def greet(self) -> Exchange:
+        """Start the port and greet it; Unreachable when it does not answer."""
+        seat = await self._shared_seat()
+        assert seat.greeting is not None
+        if seat.greeting.answer is None:
+            raise Unreachable(_unanswered(seat))
+        return seat.greeting
+
+    async def play(self, conversation: Conversation) -> Observation:
+        """Play one conversation; those that share a port wait for each other."""
+        if conversation.alone:
+            seat = await self._seat(conversation)
+            try:
+                return await self._play(seat, conversation)
+            finally:
+                await self._left(seat)
+        async with self._lock:
+            return await self._play(await self._shared_seat(), conversation)
+
+    async def end(self) -> None:
+        """End every process, and wait for it: the loop may close afterwards."""
+        for seat in tuple(self._seats):
+            await self._left(seat)
+
+    def close(self) -> None:
+        """End every process and remove every file of the run."""
+        for seat in tuple(self._seats):
+            self._leave(seat)
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    async def _play(self, seat: Seat, conversation: Conversation) -> Observation:
+        if seat.declined is not None:
+            return Observation(conversation, seat.place, self.target.transport, declined=seat.declined)
+        if seat.greeting is not None and seat.greeting.answer is None:
+            return await self._ungreeted(seat, conversation)
+        make_files(seat.place, conversation.files)
+        if seat.fake is not None and len(seat.fake.starts()) > JOURNAL:
+            seat.fake.reset()
+        player = Player(seat.session, seat.fake, seat.place, conversation, self.patience)
+        observation = await player.play(seat.greeting, seat.is_new)
+        seat.is_new, seat.played = False, conversation
+        if observation.died is not None:
+            self.deaths.append((conversation, observation.died))
+        if any(exchange.silence == "timeout" for exchange in observation.exchanges):
+            self.patience = self.patience.shortened()
+            await self._left(seat)
+        return observation
+
+    async def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
+        """The observation of a conversation that could not begin."""
+        await self._left(seat)
+        return Observation(
+            conversation,
+            seat.place,
+            self.target.transport,
+            lines=tuple(seat.session.lines),
+            exchanges=(seat.greeting,) if seat.greeting else (),
+            greeting=seat.greeting,
+            died="did not answer the handshake",
+        )
+
+    async def _shared_seat(self) -> Seat:
+        if self._shared is None or self._shared not in self._seats or self._shared.session.wire.ended:
+            if self._shared is not None:
+                self._note_death(self._shared)
+                await self._left(self._shared)
+            self._shared = await self._seat(Conversation("greeting", "", (), revision=self.target.revision))
+        return self._shared
+
+    def _note_death(self, seat: Seat) -> None:
+        """A port that ended between two conversations ended because of the first."""
+        code, last = seat.session.wire.code, seat.played
+        if seat in self._seats and last is not None and last not in [conversation for conversation, _ in self.deaths]:
+            self.deaths.append((last, f"exited with {code}"))
+
+    async def _seat(self, conversation: Conversation) -> Seat:
+        self._made += 1
+        root = self._root / str(self._made)
+        place = make_place(root)
+        fake = Fake.create(root / "fake")
+        session = Session(self._wire(conversation, place, fake))
+        seat = Seat(session, fake, place)
+        self._seats.append(seat)
+        await session.open()
+        if conversation.greet:
+            await self._greet(seat, conversation.revision or self.target.revision)
+        return seat
+
+    def _wire(self, conversation: Conversation, place: Place, fake: Fake) -> Wire:
+        env = environment(self.target, place, fake, conversation.gemini, conversation.env)
+        return StdioWire(self.target.command, env, place.work, Path(place.root, "stderr"))
+
+    async def _greet(self, seat: Seat, revision: str | None) -> None:
+        session = seat.session
+        if revision in self._stateless:
+            await self._discover(seat, revision)
+            return
+        session.revision = revision or HANDSHAKE
+        params = {"protocolVersion": session.revision, "capabilities": {}, "clientInfo": dict(CLIENT)}
+        seat.greeting = await self._ask(seat, "initialize", params)
+        result = seat.greeting.result
+        if result is None and seat.greeting.answer is not None and revision is None:
+            await self._discover(seat, self._stateless[-1])
+            return
+        spoken = (result or {}).get("protocolVersion")
+        if revision and isinstance(spoken, str) and spoken != revision:
+            seat.declined = f"The port answered {revision} with {spoken}."
+        session.revision = spoken if isinstance(spoken, str) else session.revision
+        await session.send(session.notification("notifications/initialized", None))
+
+    async def _discover(self, seat: Seat, revision: str) -> None:
+        seat.session.revision, seat.session.is_stateless = revision, True
+        seat.greeting = await self._ask(seat, "server/discover", None)
+        versions: Json = (seat.greeting.result or {}).get("supportedVersions")
+        if not isinstance(versions, list) or revision not in versions:
+            seat.declined = f"The port does not speak {revision}."
+
+    async def _ask(self, seat: Seat, method: str, params: Json) -> Exchange:
+        """One request outside any conversation; the first conversation of the seat shows it as its own."""
+        greeting = Conversation("greeting", "", (Request(method, params),))
+        patience = replace(self.patience, answer=3 * self.patience.answer)
+        player = Player(seat.session, seat.fake, seat.place, greeting, patience)
+        return (await player.play(None, first=True)).exchanges[0]
+
+    async def _left(self, seat: Seat) -> None:
+        self._leave(seat)
+        await seat.session.wire.closed()
+
+    def _leave(self, seat: Seat) -> None:
+        if seat not in self._seats:
+            return
+        self._seats.remove(seat)
+        seat.session.wire.kill()
+        if seat.fake is not None:
+            seat.fake.close()
+        shutil.rmtree(seat.place.root, ignore_errors=True)
+
+
+def _unanswered(seat: Seat) -> str:
+    code, stderr = seat.session.wire.code, seat.session.wire.stderr().decode("utf-8", "replace").strip()
+    ended = f" It exited with {code}." if code is not None else ""
+    said = f" Its stderr ends: {stderr[-500:]!r}." if stderr else ""
+    return f"The port did not answer the handshake.{ended}{said}"

@@ -1,0 +1,73 @@
+"""What gemini is run with."""
+
+from __future__ import annotations
+
+from gemini_mcp_conformance.expectation import wanted
+from gemini_mcp_conformance.observation import Exchange, Run
+from gemini_mcp_conformance.registry import check
+from gemini_mcp_conformance.selectors import served
+from gemini_mcp_conformance.understanding import Understood
+from gemini_mcp_conformance.values import Json
+from gemini_mcp_conformance.witness import argv_shown, shown
+
+
+def complaints(exchange: Exchange, field: str, expected: Json) -> list[str]:
+    """One for each run in which gemini understood something else."""
+    if not exchange.runs:
+        return [f"The port did not run gemini for {shown(exchange.arguments)}."]
+    wrong = [run for run in exchange.runs if understood(run, field) != expected]
+    return [f"{what(run, field)}, and should understand {shown(expected)}." for run in wrong[:1]]
+
+
+def understood(run: Run, field: str) -> Json:
+    """What gemini understood of one thing; a run in which it understood nothing has no value equal to any other."""
+    if not isinstance(run.understood, Understood):
+        return run.understood
+    return run.prompt if field == "prompt" else getattr(run.understood, field)
+
+
+def what(run: Run, field: str) -> str:
+    value = understood(run, field)
+    name = {"resume": "session to resume", "output_format": "output format"}.get(field, field)
+    said = shown(value) if value is None or isinstance(value, str) else repr(value)
+    return f"From {argv_shown(run)} gemini understands the {name} {said}"
+
+
+@check("command:chat", judges=served("chat"))
+@check("command:chat-reply", judges=served("chat-reply"))
+def prompt_and_format_reach_gemini(exchange: Exchange) -> list[str]:
+    needed = wanted(exchange)
+    assert needed is not None
+    return complaints(exchange, "prompt", needed.prompt) or complaints(exchange, "output_format", "json")
+
+
+@check("command:chat:new-session", judges=served("chat"))
+def chat_resumes_nothing(exchange: Exchange) -> list[str]:
+    return complaints(exchange, "resume", None)
+
+
+@check("command:chat-reply:session-id", judges=served("chat-reply", "sessionId"))
+def reply_resumes_the_session(exchange: Exchange) -> list[str]:
+    return complaints(exchange, "resume", exchange.arguments["sessionId"])
+
+
+@check("command:chat-reply:latest", judges=served("chat-reply", without=("sessionId",)))
+def reply_resumes_the_latest(exchange: Exchange) -> list[str]:
+    return complaints(exchange, "resume", "latest")
+
+
+@check("command:chat:model", judges=served("chat", "model"))
+@check("command:chat-reply:model", judges=served("chat-reply", "model"))
+def model_reaches_gemini(exchange: Exchange) -> list[str]:
+    return complaints(exchange, "model", exchange.arguments["model"])
+
+
+@check("command:chat:no-model", judges=lambda exchange: served("chat")(exchange) and "model" not in exchange.arguments)
+def no_model_is_none(exchange: Exchange) -> list[str]:
+    return complaints(exchange, "model", None)
+
+
+@check("command:once", judges=served(), anyway=True)
+def prompt_runs_once(exchange: Exchange) -> list[str]:
+    count = len(exchange.runs)
+    return [] if count == 1 else [f"The port ran gemini {count} times for one call, and should run it once."]

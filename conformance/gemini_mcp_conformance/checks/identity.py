@@ -1,0 +1,30 @@
+"""Who the port says it is."""
+
+from gemini_mcp.spec import load_manifest
+from gemini_mcp_conformance.observation import Exchange
+from gemini_mcp_conformance.registry import check
+from gemini_mcp_conformance.values import Json, inside
+
+MANIFEST = load_manifest()
+
+
+def names_itself(exchange: Exchange) -> bool:
+    return exchange.method == "initialize" and exchange.result is not None
+
+
+@check("identity:name", judges=names_itself)
+def name_is_the_specified_one(exchange: Exchange) -> list[str]:
+    name = _info(exchange, "name")
+    expected = MANIFEST.server_name
+    return [] if name == expected else [f"The port calls itself {name!r}, and should call itself {expected!r}."]
+
+
+@check("identity:version", judges=names_itself)
+def version_is_that_of_the_tools(exchange: Exchange) -> list[str]:
+    version = _info(exchange, "version")
+    expected = MANIFEST.server_version
+    return [] if version == expected else [f"The port reports version {version!r}, and should report {expected!r}."]
+
+
+def _info(exchange: Exchange, key: str) -> Json:
+    return inside(exchange.result, "serverInfo", key)

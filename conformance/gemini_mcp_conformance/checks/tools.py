@@ -1,0 +1,126 @@
+"""The tools that a port offers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from jsonschema.validators import validator_for
+
+from gemini_mcp.spec import ToolSpec, load_server
+from gemini_mcp_conformance.observation import Exchange, Observation
+from gemini_mcp_conformance.registry import check, check_all
+from gemini_mcp_conformance.values import Json, inside, items, table
+
+CODE = -32602
+
+
+def listings(observation: Observation) -> list[Exchange]:
+    """The pages that together are one list: from the first to the one without a cursor."""
+    pages = [exchange for exchange in observation.exchanges if exchange.method == "tools/list"]
+    return [page for page in pages if page.result is not None]
+
+
+def lists_all(observation: Observation) -> bool:
+    """Whether the list was asked for, and read to its last page."""
+    asked = [exchange for exchange in observation.exchanges if exchange.method == "tools/list"]
+    return bool(asked) and not any((page.result or {}).get("nextCursor") for page in asked[-1:])
+
+
+def tools(observation: Observation) -> list[Mapping[str, Json]]:
+    return [table(tool) for page in listings(observation) for tool in items(inside(page.result, "tools"))]
+
+
+def tool(observation: Observation, name: str) -> Mapping[str, Json] | None:
+    return next((tool for tool in tools(observation) if tool.get("name") == name), None)
+
+
+def schema_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
+    return table(tool.get("inputSchema"))
+
+
+def properties_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
+    return table(schema_of(tool).get("properties"))
+
+
+def offers(name: str) -> Callable[[Observation], list[str]]:
+    def tool_is_offered(observation: Observation) -> list[str]:
+        names = [tool.get("name") for tool in tools(observation)]
+        return [] if name in names else [f"The port offers the tools {names!r}, and should offer {name!r}."]
+
+    return tool_is_offered
+
+
+def declares(name: str, key: str) -> Callable[[Observation], list[str]]:
+    def property_is_a_text(observation: Observation) -> list[str]:
+        declared = properties_of(tool(observation, name) or {}).get(key)
+        if inside(declared, "type") in ("string", ["string"]):
+            return []
+        return [f"The port's {name!r} declares {key!r} as {declared!r}, and should declare it with the type `string`."]
+
+    return property_is_a_text
+
+
+def requires(spec: ToolSpec) -> Callable[[Observation], list[str]]:
+    def required_is_the_specified(observation: Observation) -> list[str]:
+        required = schema_of(tool(observation, spec.name) or {}).get("required", [])
+        if {str(name) for name in items(required)} == set(spec.required):
+            return []
+        return [f"The port's {spec.name!r} requires {required!r}, and should require {list(spec.required)!r}."]
+
+    return required_is_the_specified
+
+
+def kebab(name: str) -> str:
+    return re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
+
+
+for _spec in load_server().tools:
+    check_all(f"tools:{_spec.name}", judges=lists_all)(offers(_spec.name))
+    check_all(f"tools:{_spec.name}:required", judges=lists_all)(requires(_spec))
+    for _name in _spec.properties:
+        check_all(f"tools:{_spec.name}:{kebab(_name)}", judges=lists_all)(declares(_spec.name, _name))
+
+
+@check_all("tools:schema", judges=lambda observation: bool(tools(observation)))
+def every_schema_is_valid(observation: Observation) -> list[str]:
+    return [complaint for tool in tools(observation) for complaint in _schema_complaints(tool)]
+
+
+@check_all("tools:unique", judges=lists_all)
+def names_are_unique(observation: Observation) -> list[str]:
+    pages = listings(observation)
+    names = [tool.get("name") for tool in tools(observation)] if len(pages) == 1 else []
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    return [f"The port offers {name!r} more than once." for name in twice]
+
+
+@check("tools:unknown", judges=lambda exchange: _is_unknown(exchange))
+def unknown_tool_is_no_success(exchange: Exchange) -> list[str]:
+    if exchange.is_error:
+        return []
+    return [f"The port answered a call of the unknown tool {exchange.tool!r} with {exchange.answer!r}."]
+
+
+@check("tools:unknown:code", judges=lambda exchange: _is_unknown(exchange))
+def unknown_tool_is_a_wrong_parameter(exchange: Exchange) -> list[str]:
+    code = (exchange.error or {}).get("code")
+    return [] if code == CODE else [f"The port answered an unknown tool with code {code!r}, and should answer -32602."]
+
+
+def _is_unknown(exchange: Exchange) -> bool:
+    known = {spec.name for spec in load_server().tools}
+    return exchange.tool is not None and exchange.tool.startswith("no-such-") and exchange.tool not in known
+
+
+def _schema_complaints(tool: Mapping[str, Json]) -> list[str]:
+    schema = tool.get("inputSchema")
+    if inside(schema, "type") != "object":
+        return [f"The inputSchema of {tool.get('name')!r} is {schema!r}, and should have the type `object`."]
+    try:
+        validator_for(dict(schema_of(tool)), default=Draft202012Validator).check_schema(dict(schema_of(tool)))
+    except SchemaError as error:
+        return [f"The inputSchema of {tool.get('name')!r} is no JSON Schema: {error.message}."]
+    return []

@@ -1,0 +1,209 @@
+"""Conversation: what the suite says to a port, step by step, as a value that survives JSON byte for byte; pure.
+
+A new kind of step is a frozen record with a `kind`, one line in `_STEPS`, and one method of the player.
+Where a directory of the port's machine is meant, a JSON value holds `path("name")`; the player puts the place there.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar, Literal, cast
+
+from gemini_mcp_conformance.fake.script import Script
+from gemini_mcp_conformance.values import Json, items, table
+
+Until = Literal["answered", "started", "sent"]
+"""How long the player stays with a request: until its answer, until gemini runs, or not at all."""
+
+Ending = Literal["stdin", "TERM", "INT", "HUP", "KILL"]
+
+AUTO = "\0auto"
+"""The id of a request whose number the player chooses."""
+
+PATH = "$path"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
+
+    `bare` leaves `params` as they are, without the metadata that a stateless request carries.
+    """
+
+    kind: ClassVar[str] = "request"
+    method: str
+    params: Json = None
+    scripts: tuple[Script, ...] = ()
+    name: str = ""
+    until: Until = "answered"
+    id: Json = AUTO
+    bare: bool = False
+
+
+@dataclass(frozen=True)
+class Notify:
+    """A notification."""
+
+    kind: ClassVar[str] = "notify"
+    method: str
+    params: Json = None
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Bytes as they are, line ends included, cut before each offset of `cuts`.
+
+    When they are a request, it is one like those of Request, and its id should be a text of its own.
+    """
+
+    kind: ClassVar[str] = "raw"
+    data: bytes
+    cuts: tuple[int, ...] = ()
+    scripts: tuple[Script, ...] = ()
+    name: str = ""
+    until: Until = "sent"
+
+
+@dataclass(frozen=True)
+class Await:
+    """Stay until the named request is answered."""
+
+    kind: ClassVar[str] = "await"
+    name: str
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Cancel the named request, and stay until its gemini has ended."""
+
+    kind: ClassVar[str] = "cancel"
+    name: str
+
+
+@dataclass(frozen=True)
+class Release:
+    """Let the scripts go on that wait for `name`."""
+
+    kind: ClassVar[str] = "release"
+    name: str
+
+
+@dataclass(frozen=True)
+class End:
+    """Close the port's stdin or send it a signal, and stay until it and all its gemini have ended."""
+
+    kind: ClassVar[str] = "end"
+    how: Ending
+
+
+Step = Request | Notify | Raw | Await | Cancel | Release | End
+_STEPS: Mapping[str, type[Step]] = {kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End)}
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Steps, and the circumstances in which they are played.
+
+    `requirements` are those it is meant to show; checks judge whatever they can. `fresh` asks for a port process and
+    a fake of its own; such conversations overlap. `revision` asks for that protocol revision, `greet=False` for no
+    greeting at all. `files` are made below the port's working directory (None is a directory). `gemini` may be
+    absent from PATH, or a file that cannot be executed.
+    """
+
+    id: str
+    title: str
+    steps: tuple[Step, ...]
+    phase: str = "examples"
+    requirements: tuple[str, ...] = ()
+    fresh: bool = False
+    revision: str | None = None
+    greet: bool = True
+    files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    gemini: Literal["present", "absent", "not-executable"] = "present"
+
+    @property
+    def alone(self) -> bool:
+        """Whether it needs a port process of its own."""
+        ends = any(isinstance(step, End) for step in self.steps)
+        return self.fresh or ends or not self.greet or bool(self.revision or self.env) or self.gemini != "present"
+
+    @property
+    def needs_stdio(self) -> bool:
+        """Whether it says what only a pipe can carry."""
+        return any(isinstance(step, Raw | End) for step in self.steps)
+
+
+def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:
+    """A request that calls a tool; `more` are the other fields of Request."""
+    return Request("tools/call", {"name": tool, "arguments": arguments}, scripts, **more)
+
+
+def path(name: str = "") -> Json:
+    """The absolute path of `name` below the port's working directory, as a JSON value."""
+    return {PATH: name}
+
+
+def located(value: Json, root: str) -> Json:
+    """`value` with every `path` put below `root`."""
+    if isinstance(value, Mapping):
+        if set(table(value)) == {PATH}:
+            return f"{root}/{value[PATH]}" if value[PATH] else root
+        return {key: located(item, root) for key, item in table(value).items()}
+    if isinstance(value, list | tuple):
+        return [located(item, root) for item in items(value)]
+    return value
+
+
+def with_ids(conversation: Conversation, ids: Iterable[Json]) -> Conversation:
+    """The conversation with the ids that its requests were given, so that it is said again byte for byte."""
+    given = iter(ids)
+    steps = [
+        replace(step, id=next(given, step.id)) if isinstance(step, Request) else step for step in conversation.steps
+    ]
+    return replace(conversation, steps=tuple(steps))
+
+
+def to_json(conversation: Conversation) -> Json:
+    """The conversation as JSON; what has its default is left out."""
+    steps = [{"kind": step.kind, **_fields(step)} for step in conversation.steps]
+    return {**_fields(conversation), "steps": steps}
+
+
+def from_json(document: Json) -> Conversation:
+    """The conversation that `to_json` wrote; ValueError when it is none."""
+    try:
+        own: dict[str, Json] = {**document, "requirements": tuple(document.get("requirements", ()))}
+        own["steps"] = tuple(_step(dict(step)) for step in document["steps"])
+        return Conversation(**own)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"it is no conversation: {error}") from None
+
+
+def _step(own: dict[str, Json]) -> Step:
+    kind = _STEPS[own.pop("kind")]
+    if kind is Raw:
+        own = {**own, "data": base64.b64decode(own["data"]), "cuts": tuple(own.get("cuts", ()))}
+    if "scripts" in own:
+        own["scripts"] = tuple(Script.from_json(script) for script in own["scripts"])
+    return kind(**own)
+
+
+def _fields(record: Conversation | Step) -> dict[str, Json]:
+    values = ((entry.name, getattr(record, entry.name), entry.default) for entry in fields(record))
+    return {name: _value(value) for name, value, default in values if value != default and value not in ({}, ())}
+
+
+def _value(value: Json) -> Json:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, tuple):
+        return [_script(item) if isinstance(item, Script) else item for item in cast("tuple[Json, ...]", value)]
+    return value
+
+
+def _script(script: Script) -> Json:
+    listing = {} if script.list_sessions is None else {"listSessions": list(script.list_sessions)}
+    return {"id": script.id, "play": list(script.play), **listing}

@@ -1,0 +1,24 @@
+"""Values: JSON as it enters, of which nothing is known yet, looked at as a table or a list; pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+Json = Any
+"""Any JSON value."""
+
+
+def table(value: Json) -> Mapping[str, Json]:
+    """The value when it is an object, else an empty one."""
+    return cast("Mapping[str, Json]", value) if isinstance(value, Mapping) else {}
+
+
+def items(value: Json) -> Sequence[Json]:
+    """The value when it is an array, else an empty one."""
+    return cast("Sequence[Json]", value) if isinstance(value, list | tuple) else ()
+
+
+def inside(value: Json, *keys: str) -> Json:
+    """What lies below those keys, or None."""
+    for key in keys:
+        value = table(value).get(key)
+    return value

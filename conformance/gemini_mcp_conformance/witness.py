@@ -1,0 +1,52 @@
+"""Witness: an exchange or an observation as the few lines that a verdict rests on; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+
+from gemini_mcp_conformance.observation import Exchange, Observation, Run
+from gemini_mcp_conformance.values import Json
+
+SHORT = 300
+
+
+@lru_cache(32)
+def of_exchange(exchange: Exchange) -> str:
+    """What was asked, what gemini was given, what was answered."""
+    asked = f"{exchange.label}: {exchange.method} {shown(_without_meta(exchange.params))}"
+    runs = [f"ran gemini {argv_shown(run)}" for run in exchange.runs]
+    runs += [f"listed sessions with gemini {argv_shown(run)}" for run in exchange.listings]
+    answered = f"answered {shown(_body(exchange.answer))}" if exchange.answer else f"no answer ({exchange.silence})"
+    return "; ".join((asked, *runs, answered))
+
+
+def of_observation(observation: Observation) -> str:
+    """How much was said, and how the port ended."""
+    received = sum(1 for _ in observation.received)
+    parts = [f"{observation.conversation.id}: {received} lines received, {len(observation.runs)} runs of gemini"]
+    if observation.exit is not None:
+        parts.append(f"{observation.exit.asked} asked the port to end, exit code {observation.exit.code}")
+    if observation.died is not None:
+        parts.append(f"the port {observation.died}")
+    return "; ".join(parts)
+
+
+def argv_shown(run: Run) -> str:
+    """A command line for a reader, its elements apart."""
+    return shown([argument.decode("utf-8", "replace") for argument in run.call.argv])
+
+
+def shown(value: Json) -> str:
+    """JSON for a reader, its middle left out when it is long."""
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if len(text) <= SHORT else f"{text[: SHORT // 2]} … {text[-SHORT // 3 :]} ({len(text)} characters)"
+
+
+def _body(answer: Mapping[str, Json]) -> Json:
+    return answer.get("result", answer.get("error", answer))
+
+
+def _without_meta(params: Mapping[str, Json]) -> Json:
+    return {key: value for key, value in params.items() if key != "_meta"}

@@ -1,0 +1,129 @@
+"""Proves the suite on ports: each defective one dies by the check it names first, each odd one conforms.
+
+`python tests/ports/prove.py` runs all of them, several at a time; names choose some. A survivor, or an odd port that is
+accused, ends it with 1. `--write` keeps what was proven in the suite, for its badge and for `explain`.
+"""
+
+import argparse
+import json
+import multiprocessing
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import oddity
+from defects import DEFECTS
+from gemini_mcp_conformance.report import Report
+from gemini_mcp_conformance.run import Options, run
+from gemini_mcp_conformance.target import Target
+from odd import ODD
+
+HERE = Path(__file__).resolve().parent
+DEFECTIVE_EXAMPLES = 60
+ODD_EXAMPLES = 15
+BUDGET = 120.0
+"""Seconds for one port, however busy the machine is."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A port to be judged; `killer` is the requirement on which a defective one must fail."""
+
+    name: str
+    command: tuple[str, ...]
+    killer: str | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What became of a trial; no complaints is what was to be proven."""
+
+    trial: Trial
+    complaints: tuple[str, ...]
+
+
+def trials(names: Sequence[str]) -> list[Trial]:
+    """Every port, or those that were named."""
+    defective = [
+        Trial(defect.name, (sys.executable, str(HERE / "defective.py"), defect.name), defect.kills[0])
+        for defect in DEFECTS.values()
+    ]
+    unusual = [Trial(odd.name, tuple(oddity.command(odd))) for odd in ODD.values()]
+    return [trial for trial in defective + unusual if not names or trial.name in names]
+
+
+def prove(trial: Trial) -> Proof:
+    """Run the suite on one port."""
+    only = (trial.killer,) if trial.killer else ()
+    examples = DEFECTIVE_EXAMPLES if trial.killer else ODD_EXAMPLES
+    report = run(Options(Target(trial.command), only=only, examples=examples, budget=BUDGET))
+    return Proof(trial, _survival(report) if trial.killer else _accusations(report))
+
+
+def _survival(report: Report) -> tuple[str, ...]:
+    judged = report.judgements[0]
+    return () if judged.verdict == "fail" else (f"{judged.id} is {judged.verdict}: {judged.message}",)
+
+
+def _accusations(report: Report) -> tuple[str, ...]:
+    wrong = [judged for judged in report.judgements if judged.level == "MUST" and judged.verdict not in FINE]
+    return tuple(f"{judged.id} is {judged.verdict}: {judged.message}" for judged in wrong)
+
+
+FINE = ("pass", "not-applicable")
+
+
+def mutants() -> dict[str, Any]:
+    """What the suite keeps of the defective ports."""
+    return {
+        "mutants": [
+            {"name": defect.name, "sentence": defect.sentence, "kills": list(defect.kills)}
+            for defect in DEFECTS.values()
+        ]
+    }
+
+
+def kept() -> Path:
+    """The file of the suite in which they are kept."""
+    package = find_spec("gemini_mcp_conformance")
+    assert package is not None
+    assert package.origin is not None
+    return Path(package.origin).parent / "mutants.json"
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="ports to prove (default: all)")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
+    parser.add_argument("--write", action="store_true", help="keep the defective ports in the suite")
+    options = parser.parse_args(arguments)
+    todo = trials(options.names)
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
+        proofs = [_told(proof, number, len(todo)) for number, proof in enumerate(pool.imap_unordered(prove, todo), 1)]
+    if options.write:
+        kept().write_text(json.dumps(mutants(), indent=2) + "\n", encoding="utf-8")
+    return _summary(proofs)
+
+
+def _told(proof: Proof, number: int, count: int) -> Proof:
+    for complaint in proof.complaints:
+        print(f"{proof.trial.name}: {complaint}", flush=True)
+    if number % 25 == 0:
+        print(f"{number} of {count} ports", flush=True)
+    return proof
+
+
+def _summary(proofs: Sequence[Proof]) -> int:
+    defective = [proof for proof in proofs if proof.trial.killer]
+    unusual = [proof for proof in proofs if not proof.trial.killer]
+    killed = sum(not proof.complaints for proof in defective)
+    fine = sum(not proof.complaints for proof in unusual)
+    print(f"Defective ports: {killed} of {len(defective)} killed. Odd ports: {fine} of {len(unusual)} conform.")
+    return 0 if killed == len(defective) and fine == len(unusual) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""A Gemini API on loopback: what it shall answer in, what it was asked out. Effect: a thread that serves HTTP.
+
+It knows what a conversation needs and no more; a new way to answer is a new field of `Api`.
+"""
+
+import json
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+ANSWER = "Paris. \N{PARROT}\n"
+
+
+class Api:
+    """The requests for text so far, and how the next is answered."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.status = 200
+        self.requests: list[Json] = []
+        self.asked = threading.Event()
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+
+    def reset(self) -> None:
+        """Forget what was asked, and answer again."""
+        self.status = 200
+        self.requests.clear()
+        self.asked.clear()
+        self.may_answer.set()
+
+    @property
+    def texts(self) -> list[str]:
+        """What the user said in the last conversation, without the context that the CLI adds."""
+        contents = [content for content in self.requests[-1]["contents"] if content["role"] == "user"]
+        texts = [part["text"] for content in contents for part in content["parts"] if "text" in part]
+        return [text for text in texts if not text.startswith("<session_context>")]
+
+    @property
+    def instruction(self) -> str:
+        """The system instruction of the last request."""
+        return "".join(part["text"] for part in self.requests[-1]["systemInstruction"]["parts"])
+
+    def take(self, path: str, body: Json) -> tuple[int, Json]:
+        """What one request is answered."""
+        if "countTokens" in path:
+            return 200, {"totalTokens": 5}
+        if body.get("generationConfig", {}).get("responseJsonSchema"):
+            return 200, _says('{"complexity_reasoning": "none", "complexity_score": 10}')
+        self.requests.append(body)
+        self.asked.set()
+        self.may_answer.wait()
+        if self.status != 200:
+            return self.status, {"error": {"code": self.status, "message": "The quota is used up.", "status": "NO"}}
+        return 200, _says(ANSWER)
+
+
+@contextmanager
+def serving() -> Generator[Api]:
+    """An API for as long as the body runs."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+        api = Api(f"http://127.0.0.1:{server.server_port}")
+        _Handler.api = api
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield api
+        finally:
+            api.may_answer.set()
+            server.shutdown()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    api: Api
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        status, answer = self.api.take(self.path, body)
+        data, kind = json.dumps(answer).encode("ascii"), "application/json"
+        if status == 200 and "streamGenerateContent" in self.path:
+            data, kind = b"data: " + data + b"\r\n\r\n", "text/event-stream"
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        try:
+            self.wfile.write(data)
+        except ConnectionError:
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Be silent."""
+
+
+def _says(text: str) -> Json:
+    content = {"role": "model", "parts": [{"text": text}]}
+    usage = {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10}
+    return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

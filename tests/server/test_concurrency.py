@@ -1,0 +1,197 @@
+"""Calls beside each other, with real processes: who waits for whom, what waiting says, and what it all costs."""
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import anyio
+import pytest
+
+from client import PATIENCE, Json, Place, Server, answer, play, text
+from gemini_mcp import progress
+from gemini_mcp.progress import Progress
+
+MEGABYTE = 1 << 20
+
+
+def released(name: str, said: str) -> tuple[Json, Json]:
+    return {"release": name}, answer(said)
+
+
+@pytest.mark.requirement("concurrency:ping", "concurrency:list", "concurrency:calls")
+def test_the_server_answers_while_calls_run(server: Server) -> None:
+    server.fake.load([play(*released("go", "done"))])
+    ids = [server.start("chat", prompt=str(number)) for number in range(3)]
+    server.fake.wait_for_calls(3, PATIENCE)
+    assert server.ask("ping")["result"] == {}
+    assert len(server.ask("tools/list")["result"]["tools"]) == 2
+    server.fake.release("go")
+    assert [text(server.answer(id)["result"]) for id in ids] == ["done"] * 3
+
+
+@pytest.mark.requirement("concurrency:lost", "concurrency:crossed", "rpc:response:id")
+def test_sixteen_calls_at_once_get_their_own_answers_in_any_order(server: Server) -> None:
+    names = [f"q{number:02}" for number in range(16)]
+    server.fake.load([play(*released(f"go-{name}", f"to {name}"), match=name) for name in names])
+    ids = {name: server.start("chat", prompt=name) for name in names}
+    server.fake.wait_for_calls(16, PATIENCE)
+    for name in reversed(names):
+        server.fake.release(f"go-{name}")
+        assert text(server.answer(ids[name])["result"]) == f"to {name}"
+
+
+def test_no_more_run_at_once_than_the_operator_allows_and_the_others_say_that_they_wait(place: Place) -> None:
+    server = place.start("--max-concurrency", "1", "--timeout", "2")
+    place.fake.load([play({"hang": True}), play(*released("go", "second"))])
+    first = server.start("chat", prompt="first")
+    place.fake.wait_for_calls(1, PATIENCE)
+    second = server.start("chat", prompt="second", token="t")
+    dropped = server.start("chat", prompt="dropped", token="d")
+    server.ask("ping")
+    server.cancel(dropped)
+    assert "did not finish within 2 seconds" in text(server.answer(first)["result"])
+    place.fake.wait_for_calls(2, PATIENCE)
+    place.fake.release("go")
+    # Its time began with its gemini: in the queue it has waited for all of it.
+    assert text(server.answer(second)["result"]) == "second"
+    assert [note["params"]["message"] for note in server.notices if note["params"]["progressToken"] == "t"] == [
+        "Waiting for a running call to end",
+        "gemini is running",
+    ]
+    assert [call.argv[0] for call in place.fake.calls()] == [b"first", b"second"]
+
+
+@pytest.mark.requirement("concurrency:same-session", "concurrency:latest", "concurrency:other-session")
+@pytest.mark.parametrize(
+    ("first", "second", "waits"),
+    [
+        ({"sessionId": "a"}, {"sessionId": "a"}, True),
+        ({"sessionId": "a", "cwd": "x"}, {"sessionId": "a", "cwd": "y"}, True),
+        ({"sessionId": "a"}, {"sessionId": "b"}, False),
+        ({}, {}, True),
+        ({}, {"sessionId": "latest", "cwd": "."}, True),
+        ({"cwd": "x"}, {"cwd": "link-to-x"}, True),
+        ({"cwd": "x"}, {"cwd": "y"}, False),
+        ({}, {"sessionId": "a"}, False),
+    ],
+)
+def test_replies_wait_for_each_other_only_in_the_same_session(
+    server: Server, first: Json, second: Json, waits: bool
+) -> None:
+    for name in ("x", "y"):
+        (server.place.cwd / name).mkdir(exist_ok=True)
+    if not (link := server.place.cwd / "link-to-x").is_symlink():
+        link.symlink_to("x")
+    server.fake.load([play(*released("go", "1"), match="one"), play(*released("go", "2"), match="two")])
+    ids = [server.start("chat-reply", prompt="one", token=1, **first)]
+    server.fake.wait_for_calls(1, PATIENCE)
+    ids.append(server.start("chat-reply", prompt="two", token=2, **second))
+    while not (said := [note["params"]["message"] for note in server.notices if note["params"]["progressToken"] == 2]):
+        server.notices.append(server.read())
+    server.notices.clear()
+    assert (said[0] == "Waiting for an earlier reply in this session") is waits
+    if not waits:
+        server.fake.wait_for_calls(2, PATIENCE)
+    assert len(server.fake.calls()) == 2 - waits
+    server.fake.release("go")
+    assert [text(server.answer(id)["result"]) for id in ids] == ["1", "2"]
+    server.notices.clear()
+
+
+@pytest.mark.requirement("progress:token", "progress:start", "progress:increase", "progress:end", "progress:unasked")
+@pytest.mark.parametrize("token", ["", "text", 0, 7, 1 << 53])
+def test_a_call_with_a_token_is_told_that_gemini_runs(server: Server, token: Json) -> None:
+    server.notices.clear()
+    server.fake.load([play(answer("a"))])
+    id, silent = server.start("chat", token=token, prompt="told"), server.start("chat", prompt="not told")
+    server.answer(id)
+    server.answer(silent)
+    told = [note["params"] for note in server.notices]
+    assert [(params["progressToken"], params["message"]) for params in told] == [(token, "gemini is running")]
+    assert server.ask("ping")["result"] == {}
+    assert len(server.notices) == 1
+
+
+@pytest.mark.requirement("progress:interval", "progress:increase")
+async def test_progress_is_repeated_while_a_call_runs_and_only_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert progress.INTERVAL <= 10
+    monkeypatch.setattr(progress, "INTERVAL", 0.0001)
+    said: list[tuple[float, str | None]] = []
+    enough = anyio.Event()
+
+    async def report(figure: float, total: float | None, message: str | None) -> None:
+        said.append((figure, message))
+        if len(said) == 5:
+            enough.set()
+
+    running = Progress(report)
+    with anyio.fail_after(PATIENCE):
+        async with running.kept_up():
+            await running.say("a")
+            await enough.wait()
+    assert {message for _, message in said} == {"a"}
+    assert all(before < after for (before, _), (after, _) in pairwise(said))
+
+
+@pytest.mark.requirement("concurrency:after-failure")
+def test_a_call_after_a_failure_is_served(server: Server) -> None:
+    server.fake.load([play({"exit": 1}), play({"signal": "KILL"}), play(answer("fine"))])
+    results = [server.chat() for _ in range(3)]
+    assert [result.get("isError", False) for result in results] == [True, True, False]
+
+
+def peak(server: Server) -> int:
+    """The most memory that the server has had, in bytes."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
+
+
+@pytest.mark.requirement("result:large-stdout")
+def test_an_answer_of_ten_megabytes_costs_at_most_six_times_itself(place: Place) -> None:
+    server = place.start()
+    place.fake.load([play(answer("a")), play(answer("0123456789" * MEGABYTE))])
+    server.chat()
+    idle = peak(server)
+    assert text(server.chat()) == "0123456789" * MEGABYTE
+    assert peak(server) - idle <= 6 * 10 * MEGABYTE
+
+
+@pytest.mark.requirement("result:large-stdout", "result:large-stderr", "result:stderr")
+def test_ten_megabytes_on_either_stream_at_once_pass(server: Server) -> None:
+    noise: Sequence[Json] = [{"fill": {"stream": "stderr", "text": "noise\n", "bytes": 10 * MEGABYTE}}]
+    large = answer("é\n" * (5 * MEGABYTE))
+    server.fake.load([play(*noise, large, *noise)])
+    assert text(server.chat()) == "é\n" * (5 * MEGABYTE)
+
+
+def test_ten_megabytes_of_stderr_cost_a_failure_little(place: Place) -> None:
+    server = place.start()
+    place.fake.load(
+        [play({"exit": 1}), play({"fill": {"stream": "stderr", "text": "a b", "bytes": 10 * MEGABYTE}}, {"exit": 1})]
+    )
+    server.chat()
+    idle = peak(server)
+    failed = text(server.chat())
+    assert len(failed.partition("\nStderr: ")[2]) == 8192
+    assert peak(server) - idle <= 6 * 10 * MEGABYTE
+
+
+@pytest.mark.requirement("prompt:long", "prompt:long:whole", "prompt:over-limit")
+def test_a_prompt_of_eight_megabytes_reaches_gemini_whole(server: Server) -> None:
+    server.fake.load([play(answer("a"))])
+    prompt = "é\r\n" * (2 * MEGABYTE)
+    assert text(server.chat(prompt)) == "a"
+    (call,) = server.fake.calls()
+    assert call.stdin == prompt.encode()
+    assert server.chat(f"{prompt}.")["isError"] is True
+    assert len(server.fake.calls()) == 1
+
+
+def test_a_gemini_that_does_not_read_its_stdin_answers_all_the_same(server: Server) -> None:
+    server.fake.program.with_name("deaf").write_text(
+        f"#!/bin/sh\nprintf '%s' '{json.dumps({'response': 'deaf'})}'\n", encoding="utf-8"
+    )
+    server.fake.program.with_name("deaf").chmod(0o755)
+    deaf = server.place.start("--gemini", str(server.fake.program.with_name("deaf")))
+    assert text(deaf.call("chat-reply", prompt="x" * 4 * MEGABYTE, sessionId="a")) == "deaf"

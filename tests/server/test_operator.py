@@ -1,0 +1,308 @@
+"""What the operator sees: flags and their twins, `doctor`, snippets, other specifications, and a fast start."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from client import PATIENCE, Json, Place, answer, play, text
+from gemini_mcp import flags
+from gemini_mcp.errors import OperatorError
+from gemini_mcp.options import Options
+from gemini_mcp.spec import default_root, read
+
+VALUES: Mapping[str, tuple[str, Json]] = {
+    "gemini": ("/g", "/g"),
+    "timeout": ("1.5", 1.5),
+    "kill-grace": ("0.5", 0.5),
+    "max-concurrency": ("3", 3),
+    "default-model": ("pro", "pro"),
+    "approval-mode": ("auto_edit", "auto_edit"),
+    "sandbox": ("true", True),
+    "include-directories": ("/a", ("/a",)),
+    "trust-workspace": ("on", True),
+    "no-fast-start": ("1", True),
+    "allow-cwd": ("/r", ("/r",)),
+    "max-response-chars": ("9", 9),
+    "expose-session": ("text", "text"),
+    "locale": ("ko", "ko"),
+    "spec": ("/s", "/s"),
+    "transport": ("sse", "sse"),
+    "host": ("127.0.0.2", "127.0.0.2"),
+    "port": ("0", 0),
+    "token": ("t", "t"),
+    "log-level": ("debug", "debug"),
+    "log-file": ("/l", "/l"),
+}
+SWITCHES = ("sandbox", "trust-workspace", "no-fast-start")
+
+BAD = {
+    "timeout": ("0", "-1", "nan", "inf", "x"),
+    "kill-grace": ("0", "x"),
+    "max-concurrency": ("0", "-1", "1.5"),
+    "default-model": ("-x",),
+    "approval-mode": ("all",),
+    "max-response-chars": ("0",),
+    "expose-session": ("none",),
+    "transport": ("ws",),
+    "port": ("-1", "65536", "x"),
+    "log-level": ("loud",),
+}
+
+
+def parse(*arguments: str, **environ: str) -> Options:
+    return flags.parse(arguments, environ, "1.0.0")
+
+
+def variable(name: str) -> str:
+    return f"GEMINI_MCP_{name.replace('-', '_').upper()}"
+
+
+def given(name: str, value: str) -> tuple[str, ...]:
+    return (f"--{name}",) if name in SWITCHES else (f"--{name}", value)
+
+
+def field(options: Options, name: str) -> Json:
+    return getattr(options, name.replace("-", "_"))
+
+
+def test_every_option_is_tested_here() -> None:
+    assert {option.name for group in flags.TABLE.values() for option in group} == VALUES.keys()
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), [(name, *value) for name, value in VALUES.items()])
+def test_a_flag_and_its_twin_say_the_same(name: str, value: str, expected: Json) -> None:
+    assert field(parse(*given(name, value)), name) == expected
+    assert field(parse(**{variable(name): value}), name) == expected
+    assert field(parse(**{variable(name): ""}), name) == field(Options(), name)
+
+
+@pytest.mark.parametrize("name", VALUES.keys() - SWITCHES)
+def test_a_flag_beats_its_twin_even_a_wrong_one(name: str) -> None:
+    value, expected = VALUES[name]
+    assert field(parse(*given(name, value), **{variable(name): "-"}), name) == expected
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
+def test_a_bad_value_is_told_with_what_it_should_be(name: str, value: str) -> None:
+    for wrong, where in (((f"--{name}={value}",), f"--{name}"), ((), variable(name))):
+        with pytest.raises(OperatorError) as caught:
+            parse(*wrong, **({} if wrong else {variable(name): value}))
+        assert where in str(caught.value)
+        assert repr(value) in str(caught.value)
+        assert "should be" in str(caught.value)
+
+
+def test_repeatable_flags_add_up_and_their_twins_hold_lists() -> None:
+    assert parse("--allow-cwd", "/a", "--allow-cwd", "/b").allow_cwd == ("/a", "/b")
+    assert parse(GEMINI_MCP_ALLOW_CWD=f"/a{os.pathsep}/b").allow_cwd == ("/a", "/b")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--nope",),
+        ("--timeout",),
+        ("--timeout", "x"),
+        ("--time", "3"),
+        ("serve",),
+        ("--print-config", "emacs"),
+        ("--spec", "/nowhere"),
+        ("--locale", "../ko"),
+        ("--log-file", "/nowhere/log"),
+        ("--transport", "http", "--host", "0.0.0.0"),
+        ("--transport", "http", "--host", "192.0.2.1", "--token", "t"),
+    ],
+)
+def test_a_bad_command_line_is_one_sentence_and_exit_2(place: Place, arguments: tuple[str, ...]) -> None:
+    done = place.run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"gemini-mcp-server: [^\n]+\.\n", done.stderr) or done.stderr.endswith("`.\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_help_names_every_option_and_the_twins(place: Place) -> None:
+    done = place.run("--help")
+    assert done.returncode == 0
+    assert [name for name in VALUES if f"--{name}" not in done.stdout] == []
+    assert "GEMINI_MCP_KILL_GRACE" in done.stdout
+    assert place.run("--version").stdout == "gemini-mcp-server 1.0.0\n"
+
+
+def test_what_the_operator_adds_reaches_gemini_as_options(place: Place) -> None:
+    added = ("--approval-mode", "plan", "--sandbox", "--include-directories", "/a b", "--trust-workspace")
+    server = place.start(*added, "--default-model", "pro", GEMINI_CLI_TRUST_WORKSPACE="false")
+    place.fake.load([play(answer("a"))])
+    server.chat("hello")
+    server.chat("hello", model="flash")
+    first, second = place.fake.calls()
+    own = (b"--approval-mode=plan", b"--sandbox", b"--include-directories=/a b")
+    assert first.argv == (b"hello", b"--output-format", b"json", b"-m", b"pro", *own)
+    assert second.argv == (b"hello", b"--output-format", b"json", b"-m", b"flash", *own)
+    assert first.environ["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
+
+
+def test_a_fast_start_is_the_default_and_replaces_nothing() -> None:
+    inherited = {"HOME": "/h", "A": "b"}
+    fast = Options().environment(inherited)
+    assert fast["GEMINI_CLI_NO_RELAUNCH"] == "true"
+    assert fast["NODE_COMPILE_CACHE"] == "/h/.cache/gemini-mcp-server/node"
+    chosen = {"GEMINI_CLI_NO_RELAUNCH": "", "NODE_COMPILE_CACHE": "/mine", "XDG_CACHE_HOME": "/x"}
+    assert Options().environment(chosen) == chosen
+    assert Options(no_fast_start=True).environment(inherited) == inherited
+
+
+def test_directories_are_allowed_by_where_they_really_are(place: Place) -> None:
+    for name in ("root", "root/below", "rootless"):
+        (place.cwd / name).mkdir()
+    (place.cwd / "root/out").symlink_to(place.cwd)
+    (place.cwd / "in").symlink_to("root/below")
+    server = place.start("--allow-cwd", "root", "--allow-cwd", "/nowhere")
+    place.fake.load([play(answer("a"))])
+    refused = {"rootless", "root/out", "root/..", ".", "/", "/nowhere/.."}
+    for cwd in ("root", "root/below", "in", *refused):
+        result = server.chat(cwd=cwd)
+        assert result.get("isError", False) is (cwd in refused), cwd
+        if cwd in refused:
+            assert f"{cwd!r} lies outside the directories that the operator allows" in text(result)
+
+
+def healthy(place: Place) -> None:
+    """What `doctor` wants to see."""
+    node = place.fake.bin / "node"
+    node.write_text("#!/bin/sh\necho v22.1.0\n", encoding="utf-8")
+    node.chmod(0o755)
+
+
+def test_doctor_is_content_when_a_call_can_succeed(place: Place) -> None:
+    healthy(place)
+    done = place.run("doctor", GEMINI_API_KEY="key-of-the-test", GEMINI_CLI_TRUST_WORKSPACE="true")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "✗" not in done.stdout
+    assert "key-of-the-test" not in done.stdout
+    assert '"sessionRetention": {"enabled": false}' in done.stdout
+    assert [call.kind for call in place.fake.starts()] == ["version"]
+
+
+def test_doctor_says_of_each_trouble_what_to_do(place: Place) -> None:
+    settings = place.home / ".gemini/settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{", encoding="utf-8")
+    done = place.run("doctor", "--json", PATH="/nowhere", TMPDIR="/nowhere")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["ok"]) == (1, False)
+    troubles = {check["name"]: check["action"] for check in report["checks"] if not check["is_fine"]}
+    assert troubles.keys() >= {"gemini", "node", "settings", "sign-in"}
+    assert all(troubles.values())
+    table = place.run("doctor", PATH="/nowhere")
+    assert table.returncode == 1
+    assert "✗ gemini" in table.stdout
+    assert "npm install -g @google/gemini-cli" in table.stdout
+
+
+@pytest.mark.parametrize("client", flags.CLIENTS)
+def test_a_snippet_can_be_used_as_it_is(place: Place, client: str) -> None:
+    done = place.run("--print-config", client, "--timeout", "30", "--default-model", "a b")
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1
+    server = snippet(client, done.stdout)
+    assert server["command"].endswith("gemini-mcp-server")
+    assert server["args"] == ["--timeout", "30", "--default-model", "a b"]
+
+
+def snippet(client: str, printed: str) -> Json:
+    """The command and the arguments of a snippet."""
+    if client in ("claude-code", "inspector"):
+        words = subprocess.run(
+            ("sh", "-c", f"printf '%s\\n' {printed}"),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            check=True,
+        ).stdout.splitlines()
+        at = next(index for index, word in enumerate(words) if word.endswith("gemini-mcp-server"))
+        return {"command": words[at], "args": words[at + 1 :]}
+    document = tomllib.loads(printed) if client == "codex" else json.loads(printed)
+    return next(iter(document.values()))["gemini"]
+
+
+@pytest.fixture
+def spec(place: Place) -> Path:
+    """A copy of the specification that may be changed."""
+    return Path(shutil.copytree(default_root(), place.root / "spec"))
+
+
+def test_what_the_specification_says_of_tools_is_served_without_an_edit_of_code(place: Place, spec: Path) -> None:
+    path = spec / "server/tools/chat.json"
+    chat = read(path)
+    chat["description"] = "Other words."
+    chat["inputSchema"]["properties"]["tone"] = {"type": "string", "enum": ["calm", "gay"], "description": "How."}
+    path.write_text(json.dumps(chat), encoding="utf-8")
+    path.with_name("more.json").write_text(json.dumps({**chat, "name": "more"}), encoding="utf-8")
+    invocation = read(spec / "server/invocation.json")
+    invocation["tools"]["chat"]["argv"].append({"with": "tone", "argv": [{"join": ["--tone=", {"argument": "tone"}]}]})
+    (spec / "server/invocation.json").write_text(json.dumps(invocation), encoding="utf-8")
+    server = place.start("--spec", str(spec))
+    tools = {tool["name"]: tool for tool in server.ask("tools/list")["result"]["tools"]}
+    assert tools.keys() == {"chat", "chat-reply", "more"}
+    assert tools["chat"] == chat
+    place.fake.load([play(answer("a"))])
+    server.chat("hello", tone="calm")
+    assert place.fake.calls()[0].argv[-1] == b"--tone=calm"
+    assert "`tone` is a value that its schema does not allow" in text(server.chat("hello", tone="loud"))
+    assert "`more`" in text(server.call("more", prompt="hello"))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"name": 1}', None])
+def test_a_specification_that_cannot_be_used_is_told_in_one_sentence(
+    place: Place, spec: Path, content: str | None
+) -> None:
+    path = spec / "server/tools/chat.json"
+    path.unlink() if content is None else path.write_text(content, encoding="utf-8")
+    if content is None:
+        (spec / "server/tools/chat-reply.json").unlink()
+    done = place.run("--spec", str(spec))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "server/tools" in done.stderr
+
+
+def test_descriptions_come_in_the_language_of_the_operator(place: Place) -> None:
+    korean = read(default_root() / "server/locales/ko.json")["tools"]
+    tools = place.start("--locale", "ko").ask("tools/list")["result"]["tools"]
+    assert {tool["name"]: tool["description"] for tool in tools} == {
+        name: texts["description"] for name, texts in korean.items()
+    }
+    for tool in tools:
+        properties = tool["inputSchema"]["properties"]
+        assert {name: schema["description"] for name, schema in properties.items()} == korean[tool["name"]][
+            "properties"
+        ]
+
+
+WANTS_ALL = """
+import importlib.abc, pathlib, sys
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "mcp.server.lowlevel" and "mcp.client" not in sys.modules:
+            pathlib.Path("refused").touch()
+            raise ImportError("the package is not there as a whole")
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def test_an_sdk_that_needs_its_packages_whole_is_imported_whole(place: Place) -> None:
+    shadow = place.root / "shadow/sitecustomize.py"
+    shadow.parent.mkdir()
+    shadow.write_text(WANTS_ALL, encoding="utf-8")
+    path = os.pathsep.join(filter(None, (str(shadow.parent), os.environ.get("PYTHONPATH"))))
+    server = place.start(PYTHONPATH=path)
+    place.fake.load([play(answer("a"))])
+    assert text(server.chat()) == "a"
+    assert (place.cwd / "refused").exists()

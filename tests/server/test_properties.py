@@ -1,0 +1,241 @@
+"""The pure core under arbitrary input: properties that no example can exhaust."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from mcp_types import JSONRPCRequest
+
+from client import Json
+from gemini_mcp.answer import find
+from gemini_mcp.arguments import check
+from gemini_mcp.errors import CallerError
+from gemini_mcp.guard import Gate, refusal
+from gemini_mcp.invocation import plan
+from gemini_mcp.messages import Lines, Malformed, read, write
+from gemini_mcp.outcome import Answer, Completed, Failure, failure_result, newest_session
+from gemini_mcp.outcome import read as understood_outcome
+from gemini_mcp.redaction import Secrets, redact
+from gemini_mcp.spec import ToolSpec, load_server
+from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
+
+SERVER = load_server()
+TOOLS = {tool.name: tool for tool in SERVER.tools}
+
+TRICKY = st.sampled_from(
+    [
+        *("-", "--", "-h", "-r", "--yolo", "-m", "--prompt=x", "--model", "--help", "-p", "-5", "---", "--no-x", "-o"),
+        *("mcp", "help", "extensions", "gemma", "hook", "latest", "1e3", "0x10", "1.0", ".5", "5.", "007", "Infinity"),
+        *("@file", "/quit", "!ls", "$(x)", "`x`", "a b", "'", '"', "\\", "\n", "\r\n", "\t", " ", "\ufeff", "=", "a=b"),
+    ]
+)
+TEXTS = st.one_of(
+    TRICKY,
+    st.lists(TRICKY, max_size=3).map("".join),
+    st.text(st.characters(), max_size=20),
+    st.text(st.characters(categories=["Cs", "Cc", "L", "N"]), max_size=8),
+)
+JSONS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.requirement(
+    "injection:option:prompt",
+    "injection:option:model",
+    "injection:option:session-id",
+    "prompt:verbatim:dash",
+    "prompt:verbatim:number",
+    "command:chat:new-session",
+)
+@given(
+    st.sampled_from(sorted(TOOLS)),
+    st.fixed_dictionaries(
+        {"prompt": TEXTS}, optional=dict.fromkeys(("model", "sessionId", "cwd", "systemPrompt"), TEXTS)
+    ),
+)
+def test_no_argument_becomes_an_option(tool: str, arguments: Mapping[str, str]) -> None:
+    try:
+        invocation = plan(TOOLS[tool], arguments, SERVER.invocation)
+    except CallerError:
+        return
+    understood = understand(invocation.argv)
+    assert isinstance(understood, Understood)
+    stdin = None if invocation.stdin is None else invocation.stdin.encode()
+    assert effective_prompt(understood, stdin) == arguments["prompt"]
+    assert understood.model == trimmed(arguments.get("model"))
+    resume = trimmed(arguments.get("sessionId")) or "latest"
+    assert understood.resume == (resume if tool == "chat-reply" else None)
+    assert (understood.output_format, understood.other) == ("json", {})
+
+
+def trimmed(value: str | None) -> str | None:
+    """What gemini makes of the value of an option."""
+    understood = understand(("x", "-m", value)) if value else None
+    return understood.model if isinstance(understood, Understood) else None
+
+
+@pytest.mark.requirement("arguments:nul", "arguments:surrogate", "arguments:control", "prompt:empty")
+@given(TEXTS, st.sampled_from(["prompt", "model", "sessionId", "cwd", "systemPrompt"]))
+def test_a_value_is_refused_exactly_when_it_cannot_be_passed(value: str, name: str) -> None:
+    cannot = "\0" in value or re.search("[\ud800-\udfff]", value) is not None
+    if name == "prompt":
+        cannot |= value == ""
+    if name in ("model", "sessionId"):
+        cannot |= value.startswith("-") or re.search("[\x00-\x1f\x7f-\x9f]", value) is not None
+    assert refused({"prompt": "x", name: value}) is cannot
+
+
+def refused(arguments: Mapping[str, str]) -> bool:
+    try:
+        plan(TOOLS["chat-reply"], arguments, SERVER.invocation)
+    except CallerError:
+        return True
+    return False
+
+
+NOTICES = st.text(st.sampled_from("ab {}[]\"'\\:,\n\t0é"), max_size=30)
+"""Text around the answer; braces too."""
+
+
+@pytest.mark.requirement(
+    "result:json:notice-before", "result:json:notice-after", "result:json:pretty", "result:json:compact"
+)
+@given(st.text(st.sampled_from("ab []\"'\\:,\n\té"), max_size=30), st.text(), JSONS, NOTICES, st.booleans())
+def test_an_answer_is_found_whatever_is_around_it(
+    before: str, said: str, stats: Json, after: str, pretty: bool
+) -> None:
+    value = {"response": said, "stats": stats}
+    assume("response" not in after)
+    text = f"{before}\n{json.dumps(value, indent=2 if pretty else None)}\n{after}"
+    assert find(text, lambda found: "response" in found).value == value
+
+
+@given(st.text(st.sampled_from('{}[]":,\\abr\n\0\ud800'), max_size=200) | st.text(max_size=200), JSONS)
+def test_the_search_for_an_answer_never_fails(text: str, value: Json) -> None:
+    for output in (text, text + json.dumps(value) + text, "{" * 200 + text, json.dumps({"response": value})[:-1]):
+        for outcome in (Completed(0, output, output), Completed(1, output, output)):
+            result = understood_outcome(outcome, SERVER.outcome)
+            assert isinstance(result, Answer | Failure)
+        newest_session(Completed(0, output, output), SERVER.invocation.listing.entry)
+
+
+@given(st.text(min_size=1).filter(lambda text: not text.isspace()), st.data())
+def test_an_answer_that_breaks_off_is_never_an_answer(said: str, data: st.DataObject) -> None:
+    whole = json.dumps({"session_id": "a", "response": said}, indent=2)
+    cut = data.draw(st.integers(len('{\n  "s'), len(whole) - 1))
+    assert isinstance(understood_outcome(Completed(0, whole[:cut], ""), SERVER.outcome), Failure)
+
+
+KEYS = st.one_of(
+    st.from_regex(r"AIza[0-9A-Za-z_-]{35}", fullmatch=True),
+    st.from_regex(r"sk-[0-9A-Za-z]{30}", fullmatch=True),
+    st.from_regex(r"ghp_[0-9A-Za-z]{36}", fullmatch=True),
+)
+WORDS = st.text(st.sampled_from("abc .\n'\"é{}"), max_size=20)
+
+
+@pytest.mark.requirement("error:secrets", "error:prompt")
+@given(
+    WORDS,
+    st.text(min_size=8, max_size=30).filter(lambda text: len(text.strip()) >= 8),
+    KEYS,
+    st.text("xyz", min_size=8),
+    WORDS,
+)
+def test_neither_the_prompt_nor_a_key_is_shown(before: str, prompt: str, key: str, secret: str, after: str) -> None:
+    copies = (prompt, json.dumps(prompt), json.dumps(prompt, ensure_ascii=False))
+    stderr = "\n".join(f"{before} {hidden} {after}" for hidden in (*copies, key, secret))
+    assume(prompt not in SERVER.outcome.private + SERVER.outcome.masked)
+    secrets = Secrets((prompt,), (secret,))
+    shown = redact(stderr, secrets, SERVER.outcome)
+    assert prompt not in shown
+    assert key not in shown or key in prompt
+    assert secret not in shown
+    failed = failure_result(Failure("exit", {"exit": "1"}, stderr, stderr, 1), SERVER.outcome, secrets)
+    assert prompt not in failed["content"][0]["text"].partition(SERVER.outcome.separator)[2]
+
+
+@given(st.text(), st.lists(st.text(min_size=1), max_size=2))
+def test_what_was_redacted_stays_as_it_is(text: str, private: list[str]) -> None:
+    secrets = Secrets(tuple(private), ())
+    assume(not any(part.strip() in "[withheld][masked]" for part in private))
+    once = redact(text, secrets, SERVER.outcome)
+    assert redact(once, secrets, SERVER.outcome) == once
+
+
+class Validator(Protocol):
+    """The part of a validator whose types are known."""
+
+    def is_valid(self, instance: Json) -> bool: ...
+
+
+SCHEMAS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["string", "integer", "number", "boolean", "array", "object", "null"])
+        | st.lists(st.sampled_from(["string", "integer", "null"]), min_size=1, unique=True),
+        "enum": st.lists(st.text(max_size=2) | st.integers(), min_size=1, max_size=3),
+        "minLength": st.integers(0, 4),
+        "maxLength": st.integers(0, 4),
+        "pattern": st.sampled_from(["^a", "b$", "[0-9]"]),
+        "minimum": st.integers(-2, 2),
+        "maximum": st.integers(-2, 2),
+    },
+)
+
+
+@pytest.mark.requirement("arguments:prompt:type", "arguments:optional:type", "arguments:optional:null")
+@given(SCHEMAS, JSONS)
+def test_an_argument_is_accepted_exactly_when_its_schema_accepts_it(schema: Json, value: Json) -> None:
+    tool = ToolSpec("t", {"inputSchema": {"type": "object", "properties": {"a": schema}, "required": ["a"]}})
+    assume(not isinstance(value, bool | list | dict) or "enum" not in schema)
+    try:
+        check(tool, {"a": value, "unknown": value})
+    except CallerError:
+        is_accepted = False
+    else:
+        is_accepted = True
+    validator = cast("Validator", Draft202012Validator(schema))
+    assert is_accepted is validator.is_valid(value)
+
+
+@pytest.mark.requirement("rpc:alive:malformed", "rpc:error:parse", "rpc:error:request")
+@given(st.binary(max_size=60) | JSONS.map(lambda value: json.dumps(value).encode()))
+def test_any_line_is_a_message_or_has_an_answer(line: bytes) -> None:
+    message = read(line)
+    if isinstance(message, Malformed):
+        response = json.loads(message.answer)
+        assert response["error"]["code"] in (-32700, -32600)
+        assert message.answer.count(b"\n") == 1
+
+
+@pytest.mark.requirement("stdio:framing", "stdio:encoding", "rpc:alive:surrogate", "rpc:response:id")
+@given(st.text(st.characters(), max_size=20), st.integers() | st.text(st.characters(), max_size=9), JSONS)
+def test_a_request_survives_being_written_and_read(method: str, id: int | str, params: Json) -> None:
+    request = JSONRPCRequest(jsonrpc="2.0", id=id, method=method, params={"a": params})
+    line = write(request)
+    assert (line.count(b"\n"), line[-1:]) == (1, b"\n")
+    assert read(bytes(line)) == request
+
+
+@pytest.mark.requirement("rpc:alive:chunks")
+@given(st.lists(st.binary(max_size=9) | st.sampled_from([b"\n", b"\r\n", b" ", b"a\nb"]), max_size=20))
+def test_lines_do_not_depend_on_how_they_arrive(chunks: list[bytes]) -> None:
+    lines = Lines()
+    cut = [line for chunk in chunks for line in lines.feed(chunk)] + lines.end()
+    assert cut == [line for line in b"".join(chunks).split(b"\n") if line.strip()]
+
+
+@pytest.mark.requirement("http:origin")
+@given(st.text(max_size=30).map(lambda text: text.encode("utf-8")), st.binary(max_size=30))
+def test_no_other_host_or_origin_passes(host: bytes, origin: bytes) -> None:
+    gate = Gate(frozenset({"127.0.0.1:1"}), frozenset({"http://127.0.0.1:1"}), "token")
+    assert refusal({b"host": host, b"origin": origin, b"authorization": b"Bearer " + host}, gate) is not None

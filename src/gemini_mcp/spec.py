@@ -78,10 +78,9 @@ def load_manifest(root: Path | None = None) -> Manifest:
     return _record((root or default_root()) / "manifest.json", _manifest)
 
 
-def load_requirements(root: Path | None = None, version: str | None = None) -> tuple[Requirement, ...]:
-    """Read every requirement of both profiles, in the order of the file: today's, or those of a released version."""
-    root = root or default_root()
-    return _record(root / "requirements.json" if version is None else _released(root, version), _requirements)
+def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
+    """Read every requirement of both profiles, in the order of the file."""
+    return _record((root or default_root()) / "requirements.json", _requirements)
 
 
 def load_released(version: str, root: Path | None = None) -> tuple[Requirement, ...]:
@@ -157,14 +156,6 @@ def _record(path: Path, parse: Callable[[Json], Record]) -> Record:
 
 def _sorted(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"), key=lambda path: path.stem)
-
-
-def _released(root: Path, version: str) -> Path:
-    paths = {path.stem: path for path in _sorted(root / "released")}
-    if version not in paths:
-        known = ", ".join(paths) or "none"
-        raise OperatorError(f"There is no released version {version!r}. The specification at {root} has: {known}.")
-    return paths[version]
 
 
 def _manifest(document: Json) -> Manifest:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from gemini_mcp_conformance.gate.positions import is_array
 from gemini_mcp_conformance.gate.sources import SpecFiles, read_directory
 
 Json: TypeAlias = Any
@@ -66,7 +67,7 @@ def _requirements(spec: SpecFiles) -> list[Json]:
 
 
 def _names(example: Json) -> set[str]:
-    entries: list[Json] = example if isinstance(example, list) else [example]
+    entries = example if is_array(example) else [example]
     return {name for entry in entries for name in entry.get("requirements", ())}
 
 
@@ -81,10 +82,10 @@ def changed(file: str, place: Place, value: Json) -> Edit:
 
     def change(document: Json) -> None:
         holder = _at(document, place[:-1])
-        if isinstance(holder, list) and place[-1] == len(holder):  # pyright: ignore[reportUnknownArgumentType]
-            holder.append(value)  # pyright: ignore[reportUnknownMemberType]
+        if is_array(holder) and place[-1] == len(holder):
+            _at(document, place[:-1]).append(value)
         else:
-            holder[place[-1]] = value
+            _at(document, place[:-1])[place[-1]] = value
 
     return _edit(file, change)
 

@@ -9,8 +9,10 @@ from jsonschema import Draft202012Validator
 
 from gemini_mcp_conformance.gate.areas.schemas import Direction, compare
 from gemini_mcp_conformance.gate.change import Verdict
+from gemini_mcp_conformance.gate.positions import is_object
 from gemini_mcp_conformance.gate.schema.containment import contained
 from gemini_mcp_conformance.gate.schema.witness import candidates
+from gemini_mcp_conformance.gate.validation import Validator
 
 Json: TypeAlias = Any
 
@@ -76,14 +78,15 @@ def nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
     return chosen.flatmap(lambda names: st.fixed_dictionaries({name: keywords[name] for name in names}))
 
 
-SCHEMAS: st.SearchStrategy[Json] = st.recursive(st.booleans() | st.just({}), nested, max_leaves=4)
+ANYTHING: Json = {}
+SCHEMAS: st.SearchStrategy[Json] = st.recursive(st.booleans() | st.just(ANYTHING), nested, max_leaves=4)
 
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Json, Json]:
     """Two schemas, mostly akin: the second is the first with some of its keywords taken from elsewhere."""
     one, other = draw(SCHEMAS), draw(SCHEMAS)
-    if not isinstance(one, dict) or not isinstance(other, dict) or draw(st.integers(0, 4)) == 0:
+    if not is_object(one) or not is_object(other) or draw(st.integers(0, 4)) == 0:
         return one, other
     akin: Json = {**one, **other}
     kept = draw(st.lists(st.sampled_from(sorted(akin)), unique=True)) if akin else []
@@ -91,7 +94,11 @@ def pairs(draw: st.DrawFn) -> tuple[Json, Json]:
 
 
 def accepts(schema: Json, value: Json) -> bool:
-    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).is_valid(value)
+    return judge(schema).is_valid(value)
+
+
+def judge(schema: Json) -> Validator:
+    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
 @THOROUGH

@@ -3,12 +3,15 @@
 import json
 
 import pytest
-from editing import SPEC, Edit, changed, deleted, document, replaced, requirement, small, without, written
+from editing import SPEC, Edit, Json, changed, deleted, document, replaced, requirement, small, without, written
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 
 from gemini_mcp_conformance.gate.findings import located
 from gemini_mcp_conformance.gate.lint import RULES, lint
 from gemini_mcp_conformance.gate.lint_report import FORMATS
 from gemini_mcp_conformance.gate.sources import read_directory
+from gemini_mcp_conformance.gate.validation import schema_complaint
 
 REQUIREMENTS = "requirements.json"
 CHAT, REPLY = "server/tools/chat.json", "server/tools/chat-reply.json"
@@ -16,7 +19,8 @@ CASE, SCENARIO = "server/cases/chat-model.json", "server/scenarios/cancel.json"
 INVOCATION, OUTCOME, KO = "server/invocation.json", "server/outcome.json", "server/locales/ko.json"
 VECTORS = "host/vectors/tool-filter.json"
 FIRST = ["requirements", 0]
-FROZEN = {"version": "1.0.0", "requirements": document(REQUIREMENTS)["requirements"]}
+ENTRIES: list[Json] = document(REQUIREMENTS)["requirements"]
+FROZEN: Json = {"version": "1.0.0", "requirements": ENTRIES}
 INITIALIZE, DASH = requirement("lifecycle:initialize"), requirement("prompt:verbatim:dash")
 DECISION = requirement("rpc:error:parse")
 
@@ -110,13 +114,13 @@ MISTAKES: dict[str, tuple[str, str, Edit]] = {
         "released/1.0.0.json",
         written(
             "released/1.0.0.json",
-            {**FROZEN, "requirements": [*FROZEN["requirements"], {**FROZEN["requirements"][0], "id": "identity:gone"}]},
+            {**FROZEN, "requirements": [*ENTRIES, {**ENTRIES[0], "id": "identity:gone"}]},
         ),
     ),
     "a requirement claims to be older than the frozen list": (
         "frozen-set",
         "released/1.0.0.json",
-        written("released/1.0.0.json", {**FROZEN, "requirements": FROZEN["requirements"][1:]}),
+        written("released/1.0.0.json", {**FROZEN, "requirements": ENTRIES[1:]}),
     ),
     "a required argument is not described": (
         "tool-required",
@@ -260,3 +264,29 @@ def test_sarif_names_the_rule_and_the_place() -> None:
     assert place["artifactLocation"]["uri"].endswith(CASE)
     assert place["region"] == {"startLine": 2, "startColumn": 9}
     assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == set(RULES)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "text"},
+        {"required": "a"},
+        {"properties": {"a": {"minLength": -1}}},
+        {"anyOf": []},
+        {"items": [True]},
+        {"$defs": {"a": 3}},
+        {"pattern": "("},
+        {"$ref": 1},
+    ],
+)
+def test_what_the_published_meta_schema_refuses_is_refused(schema: Json) -> None:
+    assert schema_complaint(schema) is not None
+    with pytest.raises(SchemaError):
+        Draft202012Validator.check_schema(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+@pytest.mark.parametrize("file", sorted(read_directory(SPEC).folder("meta")))
+def test_what_the_published_meta_schema_accepts_is_accepted(file: str) -> None:
+    schema = read_directory(SPEC).documents[file]
+    Draft202012Validator.check_schema(schema)
+    assert schema_complaint(schema) is None

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from gemini_mcp_conformance.gate.areas.schemas import Direction, compare
 from gemini_mcp_conformance.gate.change import Change, Verdict
+from gemini_mcp_conformance.gate.validation import Validator
 
 Json: TypeAlias = Any
 
@@ -27,7 +28,11 @@ WITHOUT_WITNESS = {"pattern is rewritten", "a keyword comes that nobody knows", 
 
 
 def accepts(schema: Json, value: Json) -> bool:
-    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).is_valid(value)
+    return judge(schema).is_valid(value)
+
+
+def judge(schema: Json) -> Validator:
+    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
 def gravest(changes: list[Change]) -> str | None:

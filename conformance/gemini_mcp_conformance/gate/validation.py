@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Protocol
 
 from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.exceptions import SchemaError
 from referencing.exceptions import Unresolvable
 
+from gemini_mcp_conformance.gate.metaschema import metaschema
 from gemini_mcp_conformance.gate.positions import Json, Path, is_object
 from gemini_mcp_conformance.gate.schema.inline import canonical, inline
 
@@ -84,11 +84,7 @@ def schema_complaint(schema: Json) -> Complaint | None:
 
 @lru_cache(maxsize=256)
 def _schema_complaint(text: str) -> Complaint | None:
-    try:
-        Draft202012Validator.check_schema(json.loads(text))
-    except SchemaError as error:
-        return Complaint(tuple(error.absolute_path), str(error.validator), (), _short(error.message))
-    return None
+    return next(complaints(validator(metaschema()), json.loads(text)), None)
 
 
 def accepts(validator: Validator, instance: Json) -> bool:

@@ -21,9 +21,10 @@ from gemini_mcp_conformance.fake.proof import prove
 from gemini_mcp_conformance.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.player import Patience, Player
 from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
-from gemini_mcp_conformance.target import FAKE, PORT, Target, environment, make_files, make_place
+from gemini_mcp_conformance.target import Target
 from gemini_mcp_conformance.values import Json, inside, items
 from gemini_mcp_conformance.wire import StdioWire, Unreachable, Wire
+from gemini_mcp_conformance.workplace import FAKE, PORT, environment, make_files, make_place
 
 JOURNAL = 64
 """Runs after which the journal of a shared fake is begun anew: reading it takes time."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from gemini_mcp_conformance.gate.positions import is_array
-from gemini_mcp_conformance.gate.sources import SpecFiles, read_directory
+from gemini_mcp_conformance.gate.sources import read_directory
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 
 Json: TypeAlias = Any
 Place: TypeAlias = Sequence[str | int]

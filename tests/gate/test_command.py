@@ -10,7 +10,7 @@ from editing import Edit, at_version, changed, document, requirement, small, wri
 
 from gemini_mcp_conformance.gate.cli import main
 from gemini_mcp_conformance.gate.diff import diff
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump, Version
 
 CHAT = "server/tools/chat.json"

@@ -18,6 +18,7 @@ import oddity
 from defects import DEFECTS
 from gemini_mcp_conformance.report import Report
 from gemini_mcp_conformance.run import Options, run
+from gemini_mcp_conformance.selection import Selection
 from gemini_mcp_conformance.target import Target
 from odd import ODD
 
@@ -59,7 +60,7 @@ def prove(trial: Trial) -> Proof:
     """Run the suite on one port."""
     only = (trial.killer,) if trial.killer else ()
     examples = DEFECTIVE_EXAMPLES if trial.killer else ODD_EXAMPLES
-    report = run(Options(Target(trial.command), only=only, examples=examples, budget=BUDGET))
+    report = run(Options(Target(trial.command), Selection(only=only), examples=examples, budget=BUDGET))
     return Proof(trial, _survival(report) if trial.killer else _accusations(report))
 
 

@@ -10,8 +10,9 @@ from gemini_mcp_conformance import init, report
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.fake import Fake
-from gemini_mcp_conformance.target import FAKE, PORT, Target, environment, make_place
+from gemini_mcp_conformance.target import Target
 from gemini_mcp_conformance.version import suite_version
+from gemini_mcp_conformance.workplace import FAKE, PORT, environment, make_place
 
 FAKE_TEXT = """Write the fake gemini for a port that the suite does not start, and print the port's environment.
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gemini_mcp_conformance.gate.positions import is_object
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 
 FILE = "approved-breaks.json"
 

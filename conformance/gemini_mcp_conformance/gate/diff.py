@@ -16,7 +16,7 @@ from gemini_mcp_conformance.gate.areas.requirements import released_changes, req
 from gemini_mcp_conformance.gate.areas.schemas import schema_changes
 from gemini_mcp_conformance.gate.areas.tools import locale_changes, tool_changes
 from gemini_mcp_conformance.gate.change import Change, Verdict
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump, Version
 
 Area: TypeAlias = Callable[[SpecFiles, SpecFiles], Iterator[Change]]

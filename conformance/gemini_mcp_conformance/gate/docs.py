@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from gemini_mcp_conformance.gate.positions import Json, is_array
 from gemini_mcp_conformance.gate.rules.requirements import requirements, vectors
 from gemini_mcp_conformance.gate.rules.server import INVOCATION, OUTCOME, tools
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 
 _GENERATED = "Generated from `spec/` by `gemini-mcp-spec docs`; edit the specification instead."
 _KOREAN: Mapping[str, str] = {

@@ -2,7 +2,7 @@
 
 import json
 
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 
 
 def frozen(spec: SpecFiles) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.rules import calls, files, host, requirements, server
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 
 RULES: Mapping[str, Rule] = {**files.RULES, **requirements.RULES, **server.RULES, **calls.RULES, **host.RULES}
 

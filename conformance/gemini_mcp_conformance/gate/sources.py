@@ -4,17 +4,12 @@ Another kind of place is one more reader here; what the files mean is decided el
 """
 
 import io
-import json
 import subprocess
 import tarfile
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-from gemini_mcp_conformance.gate.positions import Json, Position, is_array, is_object, locate
-from gemini_mcp_conformance.gate.positions import Path as JsonPath
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 
 _WHEEL_FOLDER = "gemini_mcp/_spec/"
 _GIT_SECONDS = 30
@@ -22,59 +17,6 @@ _GIT_SECONDS = 30
 
 class SourceError(Exception):
     """A specification that cannot be read: whoever named it has to name another."""
-
-
-@dataclass(frozen=True)
-class SpecFiles:
-    """The files of one specification: bytes by path, and how their paths are shown."""
-
-    name: str
-    prefix: str
-    files: Mapping[str, bytes]
-
-    @cached_property
-    def documents(self) -> Mapping[str, Json]:
-        """What every readable JSON file holds."""
-        found: dict[str, Json] = {}
-        for path, content in self.files.items():
-            try:
-                found[path] = json.loads(content.decode("utf-8"))
-            except (ValueError, RecursionError):
-                continue
-        return found
-
-    def folder(self, name: str) -> Mapping[str, Json]:
-        """The documents directly below `name`, by path."""
-        return {
-            path: document
-            for path, document in sorted(self.documents.items())
-            if path.rpartition("/")[0] == name and path.endswith(".json")
-        }
-
-    def objects(self, file: str, key: str) -> Mapping[str, Json]:
-        """The object that a document holds under `key`; empty where there is none."""
-        document = self.documents.get(file)
-        held = document.get(key) if is_object(document) else None
-        return held if is_object(held) else {}
-
-    def entries(self, file: str, key: str) -> Sequence[Json]:
-        """The array that a document holds under `key`; empty where there is none."""
-        document = self.documents.get(file)
-        held = document.get(key) if is_object(document) else None
-        return held if is_array(held) else ()
-
-    def shown(self, path: str) -> str:
-        return self.prefix + path
-
-    def position(self, file: str, path: JsonPath) -> Position:
-        return locate(self.files.get(file, b"").decode("utf-8", "replace"), path)
-
-    @property
-    def version(self) -> str:
-        """The version that the manifest names, `0.0.0` where it names none."""
-        manifest = self.documents.get("manifest.json")
-        version = manifest.get("version") if is_object(manifest) else None
-        return version if isinstance(version, str) else "0.0.0"
 
 
 def read(name: str) -> SpecFiles:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from gemini_mcp_conformance.gate.change import Change, Verdict, breaking, harmless, notice
 from gemini_mcp_conformance.gate.positions import Json, Path, is_object
 from gemini_mcp_conformance.gate.rules.requirements import vectors
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
 _FREE: Mapping[str, frozenset[str]] = {

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.gate.change import Change, Verdict, Witness, breakin
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.rendering import rendered, samples, sizes
 from gemini_mcp_conformance.gate.rules.server import INVOCATION, tools
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
 _UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, re.error)

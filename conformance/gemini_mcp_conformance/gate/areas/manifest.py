@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gemini_mcp_conformance.gate.change import Change, Verdict, breaking, harmless, notice
 from gemini_mcp_conformance.gate.kinds import kind_of
 from gemini_mcp_conformance.gate.positions import Json, Path
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
 _FILE = "manifest.json"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gemini_mcp_conformance.gate.change import Change, Verdict, Witness, breaking, harmless, notice
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.rules.server import OUTCOME
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
 _CALLERS = frozenset({"prefix", "separator", "meta"})

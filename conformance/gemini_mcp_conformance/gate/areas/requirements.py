@@ -8,7 +8,7 @@ from dataclasses import replace
 from gemini_mcp_conformance.gate.change import Change, Verdict, breaking, harmless, notice
 from gemini_mcp_conformance.gate.positions import Json
 from gemini_mcp_conformance.gate.rules.requirements import FILE, requirements
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
 _RANK = {"MAY": 0, "SHOULD": 1, "MUST": 2}

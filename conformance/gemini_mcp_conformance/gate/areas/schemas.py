@@ -12,7 +12,7 @@ from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_objec
 from gemini_mcp_conformance.gate.schema.changes import SchemaChange, changes
 from gemini_mcp_conformance.gate.schema.inline import ANNOTATIONS, bare, inline
 from gemini_mcp_conformance.gate.schema.witness import Found, Search
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
 _ACCEPTED, _REJECTED = "accepted", "rejected"

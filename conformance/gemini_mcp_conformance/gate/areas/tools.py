@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from gemini_mcp_conformance.gate.areas.schemas import Direction, compare
 from gemini_mcp_conformance.gate.change import Change, Verdict, breaking, harmless, notice
 from gemini_mcp_conformance.gate.positions import Json
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Bump
 
 _PROMISES = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.fake.script import ScriptError, to_shell
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.rules.server import tools
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.validation import Validator, complaints, schema_complaint, validator
 
 

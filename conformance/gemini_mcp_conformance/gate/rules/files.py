@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.kinds import NAMED_BY_ID, NEEDED, SCHEMA, kind_of
 from gemini_mcp_conformance.gate.positions import Json, is_array, is_object
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.validation import by_kind, complaints, schema_complaint
 
 _FIXES: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.positions import is_object
 from gemini_mcp_conformance.gate.rules.requirements import vectors
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 
 PROFILES = ("documented", "current", "both")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
-from gemini_mcp_conformance.gate.sources import SpecFiles
+from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.versions import Version
 
 FILE = "requirements.json"

@@ -139,7 +139,7 @@ class Bench:
         if seat.greeting is not None and seat.greeting.answer is None:
             return await self._ungreeted(seat, conversation)
         make_files(seat.place, conversation.files)
-        if seat.fake is not None and len(seat.fake.starts()) > JOURNAL:
+        if seat.fake is not None and seat.fake.last() > JOURNAL:
             seat.fake.reset()
         player = Player(seat.session, seat.fake, seat.place, conversation, self.patience)
         observation = await player.play(seat.greeting, seat.is_new)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal
 
 from gemini_mcp_conformance.fake.script import Script
+from gemini_mcp_conformance.memo import remembered
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import SURROGATE, Reading, read
 from gemini_mcp_conformance.values import Json
@@ -28,7 +29,7 @@ WORD = 4096
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 RECENT = 32
-"""Exchanges of which is remembered what was found, since many checks ask; megabytes hang on some."""
+"""Texts of which is remembered what was found, since many checks ask; some are megabytes."""
 
 Fate = Literal["served", "refused", "either"]
 """What becomes of the arguments: gemini must run, must not run, or the port may choose."""
@@ -68,7 +69,7 @@ class Answer:
     session: str | None
 
 
-@lru_cache(RECENT)
+@remembered
 def fate(exchange: Exchange) -> Fate:
     """Whether the call must reach gemini, by its arguments alone."""
     if exchange.tool not in TOOLS or not is_object(exchange) or faults(exchange):
@@ -159,12 +160,18 @@ def ending(script: Script) -> Ending:
     return Ending(bytes(streams["stdout"]), bytes(streams["stderr"]), leaves=leaves)
 
 
-@lru_cache(RECENT)
+@remembered
+def end_of(exchange: Exchange) -> Ending:
+    """How the run of a call with one script ends."""
+    return ending(exchange.scripts[0])
+
+
+@remembered
 def reading(exchange: Exchange) -> Reading | None:
     """What is to be read from the run of a call that must be served; None when ports may differ in when it ends."""
     if fate(exchange) != "served" or len(exchange.scripts) != 1 or exchange.silence in ("cancelled", "ended"):
         return None
-    end = ending(exchange.scripts[0])
+    end = end_of(exchange)
     if end.hangs or end.leaves:
         return None
     if end.exit != 0:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, cast
 
 from gemini_mcp_conformance.conversation import Conversation
@@ -98,24 +99,24 @@ class Exchange:
     def method(self) -> str:
         return self.request["method"]
 
-    @property
+    @cached_property
     def params(self) -> Mapping[str, Json]:
         return table(self.request.get("params"))
 
-    @property
+    @cached_property
     def tool(self) -> str | None:
         name = self.params.get("name")
         return name if self.method == "tools/call" and isinstance(name, str) else None
 
-    @property
+    @cached_property
     def arguments(self) -> Mapping[str, Json]:
         return table(self.params.get("arguments"))
 
-    @property
+    @cached_property
     def answer(self) -> Mapping[str, Json] | None:
         return self.answers[0].table if self.answers else None
 
-    @property
+    @cached_property
     def result(self) -> Mapping[str, Json] | None:
         return _table(self.answer, "result")
 
@@ -132,7 +133,7 @@ class Exchange:
     def is_success(self) -> bool:
         return self.result is not None and not self.is_error
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The texts of the result's content."""
         texts = [table(item).get("text") for item in items(inside(self.result, "content"))]
@@ -142,7 +143,7 @@ class Exchange:
     def text(self) -> str | None:
         return self.texts[0] if self.texts else None
 
-    @property
+    @cached_property
     def meta(self) -> Mapping[str, Json]:
         return table(inside(self.result, "_meta"))
 

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp_conformance.attribution import Open, claimed, exchange
@@ -29,7 +29,7 @@ from gemini_mcp_conformance.conversation import (
     located,
     seconds,
 )
-from gemini_mcp_conformance.fake import Fake, Play
+from gemini_mcp_conformance.fake import Call, Fake, Play
 from gemini_mcp_conformance.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.session import Session, decode, encode, is_request
@@ -66,6 +66,7 @@ class Player:
     patience: Patience = field(default_factory=Patience)
     opens: list[Open] = field(default_factory=list[Open])
     exit: Exit | None = None
+    _sent_noise: bool = False
 
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
@@ -77,7 +78,7 @@ class Player:
         for number, step in enumerate(self.conversation.steps):
             await self._step(number, step)
         await self._finish()
-        runs = self._runs()
+        runs = tuple(self._examined(run) for run in self._runs())
         lines = tuple(self.session.lines[begin:])
         by_open, unclaimed = claimed(self.opens, runs)
         exchanges = [exchange(open, self.opens, by_open, lines, self._frame()) for open in self.opens]
@@ -129,6 +130,7 @@ class Player:
         if is_request(message):
             await self._opened(number, step, message, lambda: self.session.send_bytes(pieces, message))
         else:
+            self._sent_noise = True
             await self.session.send_bytes(pieces, message)
 
     async def _opened(
@@ -161,7 +163,7 @@ class Player:
         self.fake.load(plays)
 
     async def _answered(self, open: Open) -> None:
-        """Stay until the answer. A response with a wrong id is taken for it when nothing else is open."""
+        """Stay until the answer. A response with a wrong id is taken for it when it can belong to nothing else."""
         only = [other for other in self.opens if other.is_pending] == [open]
         answered = await self.session.wait(lambda: self._take(open, only), self.patience.answer + seconds(open.step))
         open.last = self._last_run()
@@ -172,12 +174,17 @@ class Player:
         if open.answers:
             return True
         assert open.sent is not None
-        since = [line for line in reversed(self.session.responses) if line.order > open.sent.order]
+        sent = open.sent.order
+        since = list(itertools.takewhile(lambda line: line.order > sent, reversed(self.session.responses)))
         known = [other for other in self.opens if other is not open]
         own = [line for line in since if open.is_answered_by(line)]
-        strays = [line for line in since if not any(other.is_answered_by(line) for other in known)]
+        strays = [line for line in since if not (self._answers_no_request(line) or _is_theirs(line, known))]
         open.answers = tuple(own or (strays if only else ()))[:1]
         return bool(open.answers)
+
+    def _answers_no_request(self, line: Line) -> bool:
+        """Whether a response without an id can be about a line of this conversation that was no request."""
+        return self._sent_noise and line.table.get("id") is None
 
     async def _cancel(self, open: Open) -> None:
         open.silence = "cancelled" if open.is_pending else open.silence
@@ -223,7 +230,7 @@ class Player:
     async def _gone(self, runs: tuple[Run, ...]) -> None:
         fake = self.fake
         if fake is not None and runs:
-            await self._poll(lambda: not any(fake.alive(run.call) for run in runs), self.patience.end, 4 * PAUSE)
+            await self._poll(lambda: not fake.alive(*(run.call for run in runs)), self.patience.end, 4 * PAUSE)
 
     async def _poll(self, condition: Callable[[], bool], seconds: float, pause: float = PAUSE) -> bool:
         deadline = time.monotonic() + seconds
@@ -235,22 +242,21 @@ class Player:
 
     def _runs(self) -> tuple[Run, ...]:
         since = self.opens[0].mark if self.opens else 0
-        calls = self.fake.calls() if self.fake is not None else ()
-        return tuple(self._run(call) for call in calls if call.number > since)
+        calls = self.fake.calls(since) if self.fake is not None else ()
+        return tuple(_run(call) for call in calls)
 
-    def _run(self, call: Json) -> Run:
-        assert self.fake is not None
-        understood = understand(call.argv)
-        prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
-        survivors = self.fake.living(call) if call.ended is None or call.children else frozenset[int]()
-        return Run(call, understood, prompt, survivors)
+    def _examined(self, run: Run) -> Run:
+        """The run, with what lives of it."""
+        if self.fake is None or (run.call.ended is not None and not run.call.children):
+            return run
+        return replace(run, survivors=self.fake.living(run.call))
 
     def _runs_of(self, open: Open) -> tuple[Run, ...]:
         runs, _ = claimed(self.opens, self._runs())
         return tuple(run for run in runs.get(open.step_number, ()) if run.call.kind == "call")
 
     def _last_run(self) -> int:
-        return max((call.number for call in self.fake.starts()), default=0) if self.fake is not None else 0
+        return self.fake.last() if self.fake is not None else 0
 
     def _named(self, name: str) -> Open:
         return next(open for open in self.opens if open.step.name == name)
@@ -280,3 +286,13 @@ class Player:
             "transport": self.session.wire.transport,
             "gemini": self.conversation.gemini,
         }
+
+
+def _run(call: Call) -> Run:
+    understood = understand(call.argv)
+    prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
+    return Run(call, understood, prompt)
+
+
+def _is_theirs(line: Line, opens: Iterable[Open]) -> bool:
+    return any(open.is_answered_by(line) for open in opens)

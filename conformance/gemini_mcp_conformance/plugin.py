@@ -47,7 +47,8 @@ class Gathering:
     fatal: Callable[[Finding], bool] = lambda finding: False
     told: Told = untold
     findings: list[Finding] = field(default_factory=list[Finding])
-    observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    failing: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    played: int = 0
     faults: list[str] = field(default_factory=list[str])
     cut: str | None = None
     unreachable: str | None = None
@@ -60,7 +61,7 @@ class Gathering:
         if not await self._greeted():
             return ()
         self._begin()
-        self.told(item.id, item.phase, len(self.observations), len(self.conversations))
+        self.told(item.id, item.phase, self.played, len(self.conversations))
         try:
             found = await (self._explored(item) if isinstance(item, Exploration) else self._found(item))
         except BudgetSpent:
@@ -78,8 +79,11 @@ class Gathering:
             observation = await self._within_budget(playing)
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
-        self.observations[conversation.id] = observation
-        return judge(observation, self.checks)
+        self.played += 1
+        found = judge(observation, self.checks)
+        if any(finding.outcome == "fail" for finding in found):
+            self.failing[conversation.id] = observation
+        return found
 
     async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
@@ -87,7 +91,7 @@ class Gathering:
         await explorer.explore()
         if explorer.is_over:
             self.cut = f"The budget of {self.budget:g} seconds was spent during it."
-        self.observations |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
+        self.failing |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
         return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))
 
     async def _seen(self, conversation: Conversation) -> Seen:

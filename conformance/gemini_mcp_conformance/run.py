@@ -139,9 +139,7 @@ def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
 
 def keep(gathering: Gathering) -> tuple[str, ...]:
     """Keep each conversation that shows a failure; why that cannot be done, once."""
-    failing = dict.fromkeys(finding.conversation for finding in gathering.findings if finding.outcome == "fail")
-    played = [gathering.observations[id] for id in failing if id in gathering.observations]
-    return tuple(dict.fromkeys(filter(None, map(cases.store, played))))
+    return tuple(dict.fromkeys(filter(None, map(cases.store, gathering.failing.values()))))
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:

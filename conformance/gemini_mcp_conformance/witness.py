@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 
+from gemini_mcp_conformance.memo import remembered
 from gemini_mcp_conformance.observation import Exchange, Observation, Run
 from gemini_mcp_conformance.values import Json, items, table
 
 SHORT = 300
 
 
-@lru_cache(32)
+@remembered
 def of_exchange(exchange: Exchange) -> str:
     """What was asked, what gemini was given, what was answered."""
     asked = f"{exchange.label}: {exchange.method} {shown(_without_meta(exchange.params))}"

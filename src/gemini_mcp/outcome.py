@@ -136,8 +136,8 @@ def refusal_result(error: CallerError, spec: OutcomeSpec) -> Json:
 
 
 def newest_session(listing: Outcome, entry: str) -> str | None:
-    """The id of the last entry in the list of sessions, wherever gemini printed it."""
-    if not isinstance(listing, Completed):
+    """The id of the last entry in a list of sessions that gemini could give, on whichever stream."""
+    if not isinstance(listing, Completed) or listing.exit != 0:
         return None
     entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".split("\n"))
     numbered = [(int(match[1]), match[2]) for match in entries if match]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from gemini_mcp_conformance.checks.result import says
-from gemini_mcp_conformance.expectation import Ending, ending, reading
+from gemini_mcp_conformance.expectation import end_of, reading
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import message_of
 from gemini_mcp_conformance.registry import check
@@ -49,10 +49,6 @@ def failed(exchange: Exchange) -> bool:
     """Whether gemini ran and failed by itself."""
     found = reading(exchange)
     return found is not None and found.kind == "error" and bool(exchange.runs)
-
-
-def end_of(exchange: Exchange) -> Ending:
-    return ending(exchange.scripts[0])
 
 
 def exits_with(code: int) -> Predicate:

@@ -90,9 +90,13 @@ class Fake:
         self._journal.clear()
         self.load(())
 
-    def calls(self) -> tuple[Call, ...]:
-        """The calls and listings so far, in the order in which they started; questions for the version do not count."""
-        return tuple(call for call in self.starts() if call.kind != "version")
+    def calls(self, since: int = 0) -> tuple[Call, ...]:
+        """The calls and listings after number `since`, as they started; questions for the version do not count."""
+        return tuple(call for call in self._journal.read(since) if call.kind != "version")
+
+    def last(self) -> int:
+        """The number of the latest start; 0 before the first."""
+        return self._journal.last()
 
     def starts(self) -> tuple[Call, ...]:
         """Every start of gemini so far, questions for the version included."""
@@ -112,9 +116,9 @@ class Fake:
         _wait(lambda: not self.alive(call), timeout, f"call {call.number} of gemini did not end")
         return self.call(call.number)
 
-    def alive(self, call: Call) -> bool:
-        """Whether a process of `call` lives: itself, its group when it leads one, what it started."""
-        return bool(self.living(call))
+    def alive(self, *calls: Call) -> bool:
+        """Whether a process of any of `calls` lives: itself, its group when it leads one, what it started."""
+        return any(map(self.living, calls))
 
     def living(self, call: Call) -> frozenset[int]:
         """The pids of `call` that live; zombies do not."""

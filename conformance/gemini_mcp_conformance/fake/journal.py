@@ -60,9 +60,9 @@ class Journal:
         self.folder = folder
         self._ended: dict[int, Call] = {}
 
-    def read(self) -> tuple[Call, ...]:
-        """Every call whose beginning is journalled, in the order in which they started."""
-        calls = (self._call(number) for number in self._numbers())
+    def read(self, since: int = 0) -> tuple[Call, ...]:
+        """Every call after number `since` whose beginning is journalled, in the order in which they started."""
+        calls = (self._call(number) for number in self._numbers() if number > since)
         return tuple(call for call in calls if call is not None)
 
     def last(self) -> int:

@@ -63,11 +63,16 @@ def end(pids: Iterable[int]) -> None:
 
 
 def _belongs(stat: Stat, main: Stat, marker: bytes) -> bool:
-    if stat.state in "ZX":
+    if stat.state in "ZX" or _is_older(stat, main):
         return False
     if stat.is_same(main) or (main.pgid == main.pid and stat.pgid == main.pgid):
         return True
     return _has_marker(stat.pid, marker)
+
+
+def _is_older(stat: Stat, main: Stat) -> bool:
+    """Whether a process is older than a call, and so none of its own."""
+    return stat.starttime is not None and main.starttime is not None and stat.starttime < main.starttime
 
 
 def _is_one_of(stat: Stat, known: Mapping[int, Stat]) -> bool:

@@ -1,4 +1,4 @@
-"""Bench: where conversations are played: one port process for most, one each for those that ask for it.
+"""Bench: where conversations are played: one port process for most, others for those that wait or end theirs.
 
 Makes and removes every directory and process of a run. A port that has died or kept silent is started again for the
 next conversation; that it did is in the observation.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from gemini_mcp_conformance.conversation import Conversation, Request, Step
+from gemini_mcp_conformance.conversation import Conversation, Request
 from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.fake.proof import prove
 from gemini_mcp_conformance.observation import Exchange, Observation, Place
@@ -56,6 +56,7 @@ class Bench:
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
         self._seats: list[Seat] = []
         self._shared: Seat | None = None
+        self._idle: list[tuple[tuple[object, ...], Seat]] = []
         self._lock = asyncio.Lock()
         self._made = 0
         self.deaths: list[tuple[Conversation, str]] = []
@@ -81,15 +82,8 @@ class Bench:
 
     async def play(self, conversation: Conversation) -> Observation:
         """Play one conversation; those that share a port wait for each other."""
-        if self.target.url:
-            async with self._lock:
-                return await self._play_abroad(conversation)
         if conversation.alone:
-            seat = await self._seat(conversation)
-            try:
-                return await self._play(seat, conversation)
-            finally:
-                await self._left(seat)
+            return await self._play_aside(conversation)
         async with self._lock:
             seat = await self._shared_seat()
             before = seat.played
@@ -98,20 +92,31 @@ class Bench:
                 return observation
             return await self._again(seat, before)
 
-    async def _play_abroad(self, conversation: Conversation) -> Observation:
-        """Play on a port that the suite did not start: one conversation at a time, and only what it can bring about."""
-        if conversation.needs_stdio or conversation.env or conversation.gemini != "present":
-            why = "Only a port that the suite starts can show it."
-            return Observation(conversation, Place("", "", "", ""), self.target.transport, declined=why)
-        if self.target.fake is None and any(_runs_gemini(step) for step in conversation.steps):
-            return Observation(conversation, Place("", "", "", ""), self.target.transport)
-        if not conversation.alone:
-            return await self._play(await self._shared_seat(), conversation)
-        seat = await self._seat(conversation)
+    async def _play_aside(self, conversation: Conversation) -> Observation:
+        """Play on a port that nothing else is played on meanwhile, and keep it for the next that can share it."""
+        seat = None if conversation.is_unsociable else await self._idle_seat(conversation)
+        seat = seat or await self._seat(conversation)
         try:
-            return await self._play(seat, conversation)
-        finally:
+            observation = await self._play(seat, conversation)
+        except BaseException:
             await self._left(seat)
+            raise
+        if conversation.is_unsociable or seat not in self._seats:
+            await self._left(seat)
+        else:
+            self._idle.append((conversation.circumstances, seat))
+        return observation
+
+    async def _idle_seat(self, conversation: Conversation) -> Seat | None:
+        """A seat that an earlier conversation in the same circumstances has left."""
+        for kept in [kept for kept in self._idle if kept[0] == conversation.circumstances]:
+            self._idle.remove(kept)
+            _, seat = kept
+            if not seat.session.wire.ended:
+                return seat
+            self._note_death(seat)
+            await self._left(seat)
+        return None
 
     @property
     def declined(self) -> str | None:
@@ -279,10 +284,6 @@ class Bench:
         if seat.fake is not None:
             seat.fake.close()
         shutil.rmtree(Path(seat.place.root).parent, ignore_errors=True)
-
-
-def _runs_gemini(step: Step) -> bool:
-    return isinstance(step, Request) and step.method == "tools/call"
 
 
 def _remove(root: Path) -> None:

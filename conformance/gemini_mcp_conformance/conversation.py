@@ -122,10 +122,10 @@ _STEPS: Mapping[str, type[Step]] = {
 class Conversation:
     """Steps, and the circumstances in which they are played.
 
-    `requirements` are those it is meant to show; checks judge whatever they can. `fresh` asks for a port process and
-    a fake of its own; such conversations overlap. `revision` asks for that protocol revision, `greet=False` for no
-    greeting at all, `stdio=True` for pipes. `files` are made below the port's working directory (None is a directory).
-    `gemini` may be absent from PATH, or a file that cannot be executed.
+    `requirements` are those it is meant to show; checks judge whatever they can. `aside` asks to be played beside the
+    others, since it waits; `fresh` for a port process that has seen nothing else. `revision` asks for that protocol
+    revision, `greet=False` for no greeting at all, `stdio=True` for pipes. `files` are made below the port's working
+    directory (None is a directory). `gemini` may be absent from PATH, or a file that cannot be executed.
     """
 
     id: str
@@ -133,6 +133,7 @@ class Conversation:
     steps: tuple[Step, ...]
     phase: str = "examples"
     requirements: tuple[str, ...] = ()
+    aside: bool = False
     fresh: bool = False
     revision: str | None = None
     greet: bool = True
@@ -143,9 +144,18 @@ class Conversation:
 
     @property
     def alone(self) -> bool:
-        """Whether it needs a port process of its own."""
-        ends = any(isinstance(step, End) for step in self.steps)
-        return self.fresh or ends or not self.greet or bool(self.revision or self.env) or self.gemini != "present"
+        """Whether it is played beside the others, on another port process than theirs."""
+        return self.aside or self.is_unsociable or self.circumstances != Conversation("", "", ()).circumstances
+
+    @property
+    def is_unsociable(self) -> bool:
+        """Whether no other conversation can be played on its port process."""
+        return self.fresh or not self.greet or any(isinstance(step, End) for step in self.steps)
+
+    @property
+    def circumstances(self) -> tuple[object, ...]:
+        """What a port process is started and greeted with: those that have it in common can share one."""
+        return (self.revision, self.gemini, *sorted(self.env.items()))
 
     @property
     def seconds(self) -> float:

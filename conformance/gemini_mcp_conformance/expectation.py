@@ -152,7 +152,8 @@ def ending(script: Script) -> Ending:
         elif kind.endswith("Base64"):
             streams[kind.removesuffix("Base64")] += base64.b64decode(value)
         elif kind == "fill":
-            streams[value["stream"]] += (_text(value["text"]) * value["bytes"]).encode()[: value["bytes"]]
+            text, size = _text(value["text"]).encode(), value["bytes"]
+            streams[value["stream"]] += (text * (size // len(text) + 1))[:size]
         elif kind == "child":
             leaves = True
         elif kind in ("exit", "signal", "hang"):

@@ -1,7 +1,7 @@
 """The pytest plugin: conversations become items, pytest-asyncio plays them, and what the checks find is gathered.
 
-Conversations that need a port of their own are begun together with the first item and overlap; their items wait for
-them. Effects only; what is right and wrong is decided in `judging`.
+Conversations that are played beside the others are begun together with the first item; their items come late, and
+wait for them. Effects only; what is right and wrong is decided in `judging`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -45,6 +45,7 @@ class Gathering:
     jobs: int = 4
     budget: float | None = None
     fatal: Callable[[Finding], bool] = lambda finding: False
+    fail_fast: bool = False
     told: Told = untold
     findings: list[Finding] = field(default_factory=list[Finding])
     failing: dict[str, Observation] = field(default_factory=dict[str, Observation])
@@ -54,7 +55,13 @@ class Gathering:
     unreachable: str | None = None
     greeting: Exchange | None = None
     _begun: dict[str, asyncio.Task[Observation]] = field(default_factory=dict[str, "asyncio.Task[Observation]"])
+    _overheard: set[str] = field(default_factory=set[str])
     _deadline: float | None = None
+
+    @property
+    def items(self) -> list[Item]:
+        """What is played, in the order in which it is waited for."""
+        return [*sorted(self.conversations, key=lambda conversation: conversation.alone), *self.explorations]
 
     async def play(self, item: Item) -> tuple[Finding, ...]:
         """Play one conversation, or explore, and judge; what fails is what `fatal` says."""
@@ -70,20 +77,34 @@ class Gathering:
         except Exception as error:
             self.faults.append(f"{item.id}: {''.join(traceback.format_exception(error))}")
             return ()
+        if self.fail_fast:
+            found = (*found, *self._overhear())
         self.findings += found
         return tuple(finding for finding in found if self.fatal(finding))
 
     async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
+        if conversation.id in self._overheard:
+            return ()
         playing = self._begun.get(conversation.id) or self.bench.play(conversation)
         try:
             observation = await self._within_budget(playing)
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
+        return self._judged(observation)
+
+    def _judged(self, observation: Observation) -> tuple[Finding, ...]:
         self.played += 1
         found = judge(observation, self.checks)
         if any(finding.outcome == "fail" for finding in found):
-            self.failing[conversation.id] = observation
+            self.failing[observation.conversation.id] = observation
         return found
+
+    def _overhear(self) -> Iterator[Finding]:
+        """The findings of what was played beside the others and has ended, before its turn has come."""
+        for id, task in self._begun.items():
+            if id not in self._overheard and task.done() and not task.cancelled() and task.exception() is None:
+                self._overheard.add(id)
+                yield from self._judged(task.result())
 
     async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
@@ -168,5 +189,5 @@ class Plugin:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         if "conversation" in metafunc.fixturenames:
-            every: list[Item] = [*self._gathering.conversations, *self._gathering.explorations]
+            every = self._gathering.items
             metafunc.parametrize("conversation", every, ids=[each.id for each in every])

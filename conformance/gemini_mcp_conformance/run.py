@@ -75,9 +75,10 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
             fatal=lambda finding: (
                 finding.requirement not in options.known and _is_fatal(finding, levels, options.strict)
             ),
+            fail_fast=options.fail_fast,
             told=options.told,
         )
-        code = pytest_run(gathering, options.fail_fast)
+        code = pytest_run(gathering)
     if code == pytest.ExitCode.INTERRUPTED and gathering.unreachable is None and gathering.cut is None:
         raise KeyboardInterrupt
     if code not in ORDINARY:
@@ -156,7 +157,7 @@ def _is_useful(exploration: Exploration, ids: set[str]) -> bool:
     return any(id.startswith(exploration.requirements) for id in ids)
 
 
-def pytest_run(gathering: Gathering, fail_fast: bool) -> int:
+def pytest_run(gathering: Gathering) -> int:
     """Run pytest on the gathering and on nothing else; its exit code."""
     package = Path(session_tests.__file__)
     arguments = [str(package), "-c", os.devnull, "--rootdir", str(package.parent), "--noconftest", "-s"]
@@ -164,7 +165,7 @@ def pytest_run(gathering: Gathering, fail_fast: bool) -> int:
     for name in ("no:cacheprovider", "no:terminal", "no:warnings", "no:logging", "pytest_asyncio.plugin"):
         arguments += ["-p", name]
     with isolated():
-        return int(pytest.main([*arguments, *(["-x"] if fail_fast else [])], plugins=[Plugin(gathering)]))
+        return int(pytest.main([*arguments, *(["-x"] if gathering.fail_fast else [])], plugins=[Plugin(gathering)]))
 
 
 @contextlib.contextmanager

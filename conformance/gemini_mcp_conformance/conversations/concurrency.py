@@ -116,7 +116,7 @@ def _crowd() -> Conversation:
         (*calls, Release("crowd")),
         PHASE,
         ("concurrency:lost", "concurrency:crossed"),
-        fresh=True,
+        aside=True,
     )
 
 

@@ -89,7 +89,7 @@ def _cancel_stubborn() -> Conversation:
         *(Cancel(f"stubborn {tool}") for tool in TOOLS),
     ]
     steps += [Release("quick"), Await("quick"), served("stubborn"), served("stubborn ones", "chat-reply")]
-    return _cancel("ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", fresh=True)
+    return _cancel("ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", aside=True)
 
 
 def _cancel_one_of_several() -> Conversation:
@@ -135,9 +135,7 @@ def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -
 
 
 def _stdin_ends() -> Iterable[Conversation]:
-    """Idle, with plain calls of both tools, with files and children, with stubborn ones, and with a line of replies."""
-    idle = [served("nothing"), Request("tools/list")]
-    yield _end("stdin", "The end of stdin.", "stdin", idle, "shutdown:stdin-end", "shutdown:prompt")
+    """With plain calls of both tools, with files and children, with stubborn ones, and with a line of replies."""
     shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
     yield _end("stdin-busy", "The end of stdin during calls.", "stdin", _families(), *shows, "system:removed:stdin-end")
     yield _end("stdin-plain", "The end of stdin during plain calls.", "stdin", _plain(), *shows, "shutdown:prompt")

@@ -64,7 +64,7 @@ def _scenario(id: str, scenario: Mapping[str, Json], scripts: Mapping[str, Scrip
     groups = any("together" in step for step in scenario["steps"])
     waits = groups or any(isinstance(step, Cancel | Release | End | Await) or _waits(step) for step in steps)
     return Conversation(
-        f"scenario-{id}", scenario["title"], steps, "examples", tuple(scenario["requirements"]), fresh=waits
+        f"scenario-{id}", scenario["title"], steps, "examples", tuple(scenario["requirements"]), aside=waits
     )
 
 

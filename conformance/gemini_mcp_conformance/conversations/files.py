@@ -1,13 +1,13 @@
 """Files of system prompts: side by side, while gemini runs, and when a call is stopped or cannot run.
 
-They wait, so each has a port of its own and all overlap.
+They wait, so they are played beside the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gemini_mcp_conformance.conversation import Cancel, Conversation, End, Ending, Step, call
+from gemini_mcp_conformance.conversation import Cancel, Conversation, Step, call
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.expectation import TOOLS
 from gemini_mcp_conformance.exploration import reply
@@ -40,19 +40,16 @@ def _without_gemini(tool: str) -> Iterator[Conversation]:
     title = "A system prompt for a gemini that cannot be started."
     for gemini in ("absent", "not-executable"):
         id = f"{tool}-system-{gemini}"
-        yield Conversation(id, title, step, PHASE, ("system:removed:failure",), fresh=True, gemini=gemini)
+        yield Conversation(id, title, step, PHASE, ("system:removed:failure",), aside=True, gemini=gemini)
 
 
 def _stopped(tool: str, hang: Script) -> Iterator[Conversation]:
     begun = _call(tool, 1, hang, name="it", until="started")
     yield _conversation(f"{tool}-system-cancel", (begun, Cancel("it")), "system:removed:cancel")
-    ends: tuple[tuple[Ending, str], ...] = (("stdin", "system:removed:stdin-end"), ("TERM", "system:removed:sigterm"))
-    for how, shows in ends:
-        yield _conversation(f"{tool}-system-{how.lower()}", (begun, End(how)), shows)
 
 
 def _conversation(id: str, steps: tuple[Step, ...], *shows: str) -> Conversation:
-    return Conversation(id, "System prompts, and what is left of them.", steps, PHASE, shows, fresh=True)
+    return Conversation(id, "System prompts, and what is left of them.", steps, PHASE, shows, aside=True)
 
 
 def _call(tool: str, number: int, *scripts: Script, **more: Json) -> Step:

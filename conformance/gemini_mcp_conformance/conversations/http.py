@@ -24,7 +24,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     shows = ("origin", "bind", "notification", "content-type", "get", "version")
     yield _conversation("requests", "Requests over HTTP.", (*_strangers(), *_others()), *shows)
     ended: list[Step] = [Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
-    yield _conversation("ended", "A session that has been ended.", ended, "session:ended", fresh=True)
+    yield _conversation("ended", "A session that has been ended.", ended, "session:ended", aside=True)
     for revision in load_manifest(sources.spec).stateless_revisions:
         steps = (Request("tools/list"), *_contradictions(revision), Request("tools/list"))
         shows = ("stateless:header", "stateless:method")

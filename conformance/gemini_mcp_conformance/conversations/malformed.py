@@ -126,10 +126,10 @@ def _long_lines() -> Iterable[Conversation]:
     shows = ("rpc:alive:long-line",)
     steps: list[Step] = [Raw(junk), *alive("one long line"), Raw(junk), Raw(junk), *alive("two more", "chat-reply")]
     steps += [Raw(message), Raw(message), *alive("long notifications")]
-    yield _conversation("long-lines", "Lines of 10 MB.", steps, *shows, fresh=True)
+    yield _conversation("long-lines", "Lines of 10 MB.", steps, *shows, aside=True)
     one, other = (call(tool, {"prompt": f"{tool} " + "z" * LONG}) for tool in TOOLS)
     steps = [one, *alive("a long call"), other, *alive("another", "chat-reply")]
-    yield _conversation("long-call", "Calls of 10 MB.", steps, *shows, fresh=True)
+    yield _conversation("long-call", "Calls of 10 MB.", steps, *shows, aside=True)
 
 
 def _half_characters() -> Conversation:
@@ -175,7 +175,7 @@ def _ids() -> Conversation:
         tool = TOOLS[number % 2]
         asked += [call(tool, {"prompt": f"Id number {number}"}, answers("Yes."), id=again), failing[number % 2]]
     shows = ("rpc:response:id", "rpc:response:error")
-    return _conversation("ids", "Ids of every type.", asked, *shows, fresh=True)
+    return _conversation("ids", "Ids of every type.", asked, *shows, aside=True)
 
 
 def _call(tool: str, prompt: str) -> Json:

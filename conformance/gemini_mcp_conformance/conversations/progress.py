@@ -71,4 +71,4 @@ def _long() -> Conversation:
         Request("ping"),
     )
     shows = tuple(f"progress:{name}" for name in (*SHOWN, "interval", "unasked"))
-    return Conversation("progress-long", "Calls that take eleven seconds.", steps, PHASE, shows, fresh=True)
+    return Conversation("progress-long", "Calls that take eleven seconds.", steps, PHASE, shows, aside=True)

@@ -6,7 +6,6 @@ next conversation; that it did is in the observation.
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import signal
 import tempfile
@@ -14,6 +13,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
+from typing import ClassVar
 
 from gemini_mcp_conformance.conversation import Conversation, Request
 from gemini_mcp_conformance.fake import Fake
@@ -40,6 +40,7 @@ class Seat:
     session: Session
     fake: Fake | None
     place: Place
+    circumstances: tuple[object, ...]
     greeting: Exchange | None = None
     is_new: bool = True
     played: Conversation | None = None
@@ -49,15 +50,16 @@ class Seat:
 class Bench:
     """The seats of a run."""
 
+    limit: ClassVar[int | None] = None
+    """How many tracks can run side by side, where not as many as one likes."""
+
     def __init__(self, target: Target, stateless: tuple[str, ...], patience: Patience | None = None) -> None:
         self.target = target
         self.patience = patience or Patience()
         self._stateless = stateless
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
         self._seats: list[Seat] = []
-        self._shared: Seat | None = None
-        self._idle: list[tuple[tuple[object, ...], Seat]] = []
-        self._lock = asyncio.Lock()
+        self._tracks: dict[int, Seat] = {}
         self._made = 0
         self.deaths: list[tuple[Conversation, str]] = []
         """Conversations after which the port was found to have ended unasked, and how."""
@@ -74,59 +76,42 @@ class Bench:
 
     async def greet(self) -> Exchange:
         """Start the port and greet it; Unreachable when it does not answer."""
-        seat = await self._shared_seat()
+        seat = await self._seat_for(Conversation("greeting", "", ()), 0)
         assert seat.greeting is not None
         if seat.greeting.answer is None:
             raise Unreachable(_unanswered(seat))
         return seat.greeting
 
-    async def play(self, conversation: Conversation) -> Observation:
-        """Play one conversation; those that share a port wait for each other."""
-        if conversation.alone:
-            return await self._play_aside(conversation)
-        async with self._lock:
-            seat = await self._shared_seat()
+    async def play(self, conversation: Conversation, track: int = 0) -> Observation:
+        """Play one conversation. Those of one track follow each other, on one port process as far as they can."""
+        seat = await self._seat_for(conversation, track)
+        try:
             before = seat.played
             observation = await self._play(seat, conversation)
             if before is None or observation.died is None or any(observation.received):
                 return observation
-            return await self._again(seat, before)
+            seat.played = None
+            return await self._again(before, track)
+        finally:
+            if conversation.is_unsociable:
+                await self.leave(track)
 
-    async def _play_aside(self, conversation: Conversation) -> Observation:
-        """Play on a port that nothing else is played on meanwhile, and keep it for the next that can share it."""
-        seat = None if conversation.is_unsociable else await self._idle_seat(conversation)
-        seat = seat or await self._seat(conversation)
-        try:
-            observation = await self._play(seat, conversation)
-        except BaseException:
-            await self._left(seat)
-            raise
-        if conversation.is_unsociable or seat not in self._seats:
-            await self._left(seat)
-        else:
-            self._idle.append((conversation.circumstances, seat))
-        return observation
-
-    async def _idle_seat(self, conversation: Conversation) -> Seat | None:
-        """A seat that an earlier conversation in the same circumstances has left."""
-        for kept in [kept for kept in self._idle if kept[0] == conversation.circumstances]:
-            self._idle.remove(kept)
-            _, seat = kept
-            if not seat.session.wire.ended:
-                return seat
+    async def leave(self, track: int) -> None:
+        """End the port of a track."""
+        seat = self._tracks.pop(track, None)
+        if seat is not None:
             self._note_death(seat)
             await self._left(seat)
-        return None
 
     @property
     def declined(self) -> str | None:
         """Why the port takes no part in the revision that the run asks for."""
-        return self._shared.declined if self._shared is not None else None
+        return self._tracks[0].declined if 0 in self._tracks else None
 
     async def end(self) -> None:
         """End every process, and wait for it: the loop may close afterwards."""
-        for seat in tuple(self._seats):
-            await self._left(seat)
+        for track in tuple(self._tracks):
+            await self.leave(track)
 
     def close(self) -> None:
         """End every process and remove every file of the run, however impatient whoever interrupts it is."""
@@ -156,14 +141,13 @@ class Bench:
             await self._left(seat)
         return observation
 
-    async def _again(self, seat: Seat, before: Conversation) -> Observation:
+    async def _again(self, before: Conversation, track: int) -> Observation:
         """Play on a new port what the last one answered with nothing but its end.
 
         It was ending already, because of what came before, unless the new one ends as well.
         """
         conversation, how = self.deaths.pop()
-        seat.played = None
-        again = await self._play(await self._shared_seat(), conversation)
+        again = await self._play(await self._seat_for(conversation, track), conversation)
         if again.died is None:
             self.deaths.append((before, how))
         return again
@@ -194,25 +178,28 @@ class Bench:
             died="did not answer the handshake",
         )
 
-    async def _shared_seat(self) -> Seat:
-        if self._shared is None or self._shared not in self._seats or self._shared.session.wire.ended:
-            if self._shared is not None:
-                self._note_death(self._shared)
-                await self._left(self._shared)
-            self._shared = await self._seat(Conversation("greeting", "", (), revision=self.target.revision))
-        return self._shared
+    async def _seat_for(self, conversation: Conversation, track: int) -> Seat:
+        """The seat of a track, or a new one in its place when it has ended or does not suit."""
+        seat = self._tracks.get(track)
+        suits = seat is not None and seat.circumstances == conversation.circumstances and not conversation.is_unsociable
+        if seat is not None and suits and seat in self._seats and not seat.session.wire.ended:
+            return seat
+        await self.leave(track)
+        seat = self._tracks[track] = await self._seat(conversation)
+        return seat
 
     def _note_death(self, seat: Seat) -> None:
         """A port that ended between two conversations ended because of the first."""
-        code, last = seat.session.wire.code, seat.played
-        if seat in self._seats and last is not None and last not in [conversation for conversation, _ in self.deaths]:
-            self.deaths.append((last, f"exited with {code}"))
+        wire, last = seat.session.wire, seat.played
+        is_known = last in [conversation for conversation, _ in self.deaths]
+        if seat in self._seats and wire.ended and last is not None and not last.ends and not is_known:
+            self.deaths.append((last, f"exited with {wire.code}"))
 
     async def _seat(self, conversation: Conversation) -> Seat:
         self._made += 1
         place, fake = self._ground(self._root / str(self._made))
         session = Session(self._wire(conversation, place, fake))
-        seat = Seat(session, fake, place)
+        seat = Seat(session, fake, place, conversation.circumstances)
         self._seats.append(seat)
         await session.open()
         if fake is not None and session.wire.pid is not None:

@@ -150,7 +150,12 @@ class Conversation:
     @property
     def is_unsociable(self) -> bool:
         """Whether no other conversation can be played on its port process."""
-        return self.fresh or not self.greet or any(isinstance(step, End) for step in self.steps)
+        return self.fresh or self.ends or not self.greet
+
+    @property
+    def ends(self) -> bool:
+        """Whether it ends its port."""
+        return any(isinstance(step, End) for step in self.steps)
 
     @property
     def circumstances(self) -> tuple[object, ...]:

@@ -23,16 +23,17 @@ from gemini_mcp_conformance.workplace import make_place
 class HttpBench(Bench):
     """Sessions with the port at an address."""
 
+    limit = 1
+
     def __init__(self, target: Target, stateless: tuple[str, ...], patience: Patience | None = None) -> None:
         super().__init__(target, stateless, patience)
         is_double = bool(target.command) and target.fake is not None
         self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake")
         self._twin = Bench(replace(target, url=None, fake=None), stateless, patience) if is_double else None
 
-    async def play(self, conversation: Conversation) -> Observation:
+    async def play(self, conversation: Conversation, track: int = 0) -> Observation:
         """Play one conversation in the session that most share, or in one of its own, and over stdio as well."""
-        async with self._lock:
-            observation = await self._play_here(conversation)
+        observation = await super().play(conversation, track)
         if self._twin is None or conversation.alone or conversation.needs_http or observation.declined:
             return observation
         return replace(observation, twin=await self._twin.play(conversation))
@@ -46,15 +47,6 @@ class HttpBench(Bench):
         super().close()
         if self._twin is not None:
             self._twin.close()
-
-    async def _play_here(self, conversation: Conversation) -> Observation:
-        if not conversation.alone:
-            return await self._play(await self._shared_seat(), conversation)
-        seat = await self._seat(conversation)
-        try:
-            return await self._play(seat, conversation)
-        finally:
-            await self._left(seat)
 
     def _ground(self, root: Path) -> tuple[Place, Fake | None]:
         if self._fake is None:

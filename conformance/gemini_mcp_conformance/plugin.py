@@ -1,7 +1,7 @@
 """The pytest plugin: conversations become items, pytest-asyncio plays them, and what the checks find is gathered.
 
-Conversations that are played beside the others are begun together with the first item; their items come late, and
-wait for them. Effects only; what is right and wrong is decided in `judging`.
+All of them are begun together with the first item, on tracks that run side by side; each item waits for its own.
+Effects only; what is right and wrong is decided in `judging`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BudgetSpent(Exception):
     """The run has taken as long as it may."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Gathering:
     """What a run plays, with what, and what it has found so far."""
 
@@ -42,7 +42,7 @@ class Gathering:
     conversations: Sequence[Conversation]
     checks: Sequence[Check]
     explorations: Sequence[Exploration] = ()
-    jobs: int = 4
+    jobs: int = 5
     budget: float | None = None
     fatal: Callable[[Finding], bool] = lambda finding: False
     fail_fast: bool = False
@@ -54,14 +54,16 @@ class Gathering:
     cut: str | None = None
     unreachable: str | None = None
     greeting: Exchange | None = None
-    _begun: dict[str, asyncio.Task[Observation]] = field(default_factory=dict[str, "asyncio.Task[Observation]"])
+    _begun: dict[str, asyncio.Future[Observation]] = field(default_factory=dict[str, "asyncio.Future[Observation]"])
+    _tracks: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
     _overheard: set[str] = field(default_factory=set[str])
     _deadline: float | None = None
 
     @property
     def items(self) -> list[Item]:
         """What is played, in the order in which it is waited for."""
-        return [*sorted(self.conversations, key=lambda conversation: conversation.alone), *self.explorations]
+        alone = [conversation for conversation in self.conversations if conversation.alone]
+        return [*(each for each in self.conversations if not each.alone), *alone, *self.explorations]
 
     async def play(self, item: Item) -> tuple[Finding, ...]:
         """Play one conversation, or explore, and judge; what fails is what `fatal` says."""
@@ -77,7 +79,7 @@ class Gathering:
         except Exception as error:
             self.faults.append(f"{item.id}: {''.join(traceback.format_exception(error))}")
             return ()
-        if self.fail_fast:
+        if self.fail_fast and not any(map(self.fatal, found)):
             found = (*found, *self._overhear())
         self.findings += found
         return tuple(finding for finding in found if self.fatal(finding))
@@ -85,11 +87,11 @@ class Gathering:
     async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
         if conversation.id in self._overheard:
             return ()
-        playing = self._begun.get(conversation.id) or self.bench.play(conversation)
         try:
-            observation = await self._within_budget(playing)
+            observation = await self._within_budget(asyncio.shield(self._begun[conversation.id]))
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
+        self._overheard.add(conversation.id)
         return self._judged(observation)
 
     def _judged(self, observation: Observation) -> tuple[Finding, ...]:
@@ -100,11 +102,11 @@ class Gathering:
         return found
 
     def _overhear(self) -> Iterator[Finding]:
-        """The findings of what was played beside the others and has ended, before its turn has come."""
-        for id, task in self._begun.items():
-            if id not in self._overheard and task.done() and not task.cancelled() and task.exception() is None:
+        """The findings of what has been played before its turn has come."""
+        for id, future in self._begun.items():
+            if id not in self._overheard and future.done() and future.exception() is None:
                 self._overheard.add(id)
-                yield from self._judged(task.result())
+                yield from self._judged(future.result())
 
     async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
@@ -128,10 +130,12 @@ class Gathering:
 
     async def end(self) -> None:
         """Let go of what has begun and will not be waited for, and end every port."""
-        unfinished = [task for task in self._begun.values() if not task.done()]
-        for task in unfinished:
+        for task in self._tracks:
             task.cancel()
-        await asyncio.gather(*unfinished, return_exceptions=True)
+        await asyncio.gather(*self._tracks, return_exceptions=True)
+        for future in self._begun.values():
+            if not future.cancel():
+                future.exception()
         await self.bench.end()
 
     async def _greeted(self) -> bool:
@@ -161,18 +165,41 @@ class Gathering:
             raise (BudgetSpent if limit.expired() else TimeoutError) from None
 
     def _begin(self) -> None:
-        """Begin what overlaps, as many at a time as there are jobs."""
-        if self._begun:
-            return
-        free = asyncio.Semaphore(self.jobs)
+        """Begin every track."""
+        if not self._begun:
+            loop = asyncio.get_running_loop()
+            self._begun = {conversation.id: loop.create_future() for conversation in self.conversations}
+            tracks = enumerate(tracks_of(self.conversations, self.bench.limit or self.jobs))
+            self._tracks = [loop.create_task(self._follow(number, track)) for number, track in tracks]
 
-        async def play(conversation: Conversation) -> Observation:
-            async with free:
-                return await self.bench.play(conversation)
+    async def _follow(self, number: int, track: Sequence[Conversation]) -> None:
+        """Play the conversations of a track, one after the other."""
+        for conversation in track:
+            future = self._begun[conversation.id]
+            try:
+                future.set_result(await self.bench.play(conversation, number))
+            except Exception as error:
+                future.set_exception(error)
+        if number:
+            await self.bench.leave(number)
 
-        waiting = [conversation for conversation in self.conversations if conversation.alone]
-        waiting.sort(key=lambda conversation: -conversation.seconds)
-        self._begun = {each.id: asyncio.ensure_future(play(each)) for each in waiting}
+
+def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[list[Conversation]]:
+    """Who follows whom, the same in every run: half of the tracks are for what waits or asks for its own port."""
+    plain = [each for each in conversations if not each.alone]
+    others = sorted((each for each in conversations if each.alone), key=lambda each: -each.seconds)
+    half = jobs // 2
+    if half == 0:
+        return [plain + others]
+    return [plain[n::half] for n in range(half)] + [_grouped(others[n :: jobs - half]) for n in range(jobs - half)]
+
+
+def _grouped(conversations: Sequence[Conversation]) -> list[Conversation]:
+    """Those that can share a port one behind the other."""
+    order: dict[tuple[object, ...], int] = {}
+    for each in conversations:
+        order.setdefault((each.is_unsociable, each.circumstances), len(order))
+    return sorted(conversations, key=lambda each: order[each.is_unsociable, each.circumstances])
 
 
 GATHERING = pytest.StashKey[Gathering]()

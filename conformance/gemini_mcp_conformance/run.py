@@ -47,7 +47,7 @@ class Options:
     examples: int = 100
     seed: int | None = None
     budget: float | None = None
-    jobs: int = 4
+    jobs: int = 5
     known: frozenset[str] = frozenset()
     told: Told = untold
 

@@ -25,7 +25,7 @@ DEFAULTS: Mapping[str, object] = {
     "spec_version": None,
     "examples": 100,
     "seed": None,
-    "jobs": 4,
+    "jobs": 5,
     "strict": False,
     "fail_fast": False,
     "budget": None,

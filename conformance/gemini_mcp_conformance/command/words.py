@@ -58,7 +58,7 @@ def choice_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--spec-version", metavar="X.Y.Z", help="the requirements as that version had them")
     group.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
     group.add_argument("--seed", type=int, metavar="N", help="generate other calls than always")
-    group.add_argument("--jobs", type=positive_count, default=4, metavar="N", help="ports at a time (default: 4)")
+    group.add_argument("--jobs", type=positive_count, default=5, metavar="N", help="ports at a time (default: 5)")
 
 
 def end_options(parser: argparse.ArgumentParser) -> None:

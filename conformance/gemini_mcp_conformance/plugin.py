@@ -123,7 +123,7 @@ class Gathering:
 
     async def _served(self) -> Served:
         """The schemas that the port serves."""
-        asked = Conversation("served", "The list of tools.", (Request("tools/list"),))
+        asked = Conversation("served", "The list of tools.", (Request("tools/list", pages=True),))
         pages = (await self.bench.play(asked)).exchanges
         tools = [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
         return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}

@@ -8,7 +8,7 @@ import argparse
 import json
 import multiprocessing
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,12 +91,13 @@ def _accusations(report: Report) -> tuple[str, ...]:
 FINE = ("pass", "not-applicable")
 
 
-def mutants() -> dict[str, Any]:
+def mutants(proofs: Iterable[Proof]) -> dict[str, Any]:
     """What the suite keeps of the defective ports."""
+    killed = {proof.trial.name for proof in proofs if not proof.complaints}
     return {
         "mutants": [
-            {"name": defect.name, "sentence": defect.sentence, "kills": list(defect.kills)}
-            for defect in DEFECTS.values()
+            {"name": name, "sentence": defect.sentence, "kills": list(defect.kills), "killed": name in killed}
+            for name, defect in DEFECTS.items()
         ]
     }
 
@@ -115,11 +116,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
     parser.add_argument("--write", action="store_true", help="keep the defective ports in the suite")
     options = parser.parse_args(arguments)
+    if options.write and options.names:
+        parser.error("--write keeps the result of all ports; name none.")
     todo = trials(options.names)
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
         proofs = [_told(proof, number, len(todo)) for number, proof in enumerate(pool.imap_unordered(prove, todo), 1)]
     if options.write:
-        kept().write_text(json.dumps(mutants(), indent=2) + "\n", encoding="utf-8")
+        kept().write_text(json.dumps(mutants(proofs), indent=2) + "\n", encoding="utf-8")
     return _summary(proofs)
 
 

@@ -99,6 +99,10 @@ def test_every_kind_of_golden_is_compared(of_reference: Mapping[str, Observation
     [
         ("session-appended", "chat-then-reply-by-id", {"result:text"}),
         ("session-under-cli-name", "chat-then-reply-by-id", {"result:session-id", "result:session-id:chat-reply"}),
+        ("reply-echoes-session", "reply-changes-session", {"result:session-id:chat-reply"}),
+        ("other-prefix", "failure-runs-once", {"error:prefix"}),
+        ("failure-is-success", "failure-runs-once", {"error:is-error"}),
+        ("is-error-is-text", "refused-then-served", {"arguments:prompt:null", "arguments:prompt:type", "cwd:missing"}),
     ],
 )
 def test_a_golden_alone_accuses_a_wrong_answer(defect: str, scenario: str, broken: set[str]) -> None:

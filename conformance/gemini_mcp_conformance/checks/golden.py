@@ -1,6 +1,6 @@
 """What a scenario's calls are answered with, compared with what the reference answered.
 
-A golden counts only for the very call and scripts it was written for, so that another specification is not judged by it.
+A golden counts only for the very call and scripts it was written for: what another specification asks is not judged.
 """
 
 from __future__ import annotations

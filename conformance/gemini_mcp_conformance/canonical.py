@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from gemini_mcp_conformance.memo import remembered
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.values import Json
 
@@ -18,6 +19,7 @@ LONG = 1024
 """Characters up to which a text is kept; of a longer one the digest is."""
 
 
+@remembered
 def canonical(exchange: Exchange) -> Mapping[str, Json]:
     """The answer to a call; empty when there is none."""
     if exchange.answer is None:

@@ -112,6 +112,9 @@ class Http:
     elsewhere: bool = False
 
 
+BUSY = 1_000_000
+"""Bytes that a slow port on a busy machine passes on in a second."""
+
 Step = Request | Notify | Raw | Await | Cancel | Release | End | Http
 _STEPS: Mapping[str, type[Step]] = {
     kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Http)
@@ -184,8 +187,9 @@ class Conversation:
 
 
 def seconds(step: Request | Raw) -> float:
-    """How long the scripts of a request take at least."""
-    return sum(play.get("wait", 0) for script in step.scripts for play in script.play)
+    """How long the scripts of a request take at least, and what they write, on a machine that is busy."""
+    plays = [play for script in step.scripts for play in script.play]
+    return sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in plays)
 
 
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:

@@ -144,13 +144,16 @@ def keep(gathering: Gathering) -> tuple[str, ...]:
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
-    """The conversations that can show a selected requirement; all of them when some requirement names none."""
+    """The conversations that can show a selected requirement; all of them when some requirement names none.
+
+    Those of the revisions can show any.
+    """
     if not options.selection.only:
         return tuple(every)
     shown = {id for conversation in every for id in conversation.requirements}
     if not ids <= shown:
         return tuple(every)
-    return tuple(conversation for conversation in every if ids.intersection(conversation.requirements))
+    return tuple(each for each in every if each.revision is not None or ids.intersection(each.requirements))
 
 
 def _is_useful(exploration: Exploration, ids: set[str]) -> bool:

@@ -6,6 +6,7 @@ What the protocol asks of any client is done here: ids, metadata of the stateles
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -30,6 +31,7 @@ class Session:
         self.is_stateless = False
         self._responses: list[Line] = []
         self._last_id = 0
+        self._reserved: set[int] = set()
         self._news = asyncio.Event()
         self._began = time.monotonic()
         self._tasks: set[asyncio.Task[bool]] = set()
@@ -38,12 +40,12 @@ class Session:
         await self.wire.open(self._on_line, self._news.set)
 
     def next_id(self) -> int:
-        self._last_id += 1
+        self._last_id = next(id for id in itertools.count(self._last_id + 1) if id not in self._reserved)
         return self._last_id
 
     def reserve(self, ids: Iterable[Json]) -> None:
         """Let no id of these be given to another request."""
-        self._last_id = max(self._last_id, *(id for id in ids if type(id) is int), 0)
+        self._reserved |= {id for id in ids if type(id) is int}
 
     @property
     def responses(self) -> list[Line]:

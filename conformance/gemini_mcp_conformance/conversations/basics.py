@@ -8,6 +8,7 @@ from gemini_mcp.spec import load_server
 from gemini_mcp_conformance.checks.tools import NO_CURSOR
 from gemini_mcp_conformance.conversation import Conversation, Notify, Request, call
 from gemini_mcp_conformance.conversations import Sources
+from gemini_mcp_conformance.plays import answers
 
 ORDER = 0
 
@@ -39,7 +40,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield Conversation(
         "unknown-tool",
         "A tool that nobody offers.",
-        (call("no-such-tool", {"prompt": "What is the capital of France?"}),),
+        (call("no-such-tool", {"prompt": "What is the capital of France?"}, answers("Paris.")),),
         "basics",
         ("tools:unknown", "tools:unknown:code"),
     )

@@ -9,7 +9,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 
-from gemini_mcp_conformance.conversation import Conversation, Json, Request, call
+from gemini_mcp_conformance.conversation import Conversation, Json, Request, call, path
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.values import table
@@ -47,6 +47,7 @@ TEXTS: Mapping[str, str] = {
 """Answers by what is odd in them."""
 
 TEXT = (
+    "stdio:encoding",
     "result:content",
     "result:success",
     "result:text",
@@ -200,7 +201,9 @@ def _listings(tool: str) -> Conversation:
     steps = [ask(tool, f"Which session, by {name}?", script) for name, script in listed.items()]
     if tool == "chat-reply":
         steps.append(ask(tool, "And by id?", listed["both"], sessionId="11111111-2222-3333-4444-555555555555"))
-    return Conversation(f"listings-{tool}", f"{tool}, when the list must be asked.", tuple(steps), "outcomes", FALLBACK)
+    steps.append(ask(tool, "Which session, elsewhere?", listed["both"], cwd=path("elsewhere")))
+    title, files = f"{tool}, when the list must be asked.", {"elsewhere": None}
+    return Conversation(f"listings-{tool}", title, tuple(steps), "outcomes", FALLBACK, files=files)
 
 
 def _noises(tool: str) -> Conversation:

@@ -59,7 +59,8 @@ def _steps() -> Iterable[Step]:
         yield call(tool, {"prompt": 7}, id=f"refused {tool}")
         yield call(tool, {"prompt": f"After a failed {tool}", **more}, answers("질문 🙂\n"), id=f"text {tool}")
         yield Request("tools/call", params, (answers("Progress."),))
-    yield from (Request("tools/list", id=""), Request("tools/list", id=0), call("no-such-tool", {"prompt": "x"}))
+    yield from (Request("tools/list", id=""), Request("tools/list", id=0))
+    yield call("no-such-tool", {"prompt": "x"}, answers("x"))
     yield Request("tools/call", {"name": "chat", "arguments": ["prompt"]})
     yield from _beside()
 

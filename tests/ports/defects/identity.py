@@ -34,11 +34,11 @@ class ServerInfoWithoutVersion(Port):
 
 
 @breaks("lifecycle:version:supported")
-class AlwaysNewestRevision(Port):
-    """Answers every initialize with the newest revision, though it speaks the others."""
+class RevisionOfItsOwn(Port):
+    """Answers every initialize with a revision that does not exist."""
 
     def initialize(self, params: Mapping[str, JSON]) -> Message:
-        return {**super().initialize(params), "protocolVersion": HANDSHAKE[-1]}
+        return {**super().initialize(params), "protocolVersion": "2025-12-31"}
 
 
 @breaks("lifecycle:version:unsupported")

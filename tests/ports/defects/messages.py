@@ -250,7 +250,7 @@ class PrettyToolList(Port):
         return super().encoded(message)
 
 
-@breaks("stdio:framing")
+@breaks("stdio:stdout")
 class HeadersBeforeMessages(Port):
     """Frames long messages with a Content-Length header, as language servers do."""
 

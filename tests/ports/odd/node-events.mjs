@@ -191,7 +191,7 @@ function problem(sentence, said, err, secrets = []) {
 
 function newest(listing) {
   const lines = `${listing.out}\n${listing.err}`.split("\n");
-  const entries = lines.map((line) => /^\s*(\d+)\.\s.*\[([^[\]\s]+)\][^[\]]*$/.exec(line)).filter(Boolean);
+  const entries = lines.map((line) => /^\s*(\d+)\.\s[^]*\[([^[\]\s]+)\][^[\]]*$/.exec(line)).filter(Boolean);
   return entries.sort((a, b) => a[1] - b[1]).at(-1)?.[2];
 }
 

@@ -234,8 +234,9 @@ async function sessionOf(call, answer, tool, values) {
   const listing = await execute(call, ["--list-sessions"], "", { cwd: values.cwd }, 5).catch((error) => {
     if (error instanceof Cancelled) throw error;
   });
-  const pattern = /^\s*(\d+)\.\s.*\[([^[\]\s]+)\][^[\]]*$/gm;
-  const entries = listing?.code === 0 ? [...`${listing.out}\n${listing.err}`.matchAll(pattern)] : [];
+  const pattern = /^\s*(\d+)\.\s[^]*\[([^[\]\s]+)\][^[\]]*$/;
+  const lines = listing?.code === 0 ? `${listing.out}\n${listing.err}`.split("\n") : [];
+  const entries = lines.map((line) => pattern.exec(line)).filter(Boolean);
   return entries.reduce((best, entry) => (Number(entry[1]) > Number(best?.[1] ?? 0) ? entry : best), undefined)?.[2];
 }
 

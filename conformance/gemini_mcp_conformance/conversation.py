@@ -24,6 +24,9 @@ AUTO = "\0auto"
 
 PATH = "$path"
 
+LISTING = 10
+"""Seconds that a port may wait for the list of sessions."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -184,8 +187,9 @@ class Conversation:
 
 
 def seconds(step: Request | Raw) -> float:
-    """How long the scripts of a request take at least."""
-    return sum(play.get("wait", 0) for script in step.scripts for play in script.play)
+    """How long the scripts of a request take at least, and a port that waits for a list that never ends."""
+    waits = sum(play.get("wait", 0) for script in step.scripts for play in script.play)
+    return waits + LISTING * any("hang" in play for script in step.scripts for play in script.list_sessions or ())
 
 
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:

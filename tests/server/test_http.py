@@ -126,12 +126,12 @@ def test_a_session_can_be_ended_and_a_version_must_be_supported(http: Address) -
     assert http.post(request("tools/list"), **headers)[0] == 404
 
 
-@pytest.mark.requirement("http:stateless:header", "http:stateless:method")
+@pytest.mark.requirement("http:stateless:header", "http:stateless:version", "http:stateless:method")
 def test_the_headers_of_a_stateless_request_must_match_it(http: Address) -> None:
     before = len(http.server.fake.calls())
     body, headers = stateless(chat("hello"))
-    for name in ("Mcp_Method", "Mcp_Name"):
-        for wrong in ({**headers, name: "other"}, {key: value for key, value in headers.items() if key != name}):
+    for name, other in (("Mcp_Method", "other"), ("Mcp_Name", "other"), ("MCP_Protocol_Version", REVISION)):
+        for wrong in ({**headers, name: other}, {key: value for key, value in headers.items() if key != name}):
             status, response = http.post(body, **wrong)
             assert (status, response["error"]["code"]) == (400, -32020)
     assert len(http.server.fake.calls()) == before

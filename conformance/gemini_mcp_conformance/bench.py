@@ -112,6 +112,8 @@ class Bench:
         """End every process, and wait for it: the loop may close afterwards."""
         for track in tuple(self._tracks):
             await self.leave(track)
+        for seat in tuple(self._seats):
+            await self._left(seat)
 
     def close(self) -> None:
         """End every process and remove every file of the run, however impatient whoever interrupts it is."""

@@ -115,6 +115,9 @@ class Http:
     elsewhere: bool = False
 
 
+BUSY = 1_000_000
+"""Bytes that a slow port on a busy machine passes on in a second."""
+
 Step = Request | Notify | Raw | Await | Cancel | Release | End | Http
 _STEPS: Mapping[str, type[Step]] = {
     kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Http)
@@ -187,9 +190,14 @@ class Conversation:
 
 
 def seconds(step: Request | Raw) -> float:
-    """How long the scripts of a request take at least, and a port that waits for a list that never ends."""
-    waits = sum(play.get("wait", 0) for script in step.scripts for play in script.play)
-    return waits + LISTING * any("hang" in play for script in step.scripts for play in script.list_sessions or ())
+    """How long the scripts of a request take at least, what they write included, on a machine that is busy.
+
+    A list that never ends takes as long as a port waits for it.
+    """
+    plays = [play for script in step.scripts for play in script.play]
+    written = sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in plays)
+    lists = [play for script in step.scripts for play in script.list_sessions or ()]
+    return written + LISTING * any("hang" in play for play in lists)
 
 
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:

@@ -32,10 +32,10 @@ from gemini_mcp_conformance.conversation import (
 from gemini_mcp_conformance.fake import Call, Fake, Play
 from gemini_mcp_conformance.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
-from gemini_mcp_conformance.session import Session, decode, encode, is_request
+from gemini_mcp_conformance.session import Session, encode, is_request
 from gemini_mcp_conformance.surroundings import directory, take_canaries
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.values import Json, inside
+from gemini_mcp_conformance.values import Json, decode, inside
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -52,7 +52,11 @@ class Patience:
 
     def shortened(self) -> Patience:
         """After a port has kept silent once, it is waited for less."""
-        return replace(self, answer=max(1.0, self.answer / 3), start=max(1.0, self.start / 3))
+        return replace(self, answer=max(3.0, self.answer / 2), start=max(1.0, self.start / 3))
+
+    def lost(self) -> Patience:
+        """In a conversation that has failed already, little more is waited for."""
+        return replace(self, answer=min(2.0, self.answer), start=min(1.0, self.start))
 
 
 @dataclass
@@ -171,6 +175,7 @@ class Player:
         open.last = self._last_run()
         if not answered:
             open.silence = "died" if self.session.wire.ended else "timeout"
+            self.patience = self.patience.lost()
 
     def _take(self, open: Open, only: bool) -> bool:
         if open.answers:

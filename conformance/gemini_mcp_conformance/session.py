@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gemini_mcp_conformance.http_wire import HttpWire
 from gemini_mcp_conformance.observation import Line
-from gemini_mcp_conformance.values import Json, inside, table
+from gemini_mcp_conformance.values import Json, decode, inside, table
 from gemini_mcp_conformance.wire import Wire
 
 HANDSHAKE = "2025-11-25"
@@ -98,7 +98,8 @@ class Session:
                 return condition()
             self._news.clear()
             try:
-                await asyncio.wait_for(self._news.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._news.wait()
             except TimeoutError:
                 return condition()
         return True
@@ -155,11 +156,3 @@ def encode(message: Json) -> bytes:
         return text.encode("utf-8") + b"\n"
     except UnicodeEncodeError:
         return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-
-
-def decode(data: bytes) -> Json:
-    """The JSON of a line, or None."""
-    try:
-        return json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None

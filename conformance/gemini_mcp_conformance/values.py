@@ -1,10 +1,19 @@
 """Values: JSON as it enters, of which nothing is known yet, looked at as a table or a list; pure."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 Json = Any
 """Any JSON value."""
+
+
+def decode(data: bytes) -> Json:
+    """The JSON of a line, or None."""
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def table(value: Json) -> Mapping[str, Json]:

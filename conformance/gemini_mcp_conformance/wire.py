@@ -91,7 +91,8 @@ class StdioWire:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(data)
-            await asyncio.wait_for(self._process.stdin.drain(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._process.stdin.drain()
         except (OSError, RuntimeError, TimeoutError):
             return False
         return True

@@ -60,7 +60,10 @@ def prove(trial: Trial) -> Proof:
     """Run the suite on one port."""
     only = (trial.killer,) if trial.killer else ()
     examples = DEFECTIVE_EXAMPLES if trial.killer else ODD_EXAMPLES
-    report = run(Options(Target(trial.command), Selection(only=only), examples=examples, budget=BUDGET))
+    target, is_defective = Target(trial.command), trial.killer is not None
+    report = run(
+        Options(target, Selection(only=only), is_defective, fail_fast=is_defective, examples=examples, budget=BUDGET)
+    )
     return Proof(trial, _survival(report) if trial.killer else _accusations(report))
 
 

@@ -10,8 +10,7 @@ from gemini_mcp_conformance.checks.cancel import has_survivors
 from gemini_mcp_conformance.conversation import Json
 from gemini_mcp_conformance.observation import Exchange, Observation, Web
 from gemini_mcp_conformance.registry import OfObservation, Spared, check, check_all
-from gemini_mcp_conformance.session import decode
-from gemini_mcp_conformance.values import inside, table
+from gemini_mcp_conformance.values import decode, inside, table
 from gemini_mcp_conformance.witness import shown
 
 MANIFEST = load_manifest()

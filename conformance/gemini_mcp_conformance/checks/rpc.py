@@ -9,9 +9,9 @@ from gemini_mcp_conformance.attribution import same_id
 from gemini_mcp_conformance.conversation import AUTO, Notify, Raw, Request
 from gemini_mcp_conformance.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.registry import Spared, check, check_all
-from gemini_mcp_conformance.session import decode, is_request
+from gemini_mcp_conformance.session import is_request
 from gemini_mcp_conformance.timeline import strays
-from gemini_mcp_conformance.values import Json, inside, table
+from gemini_mcp_conformance.values import Json, decode, inside, table
 from gemini_mcp_conformance.witness import shown
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")

@@ -1,8 +1,12 @@
 """What a port writes to its stdout and stderr."""
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
 from gemini_mcp_conformance.expectation import answer
-from gemini_mcp_conformance.observation import Observation
+from gemini_mcp_conformance.observation import Line, Observation
 from gemini_mcp_conformance.registry import check_all
+from gemini_mcp_conformance.values import decode, table
 from gemini_mcp_conformance.witness import shown
 
 PRIVATE = 16
@@ -15,8 +19,12 @@ def writes(observation: Observation) -> bool:
 
 @check_all("stdio:framing", judges=writes)
 def every_line_is_one_message(observation: Observation) -> list[str]:
-    open_lines = [line.data for line in observation.received if not line.ended and observation.died is None]
-    return [f"The port ended with {open_lines[0]!r} and no newline behind it."] if open_lines else []
+    received = list(observation.received)
+    open_lines = [line.data for line in received if not line.ended and observation.died is None]
+    if open_lines:
+        return [f"The port ended with {open_lines[0]!r} and no newline behind it."]
+    spread = [run for run in _runs_of_other_lines(received) if len(run) > 1 and table(decode(b"\n".join(run)))]
+    return [f"The port spread a message over {len(spread[0])} lines, from {spread[0][0]!r} on."] if spread else []
 
 
 @check_all("stdio:stdout", judges=writes)
@@ -42,6 +50,13 @@ def private(observation: Observation) -> list[str]:
     given = [each.arguments.get(key) for each in observation.calls for key in ("prompt", "systemPrompt")]
     answers = [found.text for each in observation.calls if (found := answer(each)) is not None]
     return [text for text in (*given, *answers) if isinstance(text, str) and len(text.strip()) >= PRIVATE]
+
+
+def _runs_of_other_lines(lines: Iterable[Line]) -> Iterator[list[bytes]]:
+    """The lines that are no message, those together that follow each other."""
+    for is_message, run in groupby(lines, key=lambda line: bool(line.table)):
+        if not is_message:
+            yield [line.data for line in run]
 
 
 def _is_text(data: bytes) -> bool:

@@ -23,7 +23,7 @@ from gemini_mcp_conformance.texts import (
 )
 from gemini_mcp_conformance.values import Json
 
-ORDER = 20
+ORDER = 80
 PHASE = "boundaries"
 
 WRONG: Mapping[str, Json] = {

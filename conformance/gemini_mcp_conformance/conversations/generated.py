@@ -21,7 +21,7 @@ from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.texts import MODEL, SESSION, canaries
 from gemini_mcp_conformance.values import Json, inside, items
 
-ORDER = 30
+ORDER = 90
 PHASE = "generated"
 
 FRAGMENTS = (

@@ -144,11 +144,14 @@ def keep(gathering: Gathering) -> tuple[str, ...]:
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
-    """The conversations that can show a selected requirement; all of them when some requirement names none."""
+    """The conversations that can show a selected requirement; all of them when some requirement names none.
+
+    Whatever is played shows whether transports are equivalent.
+    """
     if not options.selection.only:
         return tuple(every)
     shown = {id for conversation in every for id in conversation.requirements}
-    if not ids <= shown:
+    if not ids & shown or not ids <= {*shown, "http:equivalence"}:
         return tuple(every)
     return tuple(conversation for conversation in every if ids.intersection(conversation.requirements))
 

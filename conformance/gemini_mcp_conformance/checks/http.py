@@ -174,7 +174,8 @@ def closed_connection_cancels(exchange: Exchange) -> list[str]:
 def result_is_that_over_stdio(observation: Observation) -> list[str]:
     assert observation.twin is not None
     pairs = zip(observation.calls, observation.twin.calls, strict=False)
-    differing = [(here, there) for here, there in pairs if _gist(here) != _gist(there)]
+    settled = [pair for pair in pairs if not any(each.silence == "cancelled" for each in pair)]
+    differing = [(here, there) for here, there in settled if _gist(here) != _gist(there)]
     return [f"The port answered {here.label} over HTTP with {shown(_gist(here))}, "
             f"and over stdio with {shown(_gist(there))}." for here, there in differing[:1]]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,12 +19,12 @@ PLAYED = ("--only", "cancel:others", "--only", "result:text:surrogate", "--only"
 
 
 @contextmanager
-def serving(command: Sequence[str], stream: str) -> Iterator[str]:
+def serving(command: Sequence[str], stream: str) -> Generator[str]:
     """The address that a running port names at the end of the first line of a stream."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    running = subprocess.Popen(command, stdin=subprocess.DEVNULL, **pipes)
+    running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        told = getattr(running, stream)
+        told = running.stderr if stream == "stderr" else running.stdout
+        assert told is not None
         yield told.readline().decode("utf-8").split()[-1]
     finally:
         running.terminate()

@@ -1,10 +1,14 @@
-"""Every requirement of the server profile is proven of the reference: by a marked test, a case or a scenario."""
+"""Every requirement of the server profile is proven of the reference, checked of a port, and shown by a mutant.
+
+The reference proves it by a marked test, a case or a scenario.
+"""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 from gemini_mcp.spec import load_documents, load_requirements
+from gemini_mcp_conformance import checks, registry
 
 TESTS = Path(__file__).parent / "server"
 
@@ -24,13 +28,20 @@ def played() -> Iterator[str]:
             yield from document["requirements"]
 
 
+def demanded() -> set[str]:
+    """The requirements of the server that anything can show."""
+    every = load_requirements()
+    return {each.id for each in every if each.profile == "server" and each.excluded is None}
+
+
 def test_every_requirement_of_the_server_is_proven() -> None:
-    demanded = {
-        requirement.id
-        for requirement in load_requirements()
-        if requirement.profile == "server" and requirement.excluded is None
-    }
-    assert sorted(demanded - {*marked(), *played()}) == []
+    assert sorted(demanded() - {*marked(), *played()}) == []
+
+
+def test_every_requirement_of_the_server_has_a_check_and_every_check_a_requirement() -> None:
+    checks.load()
+    checked = {check.requirement for check in registry.checks()}
+    assert sorted(demanded() ^ checked) == []
 
 
 def test_no_marker_names_a_requirement_that_does_not_exist() -> None:

@@ -12,7 +12,10 @@ from gemini_mcp_conformance.values import Json, inside, table
 
 @dataclass(eq=False)
 class Open:
-    """A request that the player has sent, while it is played. `mark` and `last` are numbers of the fake's journal."""
+    """A request that the player has sent, while it is played. `mark` and `last` are numbers of the fake's journal.
+
+    `is_page` says that it asks for a further page of a step's list.
+    """
 
     step_number: int
     step: Request | Raw
@@ -25,6 +28,7 @@ class Open:
     leftovers: tuple[str, ...] = ()
     canaries: tuple[str, ...] = ()
     cwd: Directory = "none"
+    is_page: bool = False
 
     @property
     def id(self) -> Json:

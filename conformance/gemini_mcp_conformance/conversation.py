@@ -32,7 +32,8 @@ LISTING = 10
 class Request:
     """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
 
-    `bare` leaves `params` as they are, without the metadata that a stateless request carries.
+    `bare` leaves `params` as they are, without the metadata that a stateless request carries. `pages` asks for every
+    page behind the first as well.
     """
 
     kind: ClassVar[str] = "request"
@@ -43,6 +44,7 @@ class Request:
     until: Until = "answered"
     id: Json = AUTO
     bare: bool = False
+    pages: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from gemini_mcp_conformance.attribution import Open, claimed, exchange, is_late
 from gemini_mcp_conformance.conversation import (
@@ -35,7 +36,10 @@ from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation
 from gemini_mcp_conformance.session import Session, encode, is_request
 from gemini_mcp_conformance.surroundings import directory, take_canaries
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.values import Json, decode, inside
+from gemini_mcp_conformance.values import Json, decode, inside, table
+
+PAGES = 50
+"""Pages of one list that are asked for, though it may go on."""
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -101,7 +105,7 @@ class Player:
             stderr=self.session.wire.stderr(),
             died=self._death(),
             web=tuple(wire.web[asked:]) if isinstance(wire, HttpWire) else (),
-            ids=tuple(open.id for open in self.opens if isinstance(open.step, Request)),
+            ids=tuple(open.id for open in self.opens if isinstance(open.step, Request) and not open.is_page),
         )
 
     async def _step(self, number: int, step: Step) -> None:
@@ -127,7 +131,19 @@ class Player:
     async def _request(self, number: int, step: Request) -> None:
         id = self.session.next_id() if step.id == AUTO else step.id
         message = self.session.request(id, step.method, self._located(step.params), step.bare)
-        await self._opened(number, step, message, lambda: self.session.send(message, self.patience.answer))
+        open = await self._opened(number, step, message, lambda: self.session.send(message, self.patience.answer))
+        if step.pages:
+            await self._pages(number, step, open)
+
+    async def _pages(self, number: int, step: Request, open: Open) -> None:
+        """Ask for the pages behind the first, as long as each names a new one."""
+        seen: set[str] = set()
+        while isinstance(cursor := next_cursor(open.answers), str) and cursor not in seen and len(seen) < PAGES:
+            seen.add(cursor)
+            following = replace(step, params={**table(step.params), "cursor": cursor}, id=AUTO, pages=False)
+            message = self.session.request(self.session.next_id(), step.method, following.params)
+            send = partial(self.session.send, message, self.patience.answer)
+            open = await self._opened(number, following, message, send, True)
 
     async def _raw(self, number: int, step: Raw) -> None:
         edges = (0, *step.cuts, len(step.data))
@@ -140,11 +156,16 @@ class Player:
             await self.session.send_bytes(pieces, message)
 
     async def _opened(
-        self, number: int, step: Request | Raw, message: Mapping[str, Json], send: Callable[[], Awaitable[Line]]
-    ) -> None:
+        self,
+        number: int,
+        step: Request | Raw,
+        message: Mapping[str, Json],
+        send: Callable[[], Awaitable[Line]],
+        is_page: bool = False,
+    ) -> Open:
         before = self._temporary()
         cwd = directory(inside(message, "params", "arguments", "cwd"), self.place.work)
-        open = Open(number, step, message, self._last_run(), cwd=cwd)
+        open = Open(number, step, message, self._last_run(), cwd=cwd, is_page=is_page)
         self.opens.append(open)
         self._load()
         open.sent = await send()
@@ -154,6 +175,7 @@ class Player:
             open.canaries = take_canaries(self.place) if open.has_canary else ()
         elif step.until == "started":
             await self._poll(lambda: bool(self._runs_of(open)), self.patience.start)
+        return open
 
     def _load(self) -> None:
         """What gemini plays: for one open request its scripts in order, for several each its own, by the prompt."""
@@ -296,6 +318,11 @@ class Player:
             "transport": self.session.wire.transport,
             "gemini": self.conversation.gemini,
         }
+
+
+def next_cursor(answers: Sequence[Line]) -> Json:
+    """The cursor of the page behind an answer, or None."""
+    return inside(answers[0].table, "result", "nextCursor") if answers else None
 
 
 def _run(call: Call) -> Run:

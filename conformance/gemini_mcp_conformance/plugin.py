@@ -23,6 +23,7 @@ from gemini_mcp_conformance.judging import Finding, judge, judge_death
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.progress import Told, untold
 from gemini_mcp_conformance.registry import Check
+from gemini_mcp_conformance.tracks import tracks_of
 from gemini_mcp_conformance.values import inside, items, table
 from gemini_mcp_conformance.wire import Unreachable
 
@@ -56,7 +57,6 @@ class Gathering:
     greeting: Exchange | None = None
     _begun: dict[str, asyncio.Future[Observation]] = field(default_factory=dict[str, "asyncio.Future[Observation]"])
     _tracks: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
-    _overheard: set[str] = field(default_factory=set[str])
     _deadline: float | None = None
 
     @property
@@ -85,13 +85,14 @@ class Gathering:
         return tuple(finding for finding in found if self.fatal(finding))
 
     async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
-        if conversation.id in self._overheard:
+        playing = self._begun.get(conversation.id)
+        if playing is None:
             return ()
         try:
-            observation = await self._within_budget(asyncio.shield(self._begun[conversation.id]))
+            observation = await self._within_budget(asyncio.shield(playing))
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
-        self._overheard.add(conversation.id)
+        del self._begun[conversation.id]
         return self._judged(observation)
 
     def _judged(self, observation: Observation) -> tuple[Finding, ...]:
@@ -103,10 +104,9 @@ class Gathering:
 
     def _overhear(self) -> Iterator[Finding]:
         """The findings of what has been played before its turn has come."""
-        for id, future in self._begun.items():
-            if id not in self._overheard and future.done() and future.exception() is None:
-                self._overheard.add(id)
-                yield from self._judged(future.result())
+        for id, playing in tuple(self._begun.items()):
+            if playing.done() and playing.exception() is None:
+                yield from self._judged(self._begun.pop(id).result())
 
     async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
@@ -123,7 +123,7 @@ class Gathering:
 
     async def _served(self) -> Served:
         """The schemas that the port serves."""
-        asked = Conversation("served", "The list of tools.", (Request("tools/list"),))
+        asked = Conversation("served", "The list of tools.", (Request("tools/list", pages=True),))
         pages = (await self.bench.play(asked)).exchanges
         tools = [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
         return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}
@@ -133,9 +133,9 @@ class Gathering:
         for task in self._tracks:
             task.cancel()
         await asyncio.gather(*self._tracks, return_exceptions=True)
-        for future in self._begun.values():
-            if not future.cancel():
-                future.exception()
+        for playing in self._begun.values():
+            if not playing.cancel():
+                playing.exception()
         await self.bench.end()
 
     async def _greeted(self) -> bool:
@@ -166,7 +166,7 @@ class Gathering:
 
     def _begin(self) -> None:
         """Begin every track."""
-        if not self._begun:
+        if not self._tracks:
             loop = asyncio.get_running_loop()
             self._begun = {conversation.id: loop.create_future() for conversation in self.conversations}
             tracks = enumerate(tracks_of(self.conversations, self.bench.limit or self.jobs))
@@ -175,31 +175,13 @@ class Gathering:
     async def _follow(self, number: int, track: Sequence[Conversation]) -> None:
         """Play the conversations of a track, one after the other."""
         for conversation in track:
-            future = self._begun[conversation.id]
+            playing = self._begun[conversation.id]
             try:
-                future.set_result(await self.bench.play(conversation, number))
+                playing.set_result(await self.bench.play(conversation, number))
             except Exception as error:
-                future.set_exception(error)
+                playing.set_exception(error)
         if number:
             await self.bench.leave(number)
-
-
-def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[list[Conversation]]:
-    """Who follows whom, the same in every run: half of the tracks are for what waits or asks for its own port."""
-    plain = [each for each in conversations if not each.alone]
-    others = sorted((each for each in conversations if each.alone), key=lambda each: -each.seconds)
-    half = jobs // 2
-    if half == 0:
-        return [plain + others]
-    return [plain[n::half] for n in range(half)] + [_grouped(others[n :: jobs - half]) for n in range(jobs - half)]
-
-
-def _grouped(conversations: Sequence[Conversation]) -> list[Conversation]:
-    """Those that can share a port one behind the other."""
-    order: dict[tuple[object, ...], int] = {}
-    for each in conversations:
-        order.setdefault((each.is_unsociable, each.circumstances), len(order))
-    return sorted(conversations, key=lambda each: order[each.is_unsociable, each.circumstances])
 
 
 GATHERING = pytest.StashKey[Gathering]()

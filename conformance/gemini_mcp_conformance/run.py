@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gemini_mcp.spec import Requirement, SpecError, load_manifest, load_requirements
-from gemini_mcp_conformance import cases, checks, conversations, report, session_tests
+from gemini_mcp_conformance import cases, checks, conversations, mutants, report, session_tests
 from gemini_mcp_conformance.bench import Bench
 from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.errors import UsageError
@@ -203,6 +203,7 @@ def to_report(
         strict=options.strict,
         exit=exit_code(judgements, gathering, options.strict),
         judgements=judgements,
+        mutants=mutants.score(),
         notes=(*unreached, *(f"The suite failed in {fault}" for fault in gathering.faults)),
     )
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from gemini_mcp_conformance.fake import Call, Fake, Play
+from gemini_mcp_conformance.mutants import mutants
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
 
 JSON = Any
@@ -144,17 +145,9 @@ def initialize(client: Client, version: str = "2024-11-05") -> JSON:
     return answer
 
 
-@pytest.mark.parametrize(
-    "command", [entry["command"] for entry in DEFECTS + ODD], ids=lambda command: Path(command[-1]).stem
-)
-def test_every_port_starts_and_lists_its_tools(command: list[str], tmp_path: Path) -> None:
-    client = Client(command, tmp_path)
-    try:
-        initialize(client)
-        client.send({"id": 2, "method": "tools/list", "params": {}})
-        client.read_until(b'"inputSchema"')
-    finally:
-        client.end()
+def test_the_suite_keeps_every_defect_and_has_found_it() -> None:
+    expected = [(each["name"], each["sentence"], tuple(each["kills"]), True) for each in DEFECTS]
+    assert [(each.name, each.sentence, each.kills, each.is_killed) for each in mutants()] == expected
 
 
 def test_every_defect_says_what_is_wrong_and_which_requirements_it_breaks() -> None:

@@ -15,22 +15,40 @@ from gemini_mcp_conformance.registry import check, check_all
 from gemini_mcp_conformance.values import Json, inside, items, table
 
 CODE = -32602
+NO_CURSOR = "no-such-page"
+"""A cursor that no port has given."""
 
 
-def listings(observation: Observation) -> list[Exchange]:
-    """The pages that together are one list: from the first to the one without a cursor."""
-    pages = [exchange for exchange in observation.exchanges if exchange.method == "tools/list"]
-    return [page for page in pages if page.result is not None]
+def lists(observation: Observation) -> list[list[Exchange]]:
+    """Each list that was asked for, as its pages."""
+    found: list[list[Exchange]] = []
+    for exchange in observation.exchanges:
+        cursor = exchange.params.get("cursor")
+        if exchange.method == "tools/list" and cursor is None:
+            found.append([exchange])
+        elif exchange.method == "tools/list" and found and cursor == _next(found[-1]):
+            found[-1].append(exchange)
+    return found
+
+
+def whole_lists(observation: Observation) -> list[list[Mapping[str, Json]]]:
+    """The tools of each list that was answered and read to its last page."""
+    whole = [pages for pages in lists(observation) if pages[-1].result is not None and _next(pages) is None]
+    return [[table(tool) for page in pages for tool in items(inside(page.result, "tools"))] for pages in whole]
 
 
 def lists_all(observation: Observation) -> bool:
-    """Whether the list was asked for, and read to its last page."""
-    asked = [exchange for exchange in observation.exchanges if exchange.method == "tools/list"]
-    return bool(asked) and not any((page.result or {}).get("nextCursor") for page in asked[-1:])
+    """Whether a list was read to its last page, or there was none to be had."""
+    found = lists(observation)
+    return bool(whole_lists(observation)) or (bool(found) and all(pages[0].result is None for pages in found))
 
 
 def tools(observation: Observation) -> list[Mapping[str, Json]]:
-    return [table(tool) for page in listings(observation) for tool in items(inside(page.result, "tools"))]
+    return next(iter(whole_lists(observation)), [])
+
+
+def _next(pages: list[Exchange]) -> Json:
+    return inside(pages[-1].result, "nextCursor")
 
 
 def tool(observation: Observation, name: str) -> Mapping[str, Json] | None:
@@ -91,10 +109,22 @@ def every_schema_is_valid(observation: Observation) -> list[str]:
 
 @check_all("tools:unique", judges=lists_all)
 def names_are_unique(observation: Observation) -> list[str]:
-    pages = listings(observation)
-    names = [tool.get("name") for tool in tools(observation)] if len(pages) == 1 else []
+    names = [tool.get("name") for tool in tools(observation)]
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     return [f"The port offers {name!r} more than once." for name in twice]
+
+
+@check_all("tools:order", judges=lambda observation: len(whole_lists(observation)) > 1)
+def the_order_stays(observation: Observation) -> list[str]:
+    first, *others = ([tool.get("name") for tool in found] for found in whole_lists(observation))
+    changed = [names for names in others if names != first]
+    return [f"The port listed the tools {first!r} and then {changed[0]!r}."] if changed else []
+
+
+@check("tools:cursor", judges=lambda exchange: exchange.params.get("cursor") == NO_CURSOR)
+def unknown_cursor_is_a_wrong_parameter(exchange: Exchange) -> list[str]:
+    code = (exchange.error or {}).get("code")
+    return [] if code == CODE else [f"The port answered an unknown cursor with {code!r}, and should answer -32602."]
 
 
 @check("tools:unknown", judges=lambda exchange: _is_unknown(exchange))

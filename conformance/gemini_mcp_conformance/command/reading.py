@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gemini_mcp.spec import Requirement, load_requirements
-from gemini_mcp_conformance import checks, conversations, host, registry, report
+from gemini_mcp_conformance import checks, conversations, host, mutants, registry, report
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
 
@@ -17,7 +17,7 @@ examples:
   gemini-mcp-conformance list
   gemini-mcp-conformance list --direction host
 """
-EXPLAIN = """Show all about one requirement: its sentence, source, checks and some examples.
+EXPLAIN = """Show all about one requirement: its sentence, source, checks, examples, and faults that only it finds.
 
 example:
   gemini-mcp-conformance explain tools:schema
@@ -69,6 +69,8 @@ def _lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:
     shown = [conversation for conversation in every if requirement.id in conversation.requirements]
     for conversation in shown[:SHOWN]:
         yield f"example  {conversation.id}: {conversation.title}"
+    for mutant in mutants.killed_only_by(requirement.id):
+        yield f"only it  {mutant.name}: {mutant.sentence}"
 
 
 def _host_lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:

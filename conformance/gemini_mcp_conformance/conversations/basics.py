@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec import load_server
+from gemini_mcp_conformance.checks.tools import NO_CURSOR
 from gemini_mcp_conformance.conversation import Conversation, Notify, Request, call
 from gemini_mcp_conformance.conversations import Sources
 
@@ -15,11 +16,18 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """In the order of what explains most."""
     yield Conversation(
         "tools",
-        "The list of tools.",
-        (Request("tools/list"),),
+        "The list of tools, twice.",
+        (Request("tools/list", pages=True), Request("tools/list", pages=True)),
         "basics",
-        ("tools:schema", "tools:unique", *(f"tools:{tool.name}" for tool in load_server(sources.spec).tools)),
+        (
+            "tools:schema",
+            "tools:unique",
+            "tools:order",
+            *(f"tools:{tool.name}" for tool in load_server(sources.spec).tools),
+        ),
     )
+    cursor = (Request("tools/list", {"cursor": NO_CURSOR}),)
+    yield Conversation("tools-cursor", "A page of tools that nobody named.", cursor, "basics", ("tools:cursor",))
     yield Conversation("ping", "A ping.", (Request("ping"),), "basics", ("lifecycle:ping",))
     yield Conversation(
         "unknown-method",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gemini_mcp_conformance.conversation import Raw, Request
@@ -102,6 +102,13 @@ def exchange(
         silence=open.silence,
         **frame,
     )
+
+
+def is_late(line: Line, cancelled: Iterable[Json], opens: Iterable[Open]) -> bool:
+    """Whether a line answers a request that an earlier conversation has cancelled, and is about nothing in this one."""
+    if not line.is_response or any(open.is_answered_by(line) for open in opens):
+        return False
+    return any(same_id(line.table.get("id"), id) for id in cancelled)
 
 
 def _owner(opens: Sequence[Open], run: Run) -> Open | None:

@@ -24,6 +24,9 @@ AUTO = "\0auto"
 
 PATH = "$path"
 
+LISTING = 10
+"""Seconds that a port may wait for the list of sessions."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -189,9 +192,14 @@ class Conversation:
 
 
 def seconds(step: Request | Raw) -> float:
-    """How long the scripts of a request take at least, and what they write, on a machine that is busy."""
+    """How long the scripts of a request take at least, what they write included, on a machine that is busy.
+
+    A list that never ends takes as long as a port waits for it.
+    """
     plays = [play for script in step.scripts for play in script.play]
-    return sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in plays)
+    written = sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in plays)
+    lists = [play for script in step.scripts for play in script.list_sessions or ()]
+    return written + LISTING * any("hang" in play for play in lists)
 
 
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:

@@ -10,11 +10,11 @@ import asyncio
 import itertools
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from gemini_mcp_conformance.attribution import Open, claimed, exchange
+from gemini_mcp_conformance.attribution import Open, claimed, exchange, is_late
 from gemini_mcp_conformance.conversation import (
     AUTO,
     Await,
@@ -75,6 +75,7 @@ class Player:
     opens: list[Open] = field(default_factory=list[Open])
     exit: Exit | None = None
     _sent_noise: bool = False
+    _cancelled: tuple[Json, ...] = ()
 
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
@@ -82,12 +83,13 @@ class Player:
         wire = self.session.wire
         asked = 0 if first or not isinstance(wire, HttpWire) else len(wire.web)
         before = self._temporary()
+        self._cancelled = tuple(self.session.cancelled)
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
         for number, step in enumerate(self.conversation.steps):
             await self._step(number, step)
         await self._finish()
         runs = tuple(self._examined(run) for run in self._runs())
-        lines = tuple(self.session.lines[begin:])
+        lines = tuple(line for line in self.session.lines[begin:] if not is_late(line, self._cancelled, self.opens))
         by_open, unclaimed = claimed(self.opens, runs)
         exchanges = [exchange(open, self.opens, by_open, lines, self._frame()) for open in self.opens]
         return Observation(
@@ -205,13 +207,16 @@ class Player:
         since = list(itertools.takewhile(lambda line: line.order > sent, reversed(self.session.responses)))
         known = [other for other in self.opens if other is not open]
         own = [line for line in since if open.is_answered_by(line)]
-        strays = [line for line in since if not (self._answers_no_request(line) or _is_theirs(line, known))]
+        strays = [line for line in since if not (self._answers_no_request(line) or self._is_theirs(line, known))]
         open.answers = tuple(own or (strays if only else ()))[:1]
         return bool(open.answers)
 
     def _answers_no_request(self, line: Line) -> bool:
         """Whether a response without an id can be about a line of this conversation that was no request."""
         return self._sent_noise and line.table.get("id") is None
+
+    def _is_theirs(self, line: Line, opens: Sequence[Open]) -> bool:
+        return any(open.is_answered_by(line) for open in opens) or is_late(line, self._cancelled, opens)
 
     async def _cancel(self, open: Open) -> None:
         open.silence = "cancelled" if open.is_pending else open.silence
@@ -324,7 +329,3 @@ def _run(call: Call) -> Run:
     understood = understand(call.argv)
     prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
     return Run(call, understood, prompt)
-
-
-def _is_theirs(line: Line, opens: Iterable[Open]) -> bool:
-    return any(open.is_answered_by(line) for open in opens)

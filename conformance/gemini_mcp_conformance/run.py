@@ -146,12 +146,12 @@ def keep(gathering: Gathering) -> tuple[str, ...]:
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
     """The conversations that can show a selected requirement; all of them when some requirement names none.
 
-    Those of the revisions can show any.
+    Those of the revisions can show any, and whatever is played shows whether transports are equivalent.
     """
     if not options.selection.only:
         return tuple(every)
     shown = {id for conversation in every for id in conversation.requirements}
-    if not ids <= shown:
+    if not ids & shown or not ids <= {*shown, "http:equivalence"}:
         return tuple(every)
     return tuple(each for each in every if each.revision is not None or ids.intersection(each.requirements))
 

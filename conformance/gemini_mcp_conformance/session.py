@@ -29,6 +29,8 @@ class Session:
         self.lines: list[Line] = []
         self.revision = HANDSHAKE
         self.is_stateless = False
+        self.cancelled: list[Json] = []
+        """The ids of the requests that were cancelled, which may be answered late."""
         self._responses: list[Line] = []
         self._last_id = 0
         self._reserved: set[int] = set()
@@ -82,6 +84,7 @@ class Session:
 
     async def cancel(self, id: Json) -> None:
         """Cancel a request as a client of this era and transport does."""
+        self.cancelled.append(id)
         if self.is_stateless and isinstance(self.wire, HttpWire):
             await self.wire.abandon(id)
             return

@@ -41,8 +41,9 @@ def decide(
 def replay_command(conversation: str, target: Target) -> str:
     """The command that shows one conversation again."""
     fake = f" --fake {shlex.quote(str(target.fake))}" if target.fake else ""
-    end = f"--url {shlex.quote(target.url)}{fake}" if target.url else f"-- {shlex.join(target.command)}"
-    return f"gemini-mcp-conformance replay {shlex.quote(conversation)} {end}"
+    address = f" --url {shlex.quote(target.url)}{fake}" if target.url else ""
+    command = f" -- {shlex.join(target.command)}" if target.command or not target.url else ""
+    return f"gemini-mcp-conformance replay {shlex.quote(conversation)}{address}{command}"
 
 
 def _judgement(requirement: Requirement, findings: Sequence[Finding], circumstances: Circumstances) -> Judgement:

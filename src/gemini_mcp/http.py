@@ -17,6 +17,7 @@ from typing import Any
 import uvicorn
 from mcp.server.lowlevel.server import Server
 from mcp.server.sse import SseServerTransport
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
@@ -25,6 +26,7 @@ from gemini_mcp.calls import Calls
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.guard import Application, Message, Receive, Send, gate, guarded
 from gemini_mcp.options import Options, is_loopback
+from gemini_mcp.posts import reading
 from gemini_mcp.server import build
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.transport import SIGNALS
@@ -91,9 +93,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _application(server: Server[Any], transport: str) -> Application:
     if transport == "http":
-        return server.streamable_http_app(
+        application = server.streamable_http_app(
             streamable_http_path=PATHS["http"], max_request_body_size=MAX_BODY, host="", transport_security=None
         )
+        return RequestBodyLimitMiddleware(reading(application), MAX_BODY)
     return _sse(server)
 
 

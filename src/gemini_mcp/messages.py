@@ -1,4 +1,4 @@
-"""Lines of the stdio transport: bytes in, JSON-RPC messages out, and back. Pure.
+"""Lines and bodies of the transports: bytes in, JSON-RPC messages out, and back. Pure.
 
 Only what every message undergoes belongs here; what a method means is the server's affair.
 """
@@ -15,13 +15,16 @@ from gemini_mcp.template import Json
 
 ENCODER = json.JSONEncoder(ensure_ascii=False)
 
+AS_SENT = "gemini_mcp.as_sent"
+"""The key under which a transport that cannot hand on all that a client has sent keeps the parameters of a request."""
+
 PIECE = 1 << 16
 """Characters of a text that are turned into bytes at once."""
 
 
 @dataclass(frozen=True)
 class Malformed:
-    """The answer to a line that is no message."""
+    """The answer to a line or a body that is no message."""
 
     answer: bytearray
 
@@ -47,25 +50,30 @@ class Lines:
 
 
 def read(line: bytes) -> JSONRPCMessage | Malformed:
-    """The message that a line holds."""
+    """The message that a line or a body holds."""
     try:
         value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return _malformed(PARSE_ERROR, "The line is no JSON.", None)
+        return malformed(PARSE_ERROR, "The message is no JSON.", None)
     if not _is_object(value):
-        return _malformed(INVALID_REQUEST, "The message is no JSON object; batches are not supported.", None)
+        return malformed(INVALID_REQUEST, "The message is no JSON object; batches are not supported.", None)
     try:
         message = jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError:
-        return _malformed(INVALID_REQUEST, "The message is no JSON-RPC 2.0 request.", _usable_id(value))
+        return malformed(INVALID_REQUEST, "The message is no JSON-RPC 2.0 request.", _usable_id(value))
     if "id" in value and isinstance(message, JSONRPCNotification):
-        return _malformed(INVALID_REQUEST, "The id of a request is a string or an integer.", None)
+        return malformed(INVALID_REQUEST, "The id of a request is a string or an integer.", None)
     return message
 
 
 def write(message: JSONRPCMessage) -> bytearray:
     """The line that carries a message."""
     return _line(message.model_dump(by_alias=True, exclude_unset=True))
+
+
+def malformed(code: int, message: str, id: Json) -> Malformed:
+    """The answer to what is no message."""
+    return Malformed(_line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}))
 
 
 def _line(value: Json) -> bytearray:
@@ -114,10 +122,6 @@ def _is_object(value: Json) -> bool:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
-
-
-def _malformed(code: int, message: str, id: Json) -> Malformed:
-    return Malformed(_line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}))
 
 
 def _usable_id(value: Mapping[str, Json]) -> Json:

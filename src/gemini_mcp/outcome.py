@@ -6,12 +6,11 @@ A new way to end is a new record here; what is said of it stands in `outcome.jso
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import isfinite
-from typing import cast
 
 from gemini_mcp.answer import find
 from gemini_mcp.errors import CallerError
 from gemini_mcp.redaction import Secrets, redact
+from gemini_mcp.sayable import sayable, whole
 from gemini_mcp.template import Json
 from gemini_mcp.wording import OutcomeSpec, Sentence
 
@@ -163,9 +162,9 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
     if not isinstance(text, str):
         return Failure("no-response", {}, stderr)
     return Answer(
-        _whole(text),
-        session if isinstance(session, str) and session else None,
-        _sayable(value.get(spec.answer["warnings"])) or None,
+        whole(text),
+        whole(session) if isinstance(session, str) and session else None,
+        sayable(value.get(spec.answer["warnings"])) or None,
     )
 
 
@@ -178,25 +177,9 @@ def _message_in(text: str, spec: OutcomeSpec) -> str | None:
 def _message_of(error: Json) -> str | None:
     match error:
         case {"message": str(message)} | str(message) if message:
-            return _whole(message)
+            return whole(message)
         case _:
             return None
-
-
-def _whole(text: str) -> str:
-    """JSON can spell half a character, which no UTF-8 can carry."""
-    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
-
-
-def _sayable(value: Json) -> Json:
-    """A value as JSON in UTF-8 can carry it; Python reads numbers that JSON does not have."""
-    if isinstance(value, list):
-        return [_sayable(item) for item in cast("list[Json]", value)]
-    if isinstance(value, dict):
-        return {_whole(name): _sayable(item) for name, item in cast("dict[str, Json]", value).items()}
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    return _whole(value) if isinstance(value, str) else value
 
 
 def _sentence_for(failure: Failure, spec: OutcomeSpec) -> Sentence:

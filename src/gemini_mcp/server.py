@@ -14,6 +14,7 @@ from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestPar
 
 from gemini_mcp.calls import Calls
 from gemini_mcp.errors import UnknownTool
+from gemini_mcp.messages import AS_SENT
 from gemini_mcp.progress import Progress
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.template import Json
@@ -45,13 +46,20 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Json]:
         try:
-            return {**await calls.call(params.name, params.arguments or {}, _progress(context)), **COMPLETE}
+            name, arguments = _as_sent(context, params)
+            return {**await calls.call(name, arguments, _progress(context)), **COMPLETE}
         except UnknownTool as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
 
     server.add_request_handler("tools/list", PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
     return server
+
+
+def _as_sent(context: Context, params: CallToolRequestParams) -> tuple[str, Mapping[str, Json]]:
+    """The tool and its arguments; over HTTP the SDK has lost the half characters in them."""
+    sent = context.request.scope.get(AS_SENT) if context.request is not None else None
+    return (sent["name"], sent.get("arguments") or {}) if sent else (params.name, params.arguments or {})
 
 
 def _progress(context: Context) -> Progress:

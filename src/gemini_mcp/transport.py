@@ -16,6 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
+from gemini_mcp.ids import with_own_id, with_sealed_id
 from gemini_mcp.messages import Lines, Malformed, read, write
 from gemini_mcp.wire import Receiver, Sender
 
@@ -110,14 +111,15 @@ async def _deliver(
         sender.send(message.answer)
         return
     unanswered.note(message)
-    await to_server.send(SessionMessage(message))
+    await to_server.send(SessionMessage(with_sealed_id(message)))
 
 
 async def _send(from_server: MemoryObjectReceiveStream[SessionMessage], sender: Sender, unanswered: Unanswered) -> None:
     async with from_server:
         async for item in from_server:
-            sender.send(write(item.message))
-            unanswered.note(item.message)
+            message = with_own_id(item.message)
+            sender.send(write(message))
+            unanswered.note(message)
 
 
 def _take(descriptor: int, elsewhere: int) -> int:

@@ -54,7 +54,6 @@ def test_a_port_that_does_not_conform_ends_with_1_and_says_how_to_see_it_again(t
         (("--protocol", "1999-12-31"), "argument --protocol"),
         (("--profile", "current"), "--profile goes with --direction host."),
         (("--fake", "x"), "--fake goes with --url"),
-        (("--url", "http://127.0.0.1:9/mcp"), "Name one port."),
         (("--direction", "host", "--url", "http://127.0.0.1:9/mcp"), "--url goes with --direction server."),
         (("--colour", "always"), "unrecognized arguments"),
     ],

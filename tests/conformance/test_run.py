@@ -282,24 +282,6 @@ def test_every_subcommand_teaches_with_an_example(words: tuple[str, ...], capsys
     assert f"  gemini-mcp-conformance {' '.join(words)}" in told.partition("example")[2]
 
 
-def test_a_port_that_runs_already_is_tested_beside_its_fake(tmp_path: Path) -> None:
-    folder = tmp_path / "fake"
-    environment = suite(tmp_path, "fake", str(folder)).out
-    command = f"{environment}\nexec '{sys.executable}' -m gemini_mcp.cli --transport http --port 0"
-    serving = subprocess.Popen(["sh", "-c", command], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    try:
-        assert serving.stderr is not None
-        url = serving.stderr.readline().decode().split()[-1]
-        only = ("--only", "lifecycle:ping", "--only", "result:text")
-        beside = suite(tmp_path, "run", *only, "--url", url, "--fake", str(folder))
-        alone = suite(tmp_path, "run", *only, "--url", url)
-    finally:
-        serving.terminate()
-        serving.communicate(timeout=SECONDS)
-    assert (beside.code, beside.out) == (0, "The port conforms. MUST 2/2, SHOULD 0/0.\n")
-    assert (alone.code, "NOT RUN  result:text" in alone.out) == (3, True)
-
-
 def test_a_url_that_nobody_serves_ends_with_4(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, "--budget", "10", "--url", "http://127.0.0.1:1/mcp")
     assert (done.code, "The port never answered." in done.out) == (4, True)

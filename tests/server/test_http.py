@@ -126,12 +126,12 @@ def test_a_session_can_be_ended_and_a_version_must_be_supported(http: Address) -
     assert http.post(request("tools/list"), **headers)[0] == 404
 
 
-@pytest.mark.requirement("http:stateless:header", "http:stateless:method")
+@pytest.mark.requirement("http:stateless:header", "http:stateless:version", "http:stateless:method")
 def test_the_headers_of_a_stateless_request_must_match_it(http: Address) -> None:
     before = len(http.server.fake.calls())
     body, headers = stateless(chat("hello"))
-    for name in ("Mcp_Method", "Mcp_Name"):
-        for wrong in ({**headers, name: "other"}, {key: value for key, value in headers.items() if key != name}):
+    for name, other in (("Mcp_Method", "other"), ("Mcp_Name", "other"), ("MCP_Protocol_Version", REVISION)):
+        for wrong in ({**headers, name: other}, {key: value for key, value in headers.items() if key != name}):
             status, response = http.post(body, **wrong)
             assert (status, response["error"]["code"]) == (400, -32020)
     assert len(http.server.fake.calls()) == before
@@ -256,6 +256,65 @@ def test_a_notification_cancels_a_call_of_a_session(http: Address) -> None:
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
         assert http.post(cancelled, **headers)[0] == 202
         http.server.fake.wait_for_end(call, PATIENCE)
+
+
+@pytest.mark.requirement("cancel:others")
+@pytest.mark.parametrize(("kept", "gone"), [("7", 7), (7, "7")])
+@pytest.mark.parametrize("is_first_kept", [True, False])
+def test_ids_that_look_the_same_are_two(http: Address, kept: Json, gone: Json, is_first_kept: bool) -> None:
+    http.server.fake.load([play({"release": "kept"}, answer("kept"), match="kept"), play({"hang": True}, match="gone")])
+    before = len(http.server.fake.calls())
+    headers = http.greet()
+    calls = {"kept": {**chat("kept"), "id": kept}, "gone": {**chat("gone"), "id": gone}}
+    with ExitStack() as stack:
+        connections: dict[str, HTTPConnection] = {}
+        for number, name in enumerate(sorted(calls, reverse=is_first_kept), start=1):
+            connections[name] = stack.enter_context(http.asking(calls[name], **headers))
+            http.server.fake.wait_for_calls(before + number, PATIENCE)
+        cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": gone}}
+        assert http.post(cancelled, **headers)[0] == 202
+        assert message(connections["gone"])["id"] == gone
+        http.server.fake.release("kept")
+        answered = message(connections["kept"])
+        assert (answered["id"], text(answered["result"])) == (kept, "kept")
+
+
+def message(connection: HTTPConnection) -> Json:
+    """The message of the response that comes on a connection."""
+    lines = connection.getresponse().read().decode("utf-8").splitlines()
+    return json.loads(next(line.removeprefix("data:") for line in lines if line.startswith("data:")))
+
+
+@pytest.mark.requirement("rpc:alive:surrogate", "arguments:surrogate", "result:text:surrogate")
+def test_half_characters_travel_as_on_stdio(http: Address) -> None:
+    stdio = http.server.place.start()
+    headers = http.greet()
+    http.server.fake.load([play(answer("a\ud83db", session_id="half \ud83d"))])
+    before = len(http.server.fake.calls())
+    for arguments in ({"prompt": "a\ud83d"}, {"prompt": "good", "x\ud83d": "y"}, {"prompt": "good", "cwd": "\udc00"}):
+        expected = stdio.call("chat", **arguments)
+        asked = {**request("tools/call", name="chat", arguments=arguments), "id": "half \ud83d"}
+        body, more = stateless(asked)
+        for status, got in (http.post(asked, **headers), http.post(body, **more)):
+            assert (status, got["id"]) == (200, "half \ud83d")
+            assert got["result"]["content"] == expected["content"]
+    assert len(http.server.fake.calls()) == before + 3
+
+
+@pytest.mark.requirement("rpc:error:parse", "rpc:error:request")
+@pytest.mark.parametrize(
+    ("body", "code", "id"),
+    [
+        (b"no JSON", -32700, None),
+        (b"\xff", -32700, None),
+        (b"[]", -32600, None),
+        (b'{"id":"x"}', -32600, "x"),
+        (b'{"jsonrpc":"2.0","id":[],"method":"ping"}', -32600, None),
+    ],
+)
+def test_what_is_no_message_is_a_bad_request(http: Address, body: bytes, code: int, id: Json) -> None:
+    status, answered = http.post(body, **http.greet())
+    assert (status, answered["error"]["code"], answered["id"]) == (400, code, id)
 
 
 class Events:

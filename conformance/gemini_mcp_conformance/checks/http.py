@@ -65,12 +65,17 @@ def is_as_it_should(web: Web) -> bool:
 
 
 def contradicts(web: Web) -> bool:
-    """Requests of the stateless era whose headers lack or deny what their body says."""
-    said = {"mcp-protocol-version": inside(web.message, "params", "_meta", VERSION), "mcp-method": method(web)}
+    """Requests of the stateless era whose headers lack or deny the method or the name in their body."""
+    said = {"mcp-method": method(web)}
     if method(web) == "tools/call":
         said["mcp-name"] = inside(web.message, "params", "name")
     right = all(web.headers.get(name) == value for name, value in said.items())
-    return is_request(web) and is_stateless(web) and not right and "=?" not in web.headers.get("mcp-name", "")
+    return _is_of_its_era(web) and not right and "=?" not in web.headers.get("mcp-name", "")
+
+
+def is_of_two_eras(web: Web) -> bool:
+    """Requests whose header names another revision than their body; one without it may be taken for an old one."""
+    return is_request(web) and is_stateless(web) and version(web) not in (None, *MANIFEST.stateless_revisions)
 
 
 @check_web("http:origin", judges=is_stranger)
@@ -133,16 +138,25 @@ def ended_session_is_not_found(observation: Observation) -> list[str]:
 
 @check_web("http:stateless:header", judges=contradicts)
 def contradicting_header_is_refused(web: Web) -> list[str]:
-    # By its headers such a request can be one of the handshake era, in which it is refused with another code.
-    may_differ = version(web) not in MANIFEST.stateless_revisions
-    if web.status == 400 and (may_differ or inside(_answer(web), "error", "code") == HEADER_MISMATCH):
+    if web.status == 400 and inside(_answer(web), "error", "code") == HEADER_MISMATCH:
         return []
     names = {name: value for name, value in web.headers.items() if name.startswith("mcp-")}
     return [f"The port answered {method(web)} with the headers {names!r} with {said(web)}, "
             f"and should answer with status 400 and error {HEADER_MISMATCH}."]  # fmt: skip
 
 
-@check_web("http:stateless:method", judges=lambda web: is_stateless(web) and not contradicts(web) and _is_unknown(web))
+@check_web("http:stateless:version", judges=is_of_two_eras)
+def another_revision_in_the_header_is_refused(web: Web) -> list[str]:
+    # By its header the request can be one of the handshake era, in which another error may come first.
+    if web.status == 400:
+        return []
+    return [f"The port answered a request of {inside(web.message, 'params', '_meta', VERSION)} with the header "
+            f"MCP-Protocol-Version: {version(web)} with {said(web)}, and should answer with status 400."]  # fmt: skip
+
+
+@check_web(
+    "http:stateless:method", judges=lambda web: _is_of_its_era(web) and not contradicts(web) and _is_unknown(web)
+)
 def unknown_method_is_not_found(web: Web) -> list[str]:
     if web.status == 404 and inside(_answer(web), "error", "code") == UNKNOWN_METHOD:
         return []
@@ -160,7 +174,8 @@ def closed_connection_cancels(exchange: Exchange) -> list[str]:
 def result_is_that_over_stdio(observation: Observation) -> list[str]:
     assert observation.twin is not None
     pairs = zip(observation.calls, observation.twin.calls, strict=False)
-    differing = [(here, there) for here, there in pairs if _gist(here) != _gist(there)]
+    settled = [pair for pair in pairs if not any(each.silence == "cancelled" for each in pair)]
+    differing = [(here, there) for here, there in settled if _gist(here) != _gist(there)]
     return [f"The port answered {here.label} over HTTP with {shown(_gist(here))}, "
             f"and over stdio with {shown(_gist(there))}." for here, there in differing[:1]]  # fmt: skip
 
@@ -191,8 +206,14 @@ def _is_notification(web: Web) -> bool:
     return web.verb == "POST" and method(web) is not None and "id" not in table(web.message)
 
 
+def _is_of_its_era(web: Web) -> bool:
+    """Requests whose header and body name the same revision."""
+    named = inside(web.message, "params", "_meta", VERSION)
+    return is_request(web) and is_stateless(web) and version(web) == named
+
+
 def _is_unknown(web: Web) -> bool:
-    return is_request(web) and (method(web) or "").startswith("no/such/")
+    return _is_of_its_era(web) and (method(web) or "").startswith("no/such/")
 
 
 def _was_abandoned(exchange: Exchange) -> bool:

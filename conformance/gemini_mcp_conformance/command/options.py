@@ -37,14 +37,12 @@ NOT_FOR_HOSTS = ("url", "fake", "env", "keep_home")
 
 def server(given: argparse.Namespace, command: tuple[str, ...], told: Told, known: Iterable[str] = ()) -> Options:
     """A run on an MCP server; on the reference when no port is named."""
-    if given.url and command:
-        raise UsageError("Both --url and a command are given. Name one port.")
     if given.fake and not given.url:
         raise UsageError("--fake goes with --url: the suite puts a fake gemini beside every port that it starts.")
     if given.profile:
         raise UsageError("--profile goes with --direction host.")
     target = Target(
-        command=() if given.url else command or SERVER,
+        command=command or (() if given.url else SERVER),
         url=given.url,
         fake=given.fake,
         env=_variables(given.env),

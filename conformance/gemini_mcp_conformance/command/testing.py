@@ -32,7 +32,8 @@ FIRST = ("tools", "case-chat", "case-tool-spec-chat")
 
 RUN = """Test a port and say which requirements it meets.
 
-Without a command the reference of the same environment is tested.
+Without a command the reference of the same environment is tested. With --url, --fake and a command
+the port at that address is, and its results are compared with those of the command.
 
 exit codes:
   0 conforms     1 does not conform     2 wrong usage     3 incomplete
@@ -42,6 +43,7 @@ examples:
   gemini-mcp-conformance run -- node dist/server.js
   gemini-mcp-conformance run --only 'result:*' --report html=report.html -- ./my-port
   gemini-mcp-conformance run --url http://127.0.0.1:8000/mcp --fake /tmp/fake-gemini
+  gemini-mcp-conformance run --url http://127.0.0.1:8000/mcp --fake /tmp/fake-gemini -- ./my-port
   gemini-mcp-conformance run --direction host -- node adapter.mjs
 """
 SMOKE = """See whether a port starts, answers, lists both tools and passes one call.

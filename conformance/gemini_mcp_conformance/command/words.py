@@ -38,7 +38,7 @@ def port_options(parser: argparse.ArgumentParser) -> None:
     manifest = spec.load_manifest()
     protocols = ("auto", *manifest.handshake_revisions, *manifest.stateless_revisions)
     group = parser.add_argument_group("the port")
-    group.add_argument("--url", help="a port that runs already, instead of a command")
+    group.add_argument("--url", help="a port that runs already; a command beside it is the same port over stdio")
     group.add_argument("--fake", type=Path, metavar="DIR", help="where `fake DIR` put what that port runs with")
     group.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the port; repeatable")
     group.add_argument(

@@ -10,7 +10,7 @@ from gemini_mcp_conformance import init, report
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.fake import Fake
-from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.target import INHERITED, Target
 from gemini_mcp_conformance.version import suite_version
 from gemini_mcp_conformance.workplace import FAKE, PORT, environment, make_place
 
@@ -29,7 +29,7 @@ INIT = """Write a GitHub workflow that tests a port on every change, and an empt
 example:
   gemini-mcp-conformance init -- node dist/server.js
 """
-EXPORTED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "GEMINI_CONFORMANCE_INHERITED")
+EXPORTED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", *INHERITED)
 
 
 def add(commands: Commands) -> None:

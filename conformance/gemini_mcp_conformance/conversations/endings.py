@@ -121,13 +121,16 @@ def _cancel_in_line() -> Conversation:
 
 
 def _same_looking_ids() -> Conversation:
-    """A number and the text that looks like it are two ids."""
+    """A number and the text that looks like it are two ids, whichever is cancelled and whichever came last."""
     steps: list[Step] = []
-    for tool, number in zip(TOOLS, (770_007, 770_008), strict=True):
-        text, plain = f"text of {tool}", f"number of {tool}"
-        steps += [hanging(tool, text, answers(f"The {text}.", release=text), id=str(number))]
-        steps += [hanging(tool, plain, id=number), Cancel(plain), served(plain), Release(text), Await(text)]
-    return _cancel("ids", "Ids that look the same.", steps, "cancel:others", stdio=True)
+    for tool, number in zip((*TOOLS, *TOOLS), range(770_007, 770_011), strict=True):
+        kept, gone = (number, str(number)) if number % 2 else (str(number), number)
+        names = f"kept {number}", f"gone {number}"
+        calls = [hanging(tool, names[0], answers(f"The {names[0]}.", release=names[0]), id=kept)]
+        calls += [hanging(tool, names[1], id=gone)]
+        steps += calls if number < 770_009 else reversed(calls)
+        steps += [Cancel(names[1]), served(names[1]), Release(names[0]), Await(names[0])]
+    return _cancel("ids", "Ids that look the same.", steps, "cancel:others")
 
 
 def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -> Conversation:

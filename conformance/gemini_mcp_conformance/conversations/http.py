@@ -27,7 +27,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield _conversation("ended", "A session that has been ended.", ended, "session:ended", aside=True)
     for revision in load_manifest(sources.spec).stateless_revisions:
         steps = (Request("tools/list"), *_contradictions(revision), Request("tools/list"))
-        shows = ("stateless:header", "stateless:method")
+        shows = ("stateless:header", "stateless:version", "stateless:method")
         yield _conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
 
 

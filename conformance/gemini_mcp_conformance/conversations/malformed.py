@@ -144,7 +144,7 @@ def _half_characters() -> Conversation:
     steps += [Request(f"no/such/{HALF}", {}), Request("tools/list", id=f"half-{HALF}"), *alive("halves")]
     steps += [call("chat", {"prompt": "\udc00"}, answers("Another half."), id=f"other-{HALF}"), *alive("more halves")]
     shows = ("rpc:alive:surrogate", "rpc:response:id", "stdio:encoding")
-    return _conversation("surrogates", "Requests with half a character.", steps, *shows, stdio=True)
+    return _conversation("surrogates", "Requests with half a character.", steps, *shows)
 
 
 def _half_answers() -> Conversation:

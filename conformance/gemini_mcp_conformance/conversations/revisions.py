@@ -16,7 +16,7 @@ PHASE = "revisions"
 META = "io.modelcontextprotocol/"
 UNKNOWN = ("2099-01-01",)
 LIFECYCLE = ("lifecycle:initialize", "lifecycle:version:supported", "lifecycle:capabilities:tools")
-STATELESS = ("discover", "no-handshake", "result-type", "server-info", "caching", "cancelled", "meta", "version")
+STATELESS = ("discover", "no-handshake", "result-type", "server-info", "caching", "cancelled")
 TOOLS = ("chat", "chat-reply")
 
 
@@ -38,12 +38,14 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         )
     for revision in manifest.stateless_revisions:
         shows = tuple(f"stateless:{name}" for name in STATELESS)
-        steps = (Request("server/discover"), *_steps(), *_cancelled(), *_incomplete(revision))
+        steps = (Request("server/discover"), *_steps(), *_cancelled())
         yield _conversation(revision, f"The revision {revision}.", steps, *shows)
+        steps, shows = tuple(_incomplete(revision)), ("stateless:meta", "stateless:version")
+        yield _conversation(revision, "Requests that lack what they need.", steps, *shows, also="-incomplete")
 
 
-def _conversation(revision: str, title: str, steps: Iterable[Step], *shows: str) -> Conversation:
-    return Conversation(f"revision-{revision}", title, tuple(steps), PHASE, shows, revision=revision)
+def _conversation(revision: str, title: str, steps: Iterable[Step], *shows: str, also: str = "") -> Conversation:
+    return Conversation(f"revision-{revision}{also}", title, tuple(steps), PHASE, shows, revision=revision)
 
 
 def _steps() -> Iterable[Step]:

@@ -1,0 +1,70 @@
+"""Runs over HTTP: on the reference in each of the three forms, and on a port with defects that only HTTP shows."""
+
+import subprocess
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from command import SECONDS, suite
+
+SERVER = (sys.executable, "-m", "gemini_mcp.cli")
+PORT = (sys.executable, str(Path(__file__).parent / "http_port.py"))
+
+OF_HTTP = ("origin", "notification", "version", "session:ended", "stateless:header", "stateless:version")
+ONLY = tuple(word for name in OF_HTTP for word in ("--only", f"http:{name}"))
+PLAYED = ("--only", "cancel:others", "--only", "result:text:surrogate", "--only", "rpc:alive:surrogate")
+"""Calls whose ids look the same, and half characters either way: what the SDK's own reading of HTTP gets wrong."""
+
+
+@contextmanager
+def serving(command: Sequence[str], stream: str) -> Generator[str]:
+    """The address that a running port names at the end of the first line of a stream."""
+    running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        told = running.stderr if stream == "stderr" else running.stdout
+        assert told is not None
+        yield told.readline().decode("utf-8").split()[-1]
+    finally:
+        running.terminate()
+        running.communicate(timeout=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The reference beside a fake: its address, and the fake's directory."""
+    place = tmp_path_factory.mktemp("reference")
+    environment = suite(place, "fake", str(place / "fake")).out
+    words = " ".join(f"'{word}'" for word in (*SERVER, "--transport", "http", "--port", "0"))
+    with serving(["sh", "-c", f"{environment}\nexec {words}"], "stderr") as url:
+        yield url, str(place / "fake")
+
+
+def test_a_port_that_runs_beside_a_fake_is_judged_by_its_journal(tmp_path: Path, reference: tuple[str, str]) -> None:
+    url, fake = reference
+    more = ("--only", "process:environment", "--only", "cwd:default")
+    done = suite(tmp_path, "run", *ONLY, *PLAYED, *more, "--examples", "3", "--url", url, "--fake", fake)
+    assert (done.code, done.out) == (0, "The port conforms. MUST 8/8, SHOULD 3/3.\n")
+
+
+def test_without_a_fake_what_needs_the_journal_is_not_judged(tmp_path: Path, reference: tuple[str, str]) -> None:
+    done = suite(tmp_path, "run", *ONLY, "--only", "result:text", "--url", reference[0])
+    assert (done.code, "NOT RUN  result:text" in done.out) == (3, True)
+    assert "MUST 6/7" in done.out
+
+
+def test_a_command_beside_the_address_is_compared_with_it(tmp_path: Path, reference: tuple[str, str]) -> None:
+    url, fake = reference
+    words = ("--only", "http:equivalence", *PLAYED, "--examples", "3", "--url", url, "--fake", fake)
+    done = suite(tmp_path, "run", *words, to=SERVER)
+    assert (done.code, done.out) == (0, "The port conforms. MUST 3/3, SHOULD 1/1.\n")
+
+
+def test_a_port_that_ignores_origins_and_answers_notifications_is_accused_of_that(tmp_path: Path) -> None:
+    others = ("--only", "http:content-type", "--only", "http:get", "--only", "lifecycle:ping")
+    with serving(PORT, "stdout") as url:
+        done = suite(tmp_path, "run", *ONLY[:4], *others, "--url", url)
+    accused = [line.split()[1] for line in done.out.splitlines() if line.startswith("FAIL")]
+    assert (done.code, accused) == (1, ["http:origin", "http:notification"])
+    assert "MUST 3/5" in done.out

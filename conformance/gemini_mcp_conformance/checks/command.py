@@ -29,8 +29,8 @@ def understood(run: Run, field: str) -> Json:
 
 def is_cut(exchange: Exchange, run: Run) -> bool:
     """Whether the call was stopped before gemini had all of its stdin, where a prompt may be."""
-    has_pipe = run.call.stdin_kind in ("pipe", "socket")
-    return has_pipe and exchange.silence in ("cancelled", "ended") and run.prompt is None
+    reads = run.call.stdin_kind in ("pipe", "socket", "file")
+    return reads and exchange.silence in ("cancelled", "ended") and run.prompt is None
 
 
 def what(run: Run, field: str) -> str:

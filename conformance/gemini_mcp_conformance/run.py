@@ -132,9 +132,9 @@ def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploratio
 
 
 def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
-    """The findings of the ports that ended unasked, in the order of the conversations."""
+    """The findings of the ports that ended unasked, in the order of the conversations, generated ones last."""
     order = {conversation.id: number for number, conversation in enumerate(every)}
-    for conversation, how in sorted(bench.deaths, key=lambda death: order[death[0].id]):
+    for conversation, how in sorted(bench.deaths, key=lambda death: order.get(death[0].id, len(order))):
         yield from judge_death(conversation, how)
 
 

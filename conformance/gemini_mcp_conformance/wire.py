@@ -89,6 +89,8 @@ class StdioWire:
         """Whether the port has taken the bytes within so many seconds."""
         assert self._process is not None
         assert self._process.stdin is not None
+        if self._process.stdin.is_closing():
+            return False
         try:
             self._process.stdin.write(data)
             async with asyncio.timeout(seconds):

@@ -89,9 +89,9 @@ def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> N
 
 def test_a_port_that_dies_fails_what_it_died_in_and_is_started_again(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    only = ("--only", "tools:schema", "--only", "tools:unknown", "--only", "rpc:error:method")
+    only = ("--only", "tools:schema", "--only", "prompt:verbatim:newline")
     done = suite(tmp_path, "run", *only, "--report", f"json={report}", to=port("ends-after-list"))
-    assert verdicts(report) == {"tools:schema": "fail", "tools:unknown": "pass", "rpc:error:method": "pass"}
+    assert verdicts(report) == {"tools:schema": "fail", "prompt:verbatim:newline": "pass"}
     assert "The port exited with 0 during this conversation, and should go on." in done.out
 
 

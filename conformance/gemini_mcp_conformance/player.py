@@ -60,7 +60,7 @@ class Patience:
 
     def lost(self) -> Patience:
         """In a conversation that has failed already, little more is waited for."""
-        return replace(self, answer=min(2.0, self.answer), start=min(1.0, self.start))
+        return replace(self, answer=min(2.0, self.answer), start=min(1.0, self.start), end=min(2.0, self.end))
 
 
 @dataclass
@@ -261,8 +261,11 @@ class Player:
 
     async def _gone(self, runs: tuple[Run, ...]) -> None:
         fake = self.fake
-        if fake is not None and runs:
-            await self._poll(lambda: not fake.alive(*(run.call for run in runs)), self.patience.end, 4 * PAUSE)
+        if fake is None or not runs:
+            return
+        calls = [run.call for run in runs]
+        if not await self._poll(lambda: not fake.alive(*calls), self.patience.end, 4 * PAUSE):
+            self.patience = self.patience.lost()
 
     async def _poll(self, condition: Callable[[], bool], seconds: float, pause: float = PAUSE) -> bool:
         deadline = time.monotonic() + seconds

@@ -22,6 +22,7 @@ from gemini_mcp_conformance.exploration import Exploration
 from gemini_mcp_conformance.http_bench import HttpBench
 from gemini_mcp_conformance.judging import Finding, judge_death
 from gemini_mcp_conformance.observation import Exchange
+from gemini_mcp_conformance.player import Patience
 from gemini_mcp_conformance.plugin import Gathering, Plugin
 from gemini_mcp_conformance.progress import Told, untold
 from gemini_mcp_conformance.registry import checks as registered
@@ -50,6 +51,7 @@ class Options:
     jobs: int = 5
     known: frozenset[str] = frozenset()
     told: Told = untold
+    patience: Patience = field(default_factory=Patience)
 
 
 def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
@@ -63,7 +65,8 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     explorations = [each for each in explorable if _is_useful(each, ids) and has_gemini(options.target)]
     levels = {requirement.id: requirement.level for requirement in selected}
     bench_for = HttpBench if options.target.url else Bench
-    with bench_for(options.target, load_manifest(options.selection.spec).stateless_revisions) as bench:
+    revisions = load_manifest(options.selection.spec).stateless_revisions
+    with bench_for(options.target, revisions, options.patience) as bench:
         bench.prove_fake()
         gathering = Gathering(
             bench=bench,

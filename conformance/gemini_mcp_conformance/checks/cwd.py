@@ -6,7 +6,7 @@ import os
 import re
 
 from gemini_mcp_conformance.checks.arguments import is_refused, said
-from gemini_mcp_conformance.expectation import fate, is_settled
+from gemini_mcp_conformance.expectation import fate, faults, is_settled
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import check, check_all
 from gemini_mcp_conformance.selectors import Predicate, calls, is_played, reaching
@@ -67,7 +67,7 @@ def wrong_directory_is_refused(exchange: Exchange) -> list[str]:
 
 
 def is_plainly_refused(exchange: Exchange) -> bool:
-    wrong = calls()(exchange) and exchange.cwd in ("missing", "file") and exchange.is_error
+    wrong = calls()(exchange) and faults(exchange) == ("cwd",) and exchange.is_error
     usual = all(is_settled(name, value) for name, value in exchange.arguments.items())
     return wrong and usual and PLAIN.fullmatch(exchange.arguments["cwd"]) is not None
 

@@ -126,8 +126,7 @@ def load_checks() -> None:
 def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
     """What every source offers; SpecError when the operator's specification does not give it."""
     try:
-        sources = conversations.read(options.selection.spec, options.examples, options.seed)
-        return conversations.gather(sources), conversations.explorations(sources)
+        return conversations.offered(options.selection.spec, options.examples, options.seed)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         if options.selection.spec is None:
             raise

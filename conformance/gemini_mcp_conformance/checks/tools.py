@@ -44,7 +44,8 @@ def lists_all(observation: Observation) -> bool:
 
 
 def tools(observation: Observation) -> list[Mapping[str, Json]]:
-    return next(iter(whole_lists(observation)), [])
+    found = whole_lists(observation)
+    return found[0] if found else []
 
 
 def _next(pages: list[Exchange]) -> Json:

@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -40,6 +41,15 @@ def read(spec: Path | None = None, examples: int = 100, seed: int | None = None)
     """What the specification at `spec` offers."""
     documents = load_documents("server/scripts", spec)
     return Sources({name: Script.from_json(script) for name, script in documents.items()}, spec, examples, seed)
+
+
+@cache
+def offered(
+    spec: Path | None, examples: int, seed: int | None
+) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
+    """Everything that can be played."""
+    sources = read(spec, examples, seed)
+    return gather(sources), explorations(sources)
 
 
 def gather(sources: Sources) -> tuple[Conversation, ...]:

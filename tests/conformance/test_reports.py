@@ -239,7 +239,7 @@ def test_a_failure_on_the_terminal_tells_the_whole_story():
         "  suite   It called `chat` with a prompt of two lines.",
         '  sent    {"jsonrpc":"2.0","id":1,"method":"tools/call"}',
         "  port    The port answered 'a' instead of 'b'.",
-        f"  gemini  {one_line(repr(['-p', HOSTILE, '']), 100)}",
+        f"  gemini  {one_line(json.dumps(['-p', HOSTILE, ''], ensure_ascii=False), 100)}",
         "  seen    The reply to id 1.",
         "  replay  gemini-mcp-conformance replay one -- node server.js",
         "",

@@ -3,6 +3,7 @@
 Report in, text out, pure. Lines of a port never begin a line here, because logs of CI obey some that do.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
@@ -70,7 +71,9 @@ def _details(judgement: Judgement) -> Iterator[tuple[str, str]]:
     if judgement.message:
         yield "port" if judgement.verdict == "fail" else "why", judgement.message
     if evidence is not None:
-        yield from (("gemini", one_line(repr(list(run.argv)), WIDTH)) for run in evidence.runs[-LINES:])
+        yield from (
+            ("gemini", one_line(json.dumps(run.argv, ensure_ascii=False), WIDTH)) for run in evidence.runs[-LINES:]
+        )
     if judgement.witness:
         yield "seen", judgement.witness
     if judgement.known:

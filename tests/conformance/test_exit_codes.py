@@ -18,9 +18,9 @@ def raises(exchange):
 """
 
 
-def test_a_port_that_conforms_ends_with_0(tmp_path: Path) -> None:
+def test_a_port_that_conforms_in_what_was_selected_ends_with_0(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, to=port("correct"))
-    assert (done.code, done.out) == (0, "The port conforms. MUST 1/1, SHOULD 0/0.\n")
+    assert (done.code, done.out) == (0, "What was selected conforms. MUST 1/1, SHOULD 0/0.\n")
 
 
 def test_without_a_command_the_reference_is_tested(tmp_path: Path) -> None:

@@ -247,6 +247,15 @@ def test_a_failure_on_the_terminal_tells_the_whole_story():
     ]
 
 
+def test_a_part_of_the_requirements_does_not_speak_for_the_port():
+    every = Context('[{"id": "area:one", "profile": "server"}, {"id": "area:two", "profile": "server"}]')
+    part, whole = (
+        FORMATS["terminal"](report_of(*found), every) for found in ((kept("one"),), (kept("one"), kept("two")))
+    )
+    assert part.startswith("What was selected conforms. ")
+    assert whole.startswith("The port conforms. ")
+
+
 def test_the_terminal_shows_passes_only_when_asked():
     report = report_of(kept("one"), unrun("two"), exit=3)
     assert "area:one" not in FORMATS["terminal"](report, CONTEXT)

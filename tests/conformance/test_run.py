@@ -227,7 +227,7 @@ def test_a_terminal_shows_progress_and_colours_unless_they_are_unwanted(
     os.close(master)
     assert running.wait(SECONDS) == 0
     assert re.search(rb"\r\x1b\[K1/\d+  ping", told)
-    assert (b"\x1b[1;32mThe port conforms.\x1b[0m" in told) is is_coloured
+    assert (b"\x1b[1;32mWhat was selected conforms.\x1b[0m" in told) is is_coloured
 
 
 class Terminal(StringIO):

@@ -25,15 +25,15 @@ def render(report: Report, context: Context) -> str:
     levels = (judgement.level for judgement in report.judgements)
     verdicts = (judgement.verdict for judgement in report.judgements)
     return page(
-        f"{title(report)}: {conclusion(report)}",
-        element("header", *_summary(report)),
+        f"{title(report)}: {conclusion(report, context)}",
+        element("header", *_summary(report, context)),
         element("main", controls(levels, verdicts), *sections),
     )
 
 
-def _summary(report: Report) -> Iterator[Markup]:
+def _summary(report: Report, context: Context) -> Iterator[Markup]:
     yield element("h1", title(report))
-    yield element("p", conclusion(report), " ", scores(report), ".", class_=f"conclusion exit-{report.exit}")
+    yield element("p", conclusion(report, context), " ", scores(report), ".", class_=f"conclusion exit-{report.exit}")
     yield from (element("p", note, class_="note") for note in report.notes)
     yield definitions(run_facts(report))
     yield _counts(report)

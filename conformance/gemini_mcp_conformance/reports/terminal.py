@@ -87,7 +87,7 @@ def _closing(report: Report, context: Context) -> str:
     known = sum(judgement.known is not None for judgement in report.judgements)
     counts = {"failed": failed, "could not be judged": unjudged, "known": known}
     told = "".join(f", {count} {name}" for name, count in counts.items() if count)
-    end = _painted(conclusion(report), "1;32" if report.exit == 0 else "1;31", context)
+    end = _painted(conclusion(report, context), "1;32" if report.exit == 0 else "1;31", context)
     return f"{end} {scores(report)}{told}."
 
 

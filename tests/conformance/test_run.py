@@ -230,6 +230,14 @@ def test_a_terminal_shows_progress_and_colours_unless_they_are_unwanted(
     assert (b"\x1b[1;32mWhat was selected conforms.\x1b[0m" in told) is is_coloured
 
 
+def test_progress_ends_with_the_number_of_all(tmp_path: Path) -> None:
+    only = ("--only", "prompt:verbatim:*", "--examples", "1")
+    told = suite(tmp_path, "run", *only, to=port("correct")).err.splitlines()
+    numbers = [tuple(map(int, line.split()[0].split("/"))) for line in told]
+    assert any(line.endswith("  generated") for line in told)
+    assert all(number <= count for number, count in numbers)
+
+
 class Terminal(StringIO):
     def isatty(self) -> bool:
         return True

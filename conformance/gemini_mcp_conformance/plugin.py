@@ -149,7 +149,7 @@ class Gathering:
                 self.unreachable = f"{error}{self.bench.target.advice}"
             except BudgetSpent:
                 told = f"The port did not answer the handshake within the budget of {self.budget:g} seconds."
-                self.unreachable = f"{told}{self.bench.target.advice}"
+                self.unreachable = f"{told}{self.bench.heard}{self.bench.target.advice}"
         return self.unreachable is None and self.cut is None
 
     async def _within_budget(self, playing: Awaitable[Value]) -> Value:

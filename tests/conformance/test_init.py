@@ -61,6 +61,13 @@ def test_nothing_is_written_when_a_file_is_there(tmp_path: Path):
     assert not (tmp_path / init.WORKFLOW).exists()
 
 
+def test_files_that_are_there_are_all_named(tmp_path: Path):
+    texts = init.files(["port"], "1.0.0")
+    init.write(tmp_path, texts)
+    with pytest.raises(UsageError, match=r"\.yml', '.*\.json' exist already\."):
+        init.write(tmp_path, texts)
+
+
 def test_force_overwrites(tmp_path: Path):
     (tmp_path / init.BASELINE).write_text("mine", encoding="utf-8")
     init.write(tmp_path, init.files(["port"], "1.0.0"), force=True)

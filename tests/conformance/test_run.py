@@ -112,7 +112,8 @@ def test_the_first_look_passes_a_call(tmp_path: Path) -> None:
 
 def test_a_baseline_lets_just_what_it_lists_pass(tmp_path: Path) -> None:
     known = tmp_path / "known.json"
-    assert suite(tmp_path, "baseline", "update", *PING, str(known), to=port("wrong-ping")).code == 0
+    updated = suite(tmp_path, "baseline", "update", *PING, str(known), to=port("wrong-ping"))
+    assert (updated.code, updated.out) == (0, f"{str(known)!r} lists 1 requirement.\n")
     assert json.loads(known.read_text(encoding="utf-8")) == {"known": [{"id": "lifecycle:ping"}]}
     again = suite(tmp_path, "run", *PING, "--fail-fast", "--baseline", str(known), to=port("wrong-ping"))
     assert (again.code, "FAIL  lifecycle:ping  (MUST, known)" in again.out) == (0, True)

@@ -125,7 +125,8 @@ def _update(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     except OSError as error:
         raise UsageError(f"The baseline {str(given.file)!r} cannot be written: {error.strerror}.") from None
     if not given.quiet:
-        print(f"{str(given.file)!r} lists {len(updated.entries)} requirements.")
+        count = len(updated.entries)
+        print(f"{str(given.file)!r} lists {count} requirement{'' if count == 1 else 's'}.")
     return report.CONFORMS
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from command import PROGRAM, SECONDS, distribution, port, suite, variables
 
+from gemini_mcp_conformance.baseline import Entry, parse
 from gemini_mcp_conformance.cli import start
 from gemini_mcp_conformance.progress import Progress
 
@@ -267,6 +268,13 @@ def test_anything_else_gets_a_line_for_each_phase() -> None:
 def test_a_quiet_run_says_nothing(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", "--quiet", *PING, to=port("wrong-ping"))
     assert (done.code, done.out, done.err) == (1, "", "")
+
+
+def test_the_format_of_a_baseline_is_taught(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        start(["baseline", "update", "--help"])
+    taught = next(line for line in capsys.readouterr().out.splitlines() if line.startswith('  {"known"'))
+    assert parse(taught, "taught").entries == (Entry("lifecycle:ping", "The next release mends it."),)
 
 
 @pytest.mark.parametrize(

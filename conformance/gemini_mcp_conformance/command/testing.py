@@ -62,7 +62,10 @@ example:
 """
 UPDATE = """Write down what a port does not meet yet, so that `run --baseline FILE` lets just that pass.
 
-The port is tested for it, unless --from names a report. Reasons that FILE holds are kept.
+The port is tested for it, unless --from names a report. Reasons that FILE holds are kept;
+write yours into it:
+
+  {"known": [{"id": "lifecycle:ping", "reason": "The next release mends it."}]}
 
 examples:
   gemini-mcp-conformance baseline update gemini-mcp-baseline.json -- node dist/server.js

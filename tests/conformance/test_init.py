@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command import suite
 
 from gemini_mcp_conformance import baseline, init
 from gemini_mcp_conformance.errors import UsageError
@@ -51,6 +52,13 @@ def test_both_files_are_written(tmp_path: Path):
     paths = init.write(tmp_path, init.files(["port"], "1.0.0"))
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [init.WORKFLOW, init.BASELINE]
     assert baseline.load(tmp_path / init.BASELINE).entries == ()
+
+
+def test_the_next_step_is_told(tmp_path: Path):
+    told = suite(tmp_path, "init", "--into", str(tmp_path / "a b"), to=("node", "my server.mjs")).out
+    known = tmp_path / "a b" / init.BASELINE
+    step = f"gemini-mcp-conformance baseline update '{known}' -- node 'my server.mjs'"
+    assert told.splitlines()[-1].strip() == step
 
 
 def test_nothing_is_written_when_a_file_is_there(tmp_path: Path):

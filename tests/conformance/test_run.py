@@ -76,6 +76,14 @@ def test_a_run_leaves_nothing_but_its_cases(tmp_path: Path) -> None:
     assert [name for name in kept if not name.startswith("revision-")] == ["ping.json"]
 
 
+def test_a_run_leaves_nothing_in_the_directory_of_its_caller(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    words = [*PROGRAM, "run", "--only", "prompt:verbatim:*", "--examples", "1", "--", *port("correct")]
+    subprocess.run(words, cwd=here, env=variables(tmp_path), check=True, timeout=SECONDS, capture_output=True)
+    assert list(here.iterdir()) == []
+
+
 def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> None:
     found: list[list[bytes]] = []
     for name in ("one", "other"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_report import CONTEXT, EVERY, HOSTILE, REQUIREMENTS, SAMPLE, broken, kept, report_of, unrun
+from sample_report import CONTEXT, EVERY, HOSTILE, REQUIREMENTS, SAMPLE, broken, foreign, kept, report_of, unrun
 
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.report import LEVELS, Judgement, Level, Verdict
@@ -198,6 +198,22 @@ def test_the_page_unfolds_the_conversation_and_the_journal_of_a_failure():
     assert len([details for details in Page(page).all("details") if "open" in details]) == 3
     for text in ("Sent by the suite", "Sent by the port", "Run 1 of gemini", "stdin (pipe)", "Be brief."):
         assert text in page
+
+
+@pytest.mark.parametrize(("kind", "told"), [("null", "/dev/null"), ("closed", "closed")])
+def test_the_page_names_a_stdin_that_nobody_can_read(kind: str, told: str):
+    found = broken("one")
+    assert found.evidence is not None
+    run = replace(found.evidence.runs[0], stdin_kind=kind)
+    page = FORMATS["html"](report_of(replace(found, evidence=replace(found.evidence, runs=(run,)))), CONTEXT)
+    assert f"<dt>stdin</dt><dd><em>{told}</em></dd>" in page
+
+
+@pytest.mark.parametrize("judgement", [kept("one"), foreign("four")])
+def test_no_label_of_the_page_is_said_twice(judgement: Judgement):
+    page = FORMATS["html"](report_of(judgement), CONTEXT)
+    labels = re.findall(r"<(?:summary|dt)>(.*?)</", page)
+    assert len(labels) == len(set(labels))
 
 
 def test_markdown_gives_a_port_no_markup():

@@ -13,7 +13,7 @@ from gemini_mcp.spec import Json
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.report import CONFORMS, COULD_BE_JUDGED, DOES_NOT, INCOMPLETE, Judgement, Report, exit_code
 
-NO_REASON = "no reason given"
+NO_REASON = "The baseline gives no reason."
 
 
 @dataclass(frozen=True)

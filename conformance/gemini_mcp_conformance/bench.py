@@ -24,6 +24,7 @@ from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
 from gemini_mcp_conformance.target import Target
 from gemini_mcp_conformance.values import Json, inside, items
 from gemini_mcp_conformance.wire import StdioWire, Unreachable, Wire
+from gemini_mcp_conformance.witness import bytes_shown, shown
 from gemini_mcp_conformance.workplace import FAKE, PORT, environment, make_files, make_place
 
 JOURNAL = 64
@@ -79,7 +80,7 @@ class Bench:
         seat = await self._seat_for(Conversation("greeting", "", ()), 0)
         assert seat.greeting is not None
         if seat.greeting.answer is None:
-            raise Unreachable(_unanswered(seat))
+            raise Unreachable(self._unanswered(seat))
         return seat.greeting
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:
@@ -102,6 +103,11 @@ class Bench:
         if seat is not None:
             self._note_death(seat)
             await self._left(seat)
+
+    @property
+    def heard(self) -> str:
+        """What a port that did not answer wrote instead, in sentences."""
+        return "".join(map(_heard, self._seats))
 
     @property
     def declined(self) -> str | None:
@@ -255,9 +261,20 @@ class Bench:
     async def _ask(self, seat: Seat, method: str, params: Json) -> Exchange:
         """One request outside any conversation; the first conversation of the seat shows it as its own."""
         greeting = Conversation("greeting", "", (Request(method, params),))
-        patience = replace(self.patience, answer=3 * self.patience.answer)
+        patience = replace(self.patience, answer=self._greeting_seconds)
         player = Player(seat.session, seat.fake, seat.place, greeting, patience)
         return (await player.play(None, first=True)).exchanges[0]
+
+    @property
+    def _greeting_seconds(self) -> float:
+        """A port may take longer to start than to answer."""
+        return 3 * self.patience.answer
+
+    def _unanswered(self, seat: Seat) -> str:
+        code, is_late = seat.session.wire.code, seat.greeting is not None and seat.greeting.silence == "timeout"
+        within = f" within {self._greeting_seconds:g} seconds" if is_late else ""
+        ended = f" It exited with {code}." if code is not None else ""
+        return f"The port did not answer the handshake{within}.{ended}{self.heard}"
 
     async def _left(self, seat: Seat) -> None:
         self._leave(seat)
@@ -275,6 +292,14 @@ class Bench:
         shutil.rmtree(Path(seat.place.root).parent, ignore_errors=True)
 
 
+def _heard(seat: Seat) -> str:
+    lines = (line.data for line in seat.session.lines if not line.sent)
+    first, stderr = next(lines, b""), seat.session.wire.stderr().decode("utf-8", "replace").strip()
+    stderr = stderr.replace(seat.place.root, "{root}")
+    written = f" The first thing it wrote is {bytes_shown(first[:500])}." if first else ""
+    return f"{written} Its stderr ends: {shown(stderr[-500:])}." if stderr else written
+
+
 def _remove(root: Path) -> None:
     """Remove a directory in which a process that has just been killed may still have written."""
     deadline = time.monotonic() + 2
@@ -282,11 +307,3 @@ def _remove(root: Path) -> None:
     while root.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
         shutil.rmtree(root, ignore_errors=True)
-
-
-def _unanswered(seat: Seat) -> str:
-    code, stderr = seat.session.wire.code, seat.session.wire.stderr().decode("utf-8", "replace").strip()
-    stderr = stderr.replace(seat.place.root, "{root}")
-    ended = f" It exited with {code}." if code is not None else ""
-    said = f" Its stderr ends: {stderr[-500:]!r}." if stderr else ""
-    return f"The port did not answer the handshake.{ended}{said}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from gemini_mcp.spec import OperatorError, SpecError
 from gemini_mcp_conformance import report
@@ -31,6 +34,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # A running loop has a handler of its own for SIGINT, which ends it in order; SIGTERM is to have the same.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    # What hypothesis keeps for its next run it would keep in the caller's directory; here it can keep nothing.
+    set_hypothesis_home_dir(os.devnull)
     sys.exit(start(sys.argv[1:]))
 
 

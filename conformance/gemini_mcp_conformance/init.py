@@ -29,7 +29,8 @@ def write(folder: Path, texts: Mapping[str, str], force: bool = False) -> tuple[
     paths = tuple(folder / name for name in texts)
     present = [str(path) for path in paths if path.exists() or path.is_symlink()]
     if present and not force:
-        raise UsageError(f"{', '.join(map(repr, present))} exists already. Pass --force to overwrite.")
+        verb = "exists" if len(present) == 1 else "exist"
+        raise UsageError(f"{', '.join(map(repr, present))} {verb} already. Pass --force to overwrite.")
     for path, text in zip(paths, texts.values(), strict=True):
         _write(path, text)
     return paths

@@ -70,7 +70,7 @@ class Gathering:
         if not await self._greeted():
             return ()
         self._begin()
-        self.told(item.id, item.phase, self.played, len(self.conversations))
+        self.told(item.id, item.phase, self.played, len(self.conversations) + len(self.explorations))
         try:
             found = await (self._explored(item) if isinstance(item, Exploration) else self._found(item))
         except BudgetSpent:
@@ -112,6 +112,7 @@ class Gathering:
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
         explorer = Explorer(exploration, await self._served(), self._seen, known, self._deadline)
         await explorer.explore()
+        self.played += 1
         if explorer.is_over:
             self.cut = f"The budget of {self.budget:g} seconds was spent during it."
         self.failing |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
@@ -148,7 +149,7 @@ class Gathering:
                 self.unreachable = f"{error}{self.bench.target.advice}"
             except BudgetSpent:
                 told = f"The port did not answer the handshake within the budget of {self.budget:g} seconds."
-                self.unreachable = f"{told}{self.bench.target.advice}"
+                self.unreachable = f"{told}{self.bench.heard}{self.bench.target.advice}"
         return self.unreachable is None and self.cut is None
 
     async def _within_budget(self, playing: Awaitable[Value]) -> Value:

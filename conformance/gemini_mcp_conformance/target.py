@@ -32,7 +32,10 @@ class Target:
         """What may help a port that does not even answer."""
         if self.url:
             return ""
-        place = " It was started in a directory of its own, so name its files by their paths, as ./server.js."
+        place = (
+            " It was started in a directory of its own: your files that the command names, as server.js or ./server, "
+            "are found there; any other, as in --config=FILE, needs its absolute path."
+        )
         home = " It had a HOME of its own, too; if it needs yours, as npx, pyenv and the like do, pass --keep-home."
         return place + ("" if self.keep_home else home)
 

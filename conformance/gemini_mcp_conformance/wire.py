@@ -82,7 +82,8 @@ class StdioWire:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                raise Unreachable(f"{self._command[0]!r} could not be started: {error}.") from None
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise Unreachable(f"{self._command[0]!r} could not be started: {reason}.") from None
         self._reader = asyncio.create_task(self._read(on_line, on_end))
 
     async def write(self, data: bytes, seconds: float) -> bool:

@@ -33,6 +33,13 @@ def of_observation(observation: Observation) -> str:
     return "; ".join(parts)
 
 
+def reply(exchange: Exchange, asked: str) -> str:
+    """What the port answered, as the beginning of a complaint."""
+    if exchange.answer is None:
+        return f"The port gave no answer to {asked} ({exchange.silence})"
+    return f"The port answered {asked} with {shown(exchange.answer)}"
+
+
 def argv_shown(run: Run) -> str:
     """A command line for a reader, its elements apart."""
     return shown([argument.decode("utf-8", "replace") for argument in run.call.argv])
@@ -42,6 +49,11 @@ def shown(value: Json) -> str:
     """JSON for a reader, its middle left out when it is long."""
     text = json.dumps(_brief(value), ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= SHORT else f"{text[: SHORT // 2]} … {text[-SHORT // 3 :]} ({len(text)} characters)"
+
+
+def bytes_shown(data: bytes) -> str:
+    """Bytes for a reader, as the text that they should be."""
+    return shown(data.decode("utf-8", "backslashreplace"))
 
 
 def _brief(value: Json) -> Json:

@@ -55,6 +55,14 @@ class Old(Port):
         return ("2024-11-05",)
 
 
+class Chatty(Port):
+    """Says what is no message, and nothing else."""
+
+    def serve(self) -> None:
+        print("Listening on stdio.", flush=True)
+        threading.Event().wait()
+
+
 class Silent(Port):
     """Says nothing at all."""
 
@@ -70,6 +78,7 @@ PORTS: Mapping[str, type[Port]] = {
     "ends-after-list": EndsAfterList,
     "old": Old,
     "silent": Silent,
+    "chatty": Chatty,
 }
 
 if __name__ == "__main__":

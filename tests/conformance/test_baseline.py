@@ -45,7 +45,7 @@ def test_a_run_that_was_cut_short_stays_incomplete():
 
 def test_a_known_failure_without_a_reason_says_so():
     applied = baseline.apply(report_of(broken("one"), exit=1), Baseline("b", (Entry("area:one"),)), IDS)
-    assert applied.judgements[0].known == "no reason given"
+    assert applied.judgements[0].known == "The baseline gives no reason."
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,17 @@
 """Each exit code of a run, what it is told with, and which comes first where several apply."""
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 from command import ROOT, copied, distribution, port, suite
+
+from gemini_mcp_conformance.bench import Bench
+from gemini_mcp_conformance.player import Patience
+from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.wire import Unreachable
 
 PING = ("--only", "lifecycle:ping")
 RAISING = """
@@ -18,9 +24,9 @@ def raises(exchange):
 """
 
 
-def test_a_port_that_conforms_ends_with_0(tmp_path: Path) -> None:
+def test_a_port_that_conforms_in_what_was_selected_ends_with_0(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, to=port("correct"))
-    assert (done.code, done.out) == (0, "The port conforms. MUST 1/1, SHOULD 0/0.\n")
+    assert (done.code, done.out) == (0, "What was selected conforms. MUST 1/1, SHOULD 0/0.\n")
 
 
 def test_without_a_command_the_reference_is_tested(tmp_path: Path) -> None:
@@ -94,6 +100,28 @@ def test_a_revision_that_the_port_does_not_speak_ends_with_3(tmp_path: Path) -> 
 def test_a_port_that_never_answers_ends_with_4_and_names_keep_home(tmp_path: Path, command: tuple[str, ...]) -> None:
     done = suite(tmp_path, "run", "--budget", "3", to=command)
     assert (done.code, "pass --keep-home" in done.out) == (4, True)
+
+
+def test_what_a_port_wrote_in_place_of_an_answer_is_told(tmp_path: Path) -> None:
+    done = suite(tmp_path, "run", "--budget", "5", to=port("chatty"))
+    assert (done.code, 'The first thing it wrote is "Listening on stdio."' in done.out) == (4, True)
+
+
+def test_a_port_that_keeps_silent_is_told_how_long_it_was_waited_for() -> None:
+    async def greeted() -> None:
+        with Bench(Target(port("silent")), (), Patience(answer=0.1)) as bench:
+            try:
+                await bench.greet()
+            finally:
+                await bench.end()
+
+    with pytest.raises(Unreachable, match=r"did not answer the handshake within 0\.3 seconds\."):
+        asyncio.run(greeted())
+
+
+def test_a_command_that_cannot_be_started_is_named_once(tmp_path: Path) -> None:
+    done = suite(tmp_path, "run", to=("no-such-port",))
+    assert "'no-such-port' could not be started: No such file or directory." in done.out
 
 
 def test_a_broken_specification_of_ours_ends_with_5(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_port_that_runs_beside_a_fake_is_judged_by_its_journal(tmp_path: Path,
     url, fake = reference
     more = ("--only", "process:environment", "--only", "cwd:default")
     done = suite(tmp_path, "run", *ONLY, *PLAYED, *more, "--examples", "3", "--url", url, "--fake", fake)
-    assert (done.code, done.out) == (0, "The port conforms. MUST 8/8, SHOULD 3/3.\n")
+    assert (done.code, done.out) == (0, "What was selected conforms. MUST 8/8, SHOULD 3/3.\n")
 
 
 def test_without_a_fake_what_needs_the_journal_is_not_judged(tmp_path: Path, reference: tuple[str, str]) -> None:
@@ -58,7 +58,7 @@ def test_a_command_beside_the_address_is_compared_with_it(tmp_path: Path, refere
     url, fake = reference
     words = ("--only", "http:equivalence", *PLAYED, "--examples", "3", "--url", url, "--fake", fake)
     done = suite(tmp_path, "run", *words, to=SERVER)
-    assert (done.code, done.out) == (0, "The port conforms. MUST 3/3, SHOULD 1/1.\n")
+    assert (done.code, done.out) == (0, "What was selected conforms. MUST 3/3, SHOULD 1/1.\n")
 
 
 def test_a_port_that_ignores_origins_and_answers_notifications_is_accused_of_that(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command import suite
 
 from gemini_mcp_conformance import baseline, init
 from gemini_mcp_conformance.errors import UsageError
@@ -53,12 +54,26 @@ def test_both_files_are_written(tmp_path: Path):
     assert baseline.load(tmp_path / init.BASELINE).entries == ()
 
 
+def test_the_next_step_is_told(tmp_path: Path):
+    told = suite(tmp_path, "init", "--into", str(tmp_path / "a b"), to=("node", "my server.mjs")).out
+    known = tmp_path / "a b" / init.BASELINE
+    step = f"gemini-mcp-conformance baseline update '{known}' -- node 'my server.mjs'"
+    assert told.splitlines()[-1].strip() == step
+
+
 def test_nothing_is_written_when_a_file_is_there(tmp_path: Path):
     (tmp_path / init.BASELINE).write_text("mine", encoding="utf-8")
     with pytest.raises(UsageError, match=r"exists already\. Pass --force to overwrite"):
         init.write(tmp_path, init.files(["port"], "1.0.0"))
     assert (tmp_path / init.BASELINE).read_text(encoding="utf-8") == "mine"
     assert not (tmp_path / init.WORKFLOW).exists()
+
+
+def test_files_that_are_there_are_all_named(tmp_path: Path):
+    texts = init.files(["port"], "1.0.0")
+    init.write(tmp_path, texts)
+    with pytest.raises(UsageError, match=r"\.yml', '.*\.json' exist already\."):
+        init.write(tmp_path, texts)
 
 
 def test_force_overwrites(tmp_path: Path):

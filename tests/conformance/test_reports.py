@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_report import CONTEXT, EVERY, HOSTILE, REQUIREMENTS, SAMPLE, broken, kept, report_of, unrun
+from sample_report import CONTEXT, EVERY, HOSTILE, REQUIREMENTS, SAMPLE, broken, foreign, kept, report_of, unrun
 
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.report import LEVELS, Judgement, Level, Verdict
@@ -200,6 +200,22 @@ def test_the_page_unfolds_the_conversation_and_the_journal_of_a_failure():
         assert text in page
 
 
+@pytest.mark.parametrize(("kind", "told"), [("null", "/dev/null"), ("closed", "closed")])
+def test_the_page_names_a_stdin_that_nobody_can_read(kind: str, told: str):
+    found = broken("one")
+    assert found.evidence is not None
+    run = replace(found.evidence.runs[0], stdin_kind=kind)
+    page = FORMATS["html"](report_of(replace(found, evidence=replace(found.evidence, runs=(run,)))), CONTEXT)
+    assert f"<dt>stdin</dt><dd><em>{told}</em></dd>" in page
+
+
+@pytest.mark.parametrize("judgement", [kept("one"), foreign("four")])
+def test_no_label_of_the_page_is_said_twice(judgement: Judgement):
+    page = FORMATS["html"](report_of(judgement), CONTEXT)
+    labels = re.findall(r"<(?:summary|dt)>(.*?)</", page)
+    assert len(labels) == len(set(labels))
+
+
 def test_markdown_gives_a_port_no_markup():
     markdown = rendered("markdown")
     assert "<script" not in markdown
@@ -239,12 +255,21 @@ def test_a_failure_on_the_terminal_tells_the_whole_story():
         "  suite   It called `chat` with a prompt of two lines.",
         '  sent    {"jsonrpc":"2.0","id":1,"method":"tools/call"}',
         "  port    The port answered 'a' instead of 'b'.",
-        f"  gemini  {one_line(repr(['-p', HOSTILE, '']), 100)}",
+        f"  gemini  {one_line(json.dumps(['-p', HOSTILE, ''], ensure_ascii=False), 100)}",
         "  seen    The reply to id 1.",
         "  replay  gemini-mcp-conformance replay one -- node server.js",
         "",
         "The port does not conform. MUST 0/1, SHOULD 0/0, 1 failed.",
     ]
+
+
+def test_a_part_of_the_requirements_does_not_speak_for_the_port():
+    every = Context('[{"id": "area:one", "profile": "server"}, {"id": "area:two", "profile": "server"}]')
+    part, whole = (
+        FORMATS["terminal"](report_of(*found), every) for found in ((kept("one"),), (kept("one"), kept("two")))
+    )
+    assert part.startswith("What was selected conforms. ")
+    assert whole.startswith("The port conforms. ")
 
 
 def test_the_terminal_shows_passes_only_when_asked():

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from command import PROGRAM, SECONDS, distribution, port, suite, variables
 
+from gemini_mcp_conformance.baseline import Entry, parse
 from gemini_mcp_conformance.cli import start
 from gemini_mcp_conformance.progress import Progress
 
@@ -75,6 +76,14 @@ def test_a_run_leaves_nothing_but_its_cases(tmp_path: Path) -> None:
     assert [name for name in kept if not name.startswith("revision-")] == ["ping.json"]
 
 
+def test_a_run_leaves_nothing_in_the_directory_of_its_caller(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    words = [*PROGRAM, "run", "--only", "prompt:verbatim:*", "--examples", "1", "--", *port("correct")]
+    subprocess.run(words, cwd=here, env=variables(tmp_path), check=True, timeout=SECONDS, capture_output=True)
+    assert list(here.iterdir()) == []
+
+
 def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> None:
     found: list[list[bytes]] = []
     for name in ("one", "other"):
@@ -112,7 +121,8 @@ def test_the_first_look_passes_a_call(tmp_path: Path) -> None:
 
 def test_a_baseline_lets_just_what_it_lists_pass(tmp_path: Path) -> None:
     known = tmp_path / "known.json"
-    assert suite(tmp_path, "baseline", "update", *PING, str(known), to=port("wrong-ping")).code == 0
+    updated = suite(tmp_path, "baseline", "update", *PING, str(known), to=port("wrong-ping"))
+    assert (updated.code, updated.out) == (0, f"{str(known)!r} lists 1 requirement.\n")
     assert json.loads(known.read_text(encoding="utf-8")) == {"known": [{"id": "lifecycle:ping"}]}
     again = suite(tmp_path, "run", *PING, "--fail-fast", "--baseline", str(known), to=port("wrong-ping"))
     assert (again.code, "FAIL  lifecycle:ping  (MUST, known)" in again.out) == (0, True)
@@ -227,7 +237,15 @@ def test_a_terminal_shows_progress_and_colours_unless_they_are_unwanted(
     os.close(master)
     assert running.wait(SECONDS) == 0
     assert re.search(rb"\r\x1b\[K1/\d+  ping", told)
-    assert (b"\x1b[1;32mThe port conforms.\x1b[0m" in told) is is_coloured
+    assert (b"\x1b[1;32mWhat was selected conforms.\x1b[0m" in told) is is_coloured
+
+
+def test_progress_ends_with_the_number_of_all(tmp_path: Path) -> None:
+    only = ("--only", "prompt:verbatim:*", "--examples", "1")
+    told = suite(tmp_path, "run", *only, to=port("correct")).err.splitlines()
+    numbers = [tuple(map(int, line.split()[0].split("/"))) for line in told]
+    assert any(line.endswith("  generated") for line in told)
+    assert all(number <= count for number, count in numbers)
 
 
 class Terminal(StringIO):
@@ -258,6 +276,13 @@ def test_anything_else_gets_a_line_for_each_phase() -> None:
 def test_a_quiet_run_says_nothing(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", "--quiet", *PING, to=port("wrong-ping"))
     assert (done.code, done.out, done.err) == (1, "", "")
+
+
+def test_the_format_of_a_baseline_is_taught(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        start(["baseline", "update", "--help"])
+    taught = next(line for line in capsys.readouterr().out.splitlines() if line.startswith('  {"known"'))
+    assert parse(taught, "taught").entries == (Entry("lifecycle:ping", "The next release mends it."),)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gemini_mcp_conformance.checks.command import understood
+from gemini_mcp_conformance.checks.command import called, understood, what
 from gemini_mcp_conformance.expectation import (
     CONTROL,
     Wanted,
@@ -21,7 +21,7 @@ from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, calls, is_played, refused
 from gemini_mcp_conformance.values import Json, inside
-from gemini_mcp_conformance.witness import argv_shown, shown
+from gemini_mcp_conformance.witness import argv_shown, bytes_shown, shown
 
 PREFIX = "Error executing gemini: "
 ABSENT = object()
@@ -134,8 +134,7 @@ def misunderstood(run: Run, needed: Wanted) -> list[str]:
     for field in ("prompt", "model", "resume"):
         expected = getattr(needed, field)
         if understood(run, field) != expected:
-            value = shown(str(understood(run, field)))
-            return [f"From {argv_shown(run)} gemini understands the {field} {value}, and should {shown(expected)}."]
+            return [f"{what(run, field)}, and should understand {called(field, expected)}."]
     return []
 
 
@@ -209,7 +208,8 @@ def has_nul(exchange: Exchange) -> bool:
 def altered(run: Run, needed: Wanted) -> list[str]:
     system = None if needed.system is None else needed.system.encode("utf-8", "replace")
     if system is not None and run.call.system_md != system:
-        return [f"gemini's system prompt is {run.call.system_md!r:.200}, and should be {system!r:.200}."]
+        found = "missing" if run.call.system_md is None else bytes_shown(run.call.system_md)
+        return [f"gemini's system prompt is {found}, and should be {bytes_shown(system)}."]
     if needed.cwd is not None and "\0" in needed.cwd:
         return [f"gemini runs in {run.call.cwd!r}, and should not run at all for {shown(needed.cwd)}."]
     return misunderstood(run, needed)

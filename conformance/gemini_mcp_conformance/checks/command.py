@@ -6,7 +6,7 @@ from gemini_mcp_conformance.expectation import wanted
 from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import reaching, served
-from gemini_mcp_conformance.understanding import Understood
+from gemini_mcp_conformance.understanding import Other, Understood, UsageError
 from gemini_mcp_conformance.values import Json
 from gemini_mcp_conformance.witness import argv_shown, shown
 
@@ -17,7 +17,7 @@ def complaints(exchange: Exchange, field: str, expected: Json) -> list[str]:
         return [f"The port did not run gemini for {shown(exchange.arguments)}."]
     told = [run for run in exchange.runs if field != "prompt" or not is_cut(exchange, run)]
     wrong = [run for run in told if understood(run, field) != expected]
-    return [f"{what(run, field)}, and should understand {shown(expected)}." for run in wrong[:1]]
+    return [f"{what(run, field)}, and should understand {called(field, expected)}." for run in wrong[:1]]
 
 
 def understood(run: Run, field: str) -> Json:
@@ -34,10 +34,21 @@ def is_cut(exchange: Exchange, run: Run) -> bool:
 
 
 def what(run: Run, field: str) -> str:
-    value = understood(run, field)
+    """What gemini makes of a command line, for a complaint."""
+    argv = argv_shown(run)
+    match run.understood:
+        case UsageError(reason):
+            return f"gemini refuses the command line {argv} ({reason})"
+        case Other(kind):
+            return f"gemini takes {argv} as {'a subcommand' if kind == 'subcommand' else f'`--{kind}`'}"
+        case Understood():
+            return f"From {argv} gemini understands {called(field, understood(run, field))}"
+
+
+def called(field: str, value: Json) -> str:
+    """One thing that gemini may understand, with its value."""
     name = {"resume": "session to resume", "output_format": "output format"}.get(field, field)
-    said = shown(value) if value is None or isinstance(value, str) else repr(value)
-    return f"From {argv_shown(run)} gemini understands the {name} {said}"
+    return f"no {name}" if value is None else f"the {name} {shown(value)}"
 
 
 @check("command:chat", judges=reaching("chat", "prompt"))

@@ -120,7 +120,9 @@ def get_is_events_or_not_allowed(web: Web) -> list[str]:
 def unsupported_version_is_a_bad_request(web: Web) -> list[str]:
     if web.status == 400:
         return []
-    return [f"The port answered a request of version {version(web)!r} with {said(web)}, and should with status 400."]
+    return [
+        f"The port answered a request of version {shown(version(web))} with {said(web)}, and should with status 400."
+    ]
 
 
 @check_all("http:session:ended", judges=lambda seen: any(web.verb == "DELETE" for web in seen.web))
@@ -141,7 +143,7 @@ def contradicting_header_is_refused(web: Web) -> list[str]:
     if web.status == 400 and inside(_answer(web), "error", "code") == HEADER_MISMATCH:
         return []
     names = {name: value for name, value in web.headers.items() if name.startswith("mcp-")}
-    return [f"The port answered {method(web)} with the headers {names!r} with {said(web)}, "
+    return [f"The port answered {method(web)} with the headers {shown(names)} with {said(web)}, "
             f"and should answer with status 400 and error {HEADER_MISMATCH}."]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from gemini_mcp.spec import load_manifest
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.values import Json, inside
+from gemini_mcp_conformance.witness import shown
 
 MANIFEST = load_manifest()
 
@@ -16,14 +17,18 @@ def names_itself(exchange: Exchange) -> bool:
 def name_is_the_specified_one(exchange: Exchange) -> list[str]:
     name = _info(exchange, "name")
     expected = MANIFEST.server_name
-    return [] if name == expected else [f"The port calls itself {name!r}, and should call itself {expected!r}."]
+    if name == expected:
+        return []
+    return [f"The port calls itself {shown(name)}, and should call itself {shown(expected)}."]
 
 
 @check("identity:version", judges=names_itself)
 def version_is_that_of_the_tools(exchange: Exchange) -> list[str]:
     version = _info(exchange, "version")
     expected = MANIFEST.server_version
-    return [] if version == expected else [f"The port reports version {version!r}, and should report {expected!r}."]
+    if version == expected:
+        return []
+    return [f"The port reports version {shown(version)}, and should report {shown(expected)}."]
 
 
 def _info(exchange: Exchange, key: str) -> Json:

@@ -5,6 +5,7 @@ from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import asks
 from gemini_mcp_conformance.values import inside
+from gemini_mcp_conformance.witness import reply, shown
 
 REVISIONS = load_manifest().handshake_revisions
 TYPES = {"protocolVersion": str, "capabilities": dict, "serverInfo": dict}
@@ -22,7 +23,7 @@ def asks_for_unknown_revision(exchange: Exchange) -> bool:
 def initialize_tells_all_it_must(exchange: Exchange) -> list[str]:
     result = exchange.result
     if result is None:
-        return [f"The port answered initialize with {exchange.error or exchange.silence!r}, and should give a result."]
+        return [f"{reply(exchange, 'initialize')}, and should answer with a result."]
     wrong = [key for key, kind in TYPES.items() if not isinstance(result.get(key), kind)]
     wrong += [f"serverInfo.{key}" for key in ("name", "version") if not _text(inside(result, "serverInfo", key))]
     return [f"The port's result of initialize has no proper {key}." for key in wrong]
@@ -35,7 +36,9 @@ def known_revision_is_echoed_or_another_offered(exchange: Exchange) -> list[str]
     if spoken in REVISIONS:
         return []
     asked = exchange.params["protocolVersion"]
-    return [f"The port answered initialize for {asked} with {spoken!r}, and should answer with a revision it supports."]
+    return [
+        f"The port answered initialize for {asked} with {shown(spoken)}, and should answer with a revision it supports."
+    ]
 
 
 @check("lifecycle:version:unsupported", judges=asks_for_unknown_revision)
@@ -44,7 +47,9 @@ def unknown_revision_is_answered_with_a_known_one(exchange: Exchange) -> list[st
     asked = exchange.params.get("protocolVersion")
     if exchange.result is not None and isinstance(spoken, str) and spoken != asked:
         return []
-    return [f"The port answered initialize for {asked!r} with {spoken!r}, and should name a revision it supports."]
+    return [
+        f"The port answered initialize for {shown(asked)} with {shown(spoken)}, and should name a revision it supports."
+    ]
 
 
 @check("lifecycle:capabilities:tools", judges=asks("initialize"))
@@ -52,14 +57,14 @@ def tools_are_declared(exchange: Exchange) -> list[str]:
     capabilities = (exchange.result or {}).get("capabilities")
     if isinstance(inside(capabilities, "tools"), dict):
         return []
-    return [f"The port declares the capabilities {capabilities!r}, and should declare `tools`."]
+    return [f"The port declares the capabilities {shown(capabilities)}, and should declare `tools`."]
 
 
 @check("lifecycle:ping", judges=asks("ping"))
 def ping_is_answered(exchange: Exchange) -> list[str]:
     if exchange.result is not None and not {key for key in exchange.result if key != "_meta"}:
         return []
-    return [f"The port answered ping with {exchange.answer!r}, and should answer with an empty result."]
+    return [f"{reply(exchange, 'ping')}, and should answer with an empty result."]
 
 
 def _text(value: object) -> bool:

@@ -47,7 +47,7 @@ def environment_is_the_servers(exchange: Exchange) -> list[str]:
         if run.call.environ.get(name) != expected
     ]
     return [
-        f"In gemini's environment {name} is {found!r}, and should be {expected!r} as in the port's own."
+        f"In gemini's environment {name} is {shown(found)}, and should be {shown(expected)} as in the port's own."
         for name, found, expected in wrong[:1]
     ]
 

@@ -11,6 +11,7 @@ from gemini_mcp_conformance.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.registry import Spared, check, check_all
 from gemini_mcp_conformance.timeline import is_open, opens, token
 from gemini_mcp_conformance.values import inside
+from gemini_mcp_conformance.witness import shown
 
 METHOD = "notifications/progress"
 INTERVAL = 10.0
@@ -39,7 +40,9 @@ def token_is_that_of_a_running_call(observation: Observation) -> list[str]:
     if not lines:
         raise Spared(SILENT)
     wrong = [line for line in lines if not _fits(observation, line)]
-    return [f"The port told progress with the token {_token(line)!r}, and no running request has it." for line in wrong]
+    return [
+        f"The port told progress with the token {shown(_token(line))}, and no running request has it." for line in wrong
+    ]
 
 
 @check("progress:increase", judges=asks, anyway=True)
@@ -49,9 +52,11 @@ def progress_grows(exchange: Exchange) -> list[str]:
         raise Spared(SILENT)
     wrong = [value for value in values if not isinstance(value, int | float) or isinstance(value, bool)]
     if wrong:
-        return [f"The port told the progress {wrong[0]!r}, which should be a number."]
+        return [f"The port told the progress {shown(wrong[0])}, which should be a number."]
     steps = [pair for pair in pairwise(values) if pair[1] <= pair[0]]
-    return [f"The port told the progress {new!r} after {old!r}, and it should grow." for old, new in steps[:1]]
+    return [
+        f"The port told the progress {shown(new)} after {shown(old)}, and it should grow." for old, new in steps[:1]
+    ]
 
 
 @check("progress:end", judges=lambda exchange: asks(exchange) and bool(exchange.answers), anyway=True)
@@ -59,14 +64,16 @@ def progress_ends_with_the_answer(exchange: Exchange) -> list[str]:
     if not exchange.progress:
         raise Spared(SILENT)
     late = [line for line in exchange.progress if line.order > exchange.answers[0].order]
-    return [f"The port told progress with the token {token(exchange)!r} after its answer." for _ in late[:1]]
+    return [f"The port told progress with the token {shown(token(exchange))} after its answer." for _ in late[:1]]
 
 
 @check_all("progress:unasked", judges=lambda seen: any(token(each) is None for each in seen.calls))
 def nobody_is_told_unasked(observation: Observation) -> list[str]:
     """While no call runs that asked for progress, none is told."""
     wrong = [line for line in told(observation) if _is_unasked(observation, line)]
-    return [f"The port told progress with the token {_token(line)!r} of a call that had none." for line in wrong[:1]]
+    return [
+        f"The port told progress with the token {shown(_token(line))} of a call that had none." for line in wrong[:1]
+    ]
 
 
 @check("progress:start", judges=lambda exchange: asks(exchange) and bool(exchange.runs), anyway=True)
@@ -74,7 +81,7 @@ def start_is_told(exchange: Exchange) -> list[str]:
     ends = exchange.answers[0].order if exchange.answers else None
     if any(ends is None or line.order < ends for line in exchange.progress):
         return []
-    return [f"The port told no progress of a call with the token {token(exchange)!r}, and should when it starts."]
+    return [f"The port told no progress of a call with the token {shown(token(exchange))}, and should when it starts."]
 
 
 @check("progress:interval", judges=lambda exchange: asks(exchange) and _seconds(exchange) > INTERVAL + LENIENCY)

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, calls, is_played, prompt
 from gemini_mcp_conformance.understanding import SUBCOMMANDS, Understood
-from gemini_mcp_conformance.witness import argv_shown, shown
+from gemini_mcp_conformance.witness import argv_shown, reply, shown
 
 NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+\.)")
 
@@ -87,7 +87,7 @@ def unusable_prompt_is_refused(exchange: Exchange) -> list[str]:
     sent = size(exchange.arguments["prompt"])
     if exchange.runs:
         return [f"The port ran gemini for a prompt of {sent} bytes, and should refuse it."]
-    return [] if exchange.is_error else [f"The port answered a prompt of {sent} bytes with {exchange.answer!r:.200}."]
+    return [] if exchange.is_error else [f"{reply(exchange, f'a prompt of {sent} bytes')}, and should refuse it."]
 
 
 @check("prompt:empty:kept", judges=unsettled(lambda text: not text))

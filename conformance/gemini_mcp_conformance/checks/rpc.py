@@ -12,7 +12,7 @@ from gemini_mcp_conformance.registry import Spared, check, check_all
 from gemini_mcp_conformance.session import is_request
 from gemini_mcp_conformance.timeline import strays
 from gemini_mcp_conformance.values import Json, decode, inside, table
-from gemini_mcp_conformance.witness import shown
+from gemini_mcp_conformance.witness import reply, shown
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
 LONG = 10_000_000
@@ -34,26 +34,26 @@ def responses(observation: Observation) -> list[Line]:
 @check_all("rpc:jsonrpc", judges=speaks)
 def every_message_names_the_protocol(observation: Observation) -> list[str]:
     wrong = [line.table for line in messages(observation) if line.table.get("jsonrpc") != "2.0"]
-    return [f'The port sent {wrong[0]!r}, which should carry "jsonrpc": "2.0".'] if wrong else []
+    return [f'The port sent {shown(wrong[0])}, which should carry "jsonrpc": "2.0".'] if wrong else []
 
 
 @check("rpc:response:id", judges=lambda exchange: bool(exchange.answers) and not was_unreadable(exchange))
 def answer_carries_the_id_of_its_request(exchange: Exchange) -> list[str]:
     asked = exchange.request["id"]
     wrong = [line.table.get("id") for line in exchange.answers if not same_id(line.table.get("id"), asked)]
-    return [f"The port answered the request {asked!r} with the id {wrong[0]!r}."] if wrong else []
+    return [f"The port answered the request {shown(asked)} with the id {shown(wrong[0])}."] if wrong else []
 
 
 @check_all("rpc:response:id", judges=lambda seen: bool(with_chosen_ids(seen)))
 def request_with_any_id_is_answered(observation: Observation) -> list[str]:
     lost = [each.request for each in with_chosen_ids(observation) if each.silence in ("timeout", "died")]
-    return [f"The port did not answer {each['method']} with the id {each['id']!r}." for each in lost[:1]]
+    return [f"The port did not answer {each['method']} with the id {shown(each['id'])}." for each in lost[:1]]
 
 
 @check_all("rpc:response:either", judges=lambda observation: bool(responses(observation)))
 def answer_is_a_result_or_an_error(observation: Observation) -> list[str]:
     both = [line.table for line in responses(observation) if "result" in line.table and "error" in line.table]
-    return [f"The port sent {both[0]!r}, which holds both a result and an error."] if both else []
+    return [f"The port sent {shown(both[0])}, which holds both a result and an error."] if both else []
 
 
 @check("rpc:response:error", judges=lambda exchange: "error" in (exchange.answer or {}))
@@ -61,7 +61,7 @@ def error_has_code_and_message(exchange: Exchange) -> list[str]:
     error = exchange.error or {}
     if type(error.get("code")) is int and isinstance(error.get("message"), str):
         return []
-    return [f"The port sent the error {error!r}, which should hold an integer `code` and a text `message`."]
+    return [f"The port sent the error {shown(error)}, which should hold an integer `code` and a text `message`."]
 
 
 @check_all("rpc:notification:unanswered", judges=lambda seen: notifies(seen) and not malformed(seen))
@@ -70,14 +70,14 @@ def notifications_are_not_answered(observation: Observation) -> list[str]:
     may_refuse = observation.transport == "http"
     nobodys = [line.table for line in strays(observation) if line.table.get("id") is None]
     replies = [reply for reply in nobodys if not (may_refuse and "error" in reply)]
-    return [f"The port sent {replies[0]!r}, which answers no request but a notification."] if replies else []
+    return [f"The port sent {shown(replies[0])}, which answers no request but a notification."] if replies else []
 
 
 @check("rpc:error:method", judges=lambda exchange: exchange.method not in KNOWN and not was_unreadable(exchange))
 def unknown_method_is_not_found(exchange: Exchange) -> list[str]:
     if exchange.error is not None and exchange.error.get("code") == -32601:
         return []
-    return [f"The port answered {exchange.method!r} with {exchange.answer!r}, and should answer with error -32601."]
+    return [f"{reply(exchange, exchange.method)}, and should answer with error -32601."]
 
 
 @check("rpc:error:params", judges=lambda exchange: has_wrong_params(exchange), anyway=True)
@@ -85,8 +85,8 @@ def wrong_params_are_named(exchange: Exchange) -> list[str]:
     code = inside(exchange.error, "code")
     if code == -32602:
         return []
-    asked, said = shown(exchange.request.get("params")), shown(exchange.answer)
-    return [f"The port answered tools/call with the params {asked} with {said}, and should answer with error -32602."]
+    asked = f"tools/call with the params {shown(exchange.request.get('params'))}"
+    return [f"{reply(exchange, asked)}, and should answer with error -32602."]
 
 
 @check_all("rpc:error:parse", judges=lambda seen: bool(malformed(seen)) and not any(map(is_json, malformed(seen))))

@@ -8,7 +8,7 @@ from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import check, check_all
 from gemini_mcp_conformance.timeline import cancellation, token
 from gemini_mcp_conformance.values import Json, inside, items, table
-from gemini_mcp_conformance.witness import shown
+from gemini_mcp_conformance.witness import reply, shown
 
 REVISIONS = load_manifest().stateless_revisions
 META = "io.modelcontextprotocol/"
@@ -42,18 +42,20 @@ def has_result(exchange: Exchange) -> bool:
 def discovery_tells_versions_and_capabilities(exchange: Exchange) -> list[str]:
     versions, capabilities = (inside(exchange.result, key) for key in ("supportedVersions", "capabilities"))
     if exchange.revision not in items(versions):
-        return [f"The port answered server/discover with the versions {versions!r}, which should hold "
+        return [f"The port answered server/discover with the versions {shown(versions)}, which should hold "
                 f"{exchange.revision}."]  # fmt: skip
     if isinstance(capabilities, dict):
         return []
-    return [f"The port answered server/discover with the capabilities {capabilities!r}, which should be an object."]
+    return [
+        f"The port answered server/discover with the capabilities {shown(capabilities)}, which should be an object."
+    ]
 
 
 @check("stateless:no-handshake", judges=must_be_served, anyway=True)
 def request_is_served_as_it_is(exchange: Exchange) -> list[str]:
     if exchange.result is not None:
         return []
-    return [f"The port answered {exchange.method} with {_said(exchange)}, and should serve it without a handshake."]
+    return [f"{reply(exchange, exchange.method)}, and should serve it without a handshake."]
 
 
 @check("stateless:result-type", judges=has_result, anyway=True)
@@ -61,15 +63,15 @@ def result_is_complete(exchange: Exchange) -> list[str]:
     found = inside(exchange.result, "resultType")
     if found == "complete":
         return []
-    return [f"The port's result of {exchange.method} has the resultType {found!r}, and should have 'complete'."]
+    return [f"The port's result of {exchange.method} has the resultType {shown(found)}, and should have 'complete'."]
 
 
 @check("stateless:meta", judges=lambda exchange: named(exchange) in REVISIONS and not is_complete(exchange))
 def incomplete_request_is_refused(exchange: Exchange) -> list[str]:
     if inside(exchange.error, "code") == INVALID_PARAMS:
         return []
-    return [f"The port answered {exchange.method} without the client's capabilities with {_said(exchange)}, "
-            f"and should answer with error {INVALID_PARAMS}."]  # fmt: skip
+    asked = f"{exchange.method} without the client's capabilities"
+    return [f"{reply(exchange, asked)}, and should answer with error {INVALID_PARAMS}."]
 
 
 @check(
@@ -79,8 +81,8 @@ def unsupported_version_is_refused(exchange: Exchange) -> list[str]:
     supported = items(inside(exchange.error, "data", "supported"))
     if inside(exchange.error, "code") == UNSUPPORTED and set(REVISIONS) <= set(map(str, supported)):
         return []
-    return [f"The port answered {exchange.method} of version {named(exchange)!r} with {_said(exchange)}, "
-            f"and should answer with error {UNSUPPORTED} and the versions it supports."]  # fmt: skip
+    asked = f"{exchange.method} of version {shown(named(exchange))}"
+    return [f"{reply(exchange, asked)}, and should answer with error {UNSUPPORTED} and the versions it supports."]
 
 
 @check("stateless:server-info", judges=has_result, anyway=True)
@@ -88,7 +90,7 @@ def result_names_the_server(exchange: Exchange) -> list[str]:
     info = inside(exchange.result, "_meta", f"{META}serverInfo")
     if all(isinstance(table(info).get(key), str) for key in ("name", "version")):
         return []
-    return [f"The port's result of {exchange.method} has the serverInfo {info!r}, which should name it."]
+    return [f"The port's result of {exchange.method} has the serverInfo {shown(info)}, which should name it."]
 
 
 @check("stateless:caching", judges=lambda exchange: exchange.method == "tools/list" and has_result(exchange))
@@ -97,7 +99,7 @@ def list_tells_how_long_it_is_good(exchange: Exchange) -> list[str]:
     is_number = isinstance(lasts, int | float) and not isinstance(lasts, bool)
     if is_number and lasts >= 0 and scope in ("public", "private"):
         return []
-    return [f"The port's list of tools has the ttlMs {lasts!r} and the cacheScope {scope!r}, "
+    return [f"The port's list of tools has the ttlMs {shown(lasts)} and the cacheScope {shown(scope)}, "
             "which should be a number from 0 and `public` or `private`."]  # fmt: skip
 
 
@@ -120,7 +122,3 @@ def _later(observation: Observation, exchange: Exchange) -> list[Json]:
     # A message that crosses the cancellation on its way is no fault; gemini hangs, so that an answer never does.
     settled = [line for line in said if line.is_response or (notice and line.at > notice.at + 1)]
     return [line.table for line in settled]
-
-
-def _said(exchange: Exchange) -> str:
-    return shown(exchange.answer) if exchange.answer else f"nothing ({exchange.silence})"

@@ -7,7 +7,7 @@ from gemini_mcp_conformance.expectation import answer
 from gemini_mcp_conformance.observation import Line, Observation
 from gemini_mcp_conformance.registry import check_all
 from gemini_mcp_conformance.values import decode, table
-from gemini_mcp_conformance.witness import shown
+from gemini_mcp_conformance.witness import bytes_shown, shown
 
 PRIVATE = 16
 """Characters from which on a text is found in a log for one reason only."""
@@ -22,15 +22,15 @@ def every_line_is_one_message(observation: Observation) -> list[str]:
     received = list(observation.received)
     open_lines = [line.data for line in received if not line.ended and observation.died is None]
     if open_lines:
-        return [f"The port ended with {open_lines[0]!r} and no newline behind it."]
+        return [f"The port ended with {bytes_shown(open_lines[0])} and no newline behind it."]
     spread = [run for run in _runs_of_other_lines(received) if len(run) > 1 and table(decode(b"\n".join(run)))]
-    return [f"The port spread a message over {len(spread[0])} lines, from {spread[0][0]!r} on."] if spread else []
+    return [f"The port spread a message over {len(run)} lines, from {bytes_shown(run[0])} on." for run in spread[:1]]
 
 
 @check_all("stdio:stdout", judges=writes)
 def nothing_but_messages(observation: Observation) -> list[str]:
     other = [line.data[:200] for line in observation.received if not line.table and line.ended]
-    return [f"The port wrote {other[0]!r} to stdout, which is no message."] if other else []
+    return [f"The port wrote {bytes_shown(other[0])} to stdout, which is no message."] if other else []
 
 
 @check_all("stdio:encoding", judges=writes)

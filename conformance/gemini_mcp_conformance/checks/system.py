@@ -11,6 +11,7 @@ from gemini_mcp_conformance.fake.journal import Call
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import check, check_all
 from gemini_mcp_conformance.selectors import calls, reaching
+from gemini_mcp_conformance.witness import bytes_shown
 
 VARIABLE = "GEMINI_SYSTEM_MD"
 NAME = "SYSTEM.md"
@@ -50,10 +51,10 @@ def file_holds_the_system_prompt(exchange: Exchange) -> list[str]:
 
 def not_held(call: Call, found: bytes | None, needed: bytes) -> str:
     if call.system_md_path is None:
-        return f"The port ran gemini without {VARIABLE}, and should name a file that holds {needed!r:.200}."
+        return f"The port ran gemini without {VARIABLE}, and should name a file that holds {bytes_shown(needed)}."
     if found is None:
-        return f"There is no file at {call.system_md_path!r}, and it should hold {needed!r:.200}."
-    return f"The file that {VARIABLE} names holds {found!r:.200}, and should hold {needed!r:.200}."
+        return f"There is no file at {call.system_md_path!r}, and it should hold {bytes_shown(needed)}."
+    return f"The file that {VARIABLE} names holds {bytes_shown(found)}, and should hold {bytes_shown(needed)}."
 
 
 @check("system:file-name", judges=is_given)
@@ -90,7 +91,7 @@ def file_stays_until_gemini_ends(exchange: Exchange) -> list[str]:
     needed = expected(exchange)
     wrong = [call for call in ended(exchange) if call.system_md_end != needed]
     return [
-        f"When gemini ended, the file {NAME} held {call.system_md_end!r:.200}, and should hold {needed!r:.200}."
+        f"At gemini's end {NAME} held {bytes_shown(call.system_md_end)}, and should hold {bytes_shown(needed)}."
         if call.system_md_end is not None
         else "The system prompt's file was gone before gemini had ended, and should be there until then."
         for call in wrong[:1]

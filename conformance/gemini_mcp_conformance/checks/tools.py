@@ -13,6 +13,7 @@ from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp_conformance.observation import Exchange, Observation
 from gemini_mcp_conformance.registry import check, check_all
 from gemini_mcp_conformance.values import Json, inside, items, table
+from gemini_mcp_conformance.witness import reply, shown
 
 CODE = -32602
 NO_CURSOR = "no-such-page"
@@ -67,7 +68,7 @@ def properties_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
 def offers(name: str) -> Callable[[Observation], list[str]]:
     def tool_is_offered(observation: Observation) -> list[str]:
         names = [tool.get("name") for tool in tools(observation)]
-        return [] if name in names else [f"The port offers the tools {names!r}, and should offer {name!r}."]
+        return [] if name in names else [f"The port offers the tools {shown(names)}, and should offer {name!r}."]
 
     return tool_is_offered
 
@@ -77,7 +78,9 @@ def declares(name: str, key: str) -> Callable[[Observation], list[str]]:
         declared = properties_of(tool(observation, name) or {}).get(key)
         if inside(declared, "type") in ("string", ["string"]):
             return []
-        return [f"The port's {name!r} declares {key!r} as {declared!r}, and should declare it with the type `string`."]
+        return [
+            f"The port's {name!r} declares {key!r} as {shown(declared)}, and should declare it with the type `string`."
+        ]
 
     return property_is_a_text
 
@@ -87,7 +90,7 @@ def requires(spec: ToolSpec) -> Callable[[Observation], list[str]]:
         required = schema_of(tool(observation, spec.name) or {}).get("required", [])
         if {str(name) for name in items(required)} == set(spec.required):
             return []
-        return [f"The port's {spec.name!r} requires {required!r}, and should require {list(spec.required)!r}."]
+        return [f"The port's {spec.name!r} requires {shown(required)}, and should require {shown(spec.required)}."]
 
     return required_is_the_specified
 
@@ -119,26 +122,28 @@ def names_are_unique(observation: Observation) -> list[str]:
 def the_order_stays(observation: Observation) -> list[str]:
     first, *others = ([tool.get("name") for tool in found] for found in whole_lists(observation))
     changed = [names for names in others if names != first]
-    return [f"The port listed the tools {first!r} and then {changed[0]!r}."] if changed else []
+    return [f"The port listed the tools {shown(first)} and then {shown(changed[0])}."] if changed else []
 
 
 @check("tools:cursor", judges=lambda exchange: exchange.params.get("cursor") == NO_CURSOR)
 def unknown_cursor_is_a_wrong_parameter(exchange: Exchange) -> list[str]:
     code = (exchange.error or {}).get("code")
-    return [] if code == CODE else [f"The port answered an unknown cursor with {code!r}, and should answer -32602."]
+    asked = "a list of tools from an unknown cursor"
+    return [] if code == CODE else [f"{reply(exchange, asked)}, and should answer with error -32602."]
 
 
 @check("tools:unknown", judges=lambda exchange: _is_unknown(exchange))
 def unknown_tool_is_no_success(exchange: Exchange) -> list[str]:
     if exchange.is_error:
         return []
-    return [f"The port answered a call of the unknown tool {exchange.tool!r} with {exchange.answer!r}."]
+    return [f"{reply(exchange, f'a call of the unknown tool {exchange.tool!r}')}, and should answer with an error."]
 
 
 @check("tools:unknown:code", judges=lambda exchange: _is_unknown(exchange))
 def unknown_tool_is_a_wrong_parameter(exchange: Exchange) -> list[str]:
     code = (exchange.error or {}).get("code")
-    return [] if code == CODE else [f"The port answered an unknown tool with code {code!r}, and should answer -32602."]
+    asked = f"a call of the unknown tool {exchange.tool!r}"
+    return [] if code == CODE else [f"{reply(exchange, asked)}, and should answer with error -32602."]
 
 
 def _is_unknown(exchange: Exchange) -> bool:
@@ -148,9 +153,9 @@ def _is_unknown(exchange: Exchange) -> bool:
 def _schema_complaints(tool: Mapping[str, Json]) -> list[str]:
     schema = tool.get("inputSchema")
     if inside(schema, "type") != "object":
-        return [f"The inputSchema of {tool.get('name')!r} is {schema!r}, and should have the type `object`."]
+        return [f"The inputSchema of {shown(tool.get('name'))} is {shown(schema)}, and should have the type `object`."]
     try:
         validator_for(dict(schema_of(tool)), default=Draft202012Validator).check_schema(dict(schema_of(tool)))
     except SchemaError as error:
-        return [f"The inputSchema of {tool.get('name')!r} is no JSON Schema: {error.message}."]
+        return [f"The inputSchema of {shown(tool.get('name'))} is no JSON Schema: {error.message}."]
     return []

@@ -62,7 +62,10 @@ example:
 """
 UPDATE = """Write down what a port does not meet yet, so that `run --baseline FILE` lets just that pass.
 
-The port is tested for it, unless --from names a report. Reasons that FILE holds are kept.
+The port is tested for it, unless --from names a report. Reasons that FILE holds are kept;
+write yours into it:
+
+  {"known": [{"id": "lifecycle:ping", "reason": "The next release mends it."}]}
 
 examples:
   gemini-mcp-conformance baseline update gemini-mcp-baseline.json -- node dist/server.js
@@ -125,7 +128,8 @@ def _update(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     except OSError as error:
         raise UsageError(f"The baseline {str(given.file)!r} cannot be written: {error.strerror}.") from None
     if not given.quiet:
-        print(f"{str(given.file)!r} lists {len(updated.entries)} requirements.")
+        count = len(updated.entries)
+        print(f"{str(given.file)!r} lists {count} requirement{'' if count == 1 else 's'}.")
     return report.CONFORMS
 
 

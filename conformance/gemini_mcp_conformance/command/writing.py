@@ -57,4 +57,7 @@ def _fake(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 def _init(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     for path in init.write(given.into, init.files(command, suite_version()), given.force):
         print(path)
+    print("Commit both. What fails already goes into the baseline:")
+    known = given.into / init.BASELINE
+    print(f"  gemini-mcp-conformance baseline update {shlex.quote(str(known))} -- {shlex.join(command)}")
     return report.CONFORMS

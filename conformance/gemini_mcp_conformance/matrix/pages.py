@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gemini_mcp_conformance.matrix.ports import Failure, Port
 from gemini_mcp_conformance.report import Judgement, Report, Verdict
 from gemini_mcp_conformance.reports import markdown
-from gemini_mcp_conformance.reports.context import conclusion, scores
+from gemini_mcp_conformance.reports.context import CONCLUSIONS, scores
 from gemini_mcp_conformance.reports.filters import controls, row_attributes
 from gemini_mcp_conformance.reports.markup import Markup, element, joined, page, prose
 
@@ -35,7 +35,7 @@ class Column:
         """What the run says about the port."""
         match self.result:
             case Report() as report:
-                return f"{conclusion(report)} {scores(report)}."
+                return f"{CONCLUSIONS[report.exit]} {scores(report)}."
             case Failure(reason):
                 return reason
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from gemini_mcp_conformance.report import Command, Report, Url
+from gemini_mcp_conformance.report import CONFORMS, Command, Report, Url
 from gemini_mcp_conformance.reports.printable import one_line
 
 REQUIREMENTS = "spec/requirements.json"
@@ -22,6 +22,10 @@ class Context:
         match = re.search(rf'"id"\s*:\s*"{re.escape(requirement)}"', self.requirements)
         return self.requirements.count("\n", 0, match.start()) + 1 if match else 1
 
+    def count(self, profile: str) -> int:
+        """How many requirements of the profile that file holds."""
+        return len(re.findall(rf'"profile"\s*:\s*"{re.escape(profile)}"', self.requirements))
+
 
 CONCLUSIONS = (
     "The port conforms.",
@@ -33,10 +37,13 @@ CONCLUSIONS = (
 )
 """By exit code."""
 
+PART_CONFORMS = "What was selected conforms."
 
-def conclusion(report: Report) -> str:
-    """What the run says about the port."""
-    return CONCLUSIONS[report.exit]
+
+def conclusion(report: Report, context: Context) -> str:
+    """What the run says about the port, or about the part of it that was looked at."""
+    is_part = len(report.judgements) < context.count(report.profile)
+    return PART_CONFORMS if is_part and report.exit == CONFORMS else CONCLUSIONS[report.exit]
 
 
 def title(report: Report) -> str:

@@ -17,6 +17,7 @@ SECTIONS: dict[Verdict, str] = {
     "pass": "Kept",
     "not-applicable": "Not applicable",
 }
+UNREADABLE = {"null": "/dev/null", "closed": "closed"}
 OPEN = ("harness-error", "fail", "could-not-run")
 
 
@@ -25,15 +26,15 @@ def render(report: Report, context: Context) -> str:
     levels = (judgement.level for judgement in report.judgements)
     verdicts = (judgement.verdict for judgement in report.judgements)
     return page(
-        f"{title(report)}: {conclusion(report)}",
-        element("header", *_summary(report)),
+        f"{title(report)}: {conclusion(report, context)}",
+        element("header", *_summary(report, context)),
         element("main", controls(levels, verdicts), *sections),
     )
 
 
-def _summary(report: Report) -> Iterator[Markup]:
+def _summary(report: Report, context: Context) -> Iterator[Markup]:
     yield element("h1", title(report))
-    yield element("p", conclusion(report), " ", scores(report), ".", class_=f"conclusion exit-{report.exit}")
+    yield element("p", conclusion(report, context), " ", scores(report), ".", class_=f"conclusion exit-{report.exit}")
     yield from (element("p", note, class_="note") for note in report.notes)
     yield definitions(run_facts(report))
     yield _counts(report)
@@ -95,7 +96,7 @@ def _story(judgement: Judgement) -> Markup:
     story = definitions({name: text for name, text in facts.items() if text})
     if judgement.verdict in OPEN:
         return joined((story, *_evidence(judgement.evidence)))
-    return element("details", element("summary", "Witness" if judgement.witness else "Why"), story)
+    return element("details", element("summary", "Details"), story)
 
 
 def _evidence(evidence: Evidence | None) -> Iterator[Markup]:
@@ -106,14 +107,20 @@ def _evidence(evidence: Evidence | None) -> Iterator[Markup]:
 
 
 def _run(number: int, run: Run) -> Markup:
-    nothing = element("em", "nothing")
     facts = {
         "Arguments": _list(run.argv),
         "Directory": _text(run.cwd),
-        f"stdin ({run.stdin_kind})": nothing if run.stdin is None else _text(run.stdin),
-        "System file": nothing if run.system_file is None else _text(run.system_file),
+        **_stdin(run),
+        "System file": element("em", "nothing") if run.system_file is None else _text(run.system_file),
     }
     return _unfolded(f"Run {number} of gemini", definitions(facts))
+
+
+def _stdin(run: Run) -> Mapping[str, Markup]:
+    """What gemini could read, and from what kind of file; of some kinds nothing can be read."""
+    if run.stdin_kind in UNREADABLE:
+        return {"stdin": element("em", UNREADABLE[run.stdin_kind])}
+    return {f"stdin ({run.stdin_kind})": element("em", "nothing") if run.stdin is None else _text(run.stdin)}
 
 
 def _list(texts: Sequence[str]) -> Markup:

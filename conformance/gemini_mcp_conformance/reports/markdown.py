@@ -19,7 +19,13 @@ SECTIONS = {
 def render(report: Report, context: Context) -> str:
     facts = (f"{name} {code(value)}" for name, value in run_facts(report).items())
     notes = tuple(f"> {code(note)}" for note in report.notes)
-    blocks = [f"## {plain(title(report))}", f"**{conclusion(report)}**", " · ".join(facts), *notes, _counts(report)]
+    blocks = [
+        f"## {plain(title(report))}",
+        f"**{conclusion(report, context)}**",
+        " · ".join(facts),
+        *notes,
+        _counts(report),
+    ]
     for verdict, (one, many) in SECTIONS.items():
         found = tuple(judgement for judgement in report.judgements if judgement.verdict == verdict)
         if found:

@@ -3,6 +3,7 @@
 Report in, text out, pure. Lines of a port never begin a line here, because logs of CI obey some that do.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
@@ -70,7 +71,9 @@ def _details(judgement: Judgement) -> Iterator[tuple[str, str]]:
     if judgement.message:
         yield "port" if judgement.verdict == "fail" else "why", judgement.message
     if evidence is not None:
-        yield from (("gemini", one_line(repr(list(run.argv)), WIDTH)) for run in evidence.runs[-LINES:])
+        yield from (
+            ("gemini", one_line(json.dumps(run.argv, ensure_ascii=False), WIDTH)) for run in evidence.runs[-LINES:]
+        )
     if judgement.witness:
         yield "seen", judgement.witness
     if judgement.known:
@@ -84,7 +87,7 @@ def _closing(report: Report, context: Context) -> str:
     known = sum(judgement.known is not None for judgement in report.judgements)
     counts = {"failed": failed, "could not be judged": unjudged, "known": known}
     told = "".join(f", {count} {name}" for name, count in counts.items() if count)
-    end = _painted(conclusion(report), "1;32" if report.exit == 0 else "1;31", context)
+    end = _painted(conclusion(report, context), "1;32" if report.exit == 0 else "1;31", context)
     return f"{end} {scores(report)}{told}."
 
 

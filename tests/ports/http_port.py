@@ -50,9 +50,8 @@ class HttpPort(Port):
 
     def posted(self, post: Post, body: bytes) -> None:
         self.current.post = post
-        with suppress(OSError):
-            if not self.is_refused(post):
-                self.receive(body)
+        if not self.is_refused(post):
+            self.receive(body)
 
     def got(self, post: Post, body: bytes) -> None:
         if not self.is_refused(post):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
+import sys
 from base64 import b64decode
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +33,11 @@ class Server(ThreadingHTTPServer):
     def __init__(self, receiver: Receives) -> None:
         super().__init__(("127.0.0.1", 0), Post)
         self.receiver = receiver
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves before its answer is no error."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class Post(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A port with one defect: `python defective.py NAME` serves over stdio, `--list` prints all of them as JSON."""
+"""A port with one defect: `python defective.py NAME` serves, `--list` prints all of them as JSON."""
 
 import json
 import sys

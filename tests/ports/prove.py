@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,9 +23,13 @@ from gemini_mcp_conformance.report import Report
 from gemini_mcp_conformance.run import Options, gather, run
 from gemini_mcp_conformance.selection import Selection
 from gemini_mcp_conformance.target import Target
+from http_port import HttpPort
 from odd import ODD
+from serving import served
 
 HERE = Path(__file__).resolve().parent
+CORRECT = (sys.executable, str(HERE / "port.py"))
+"""What a port over HTTP is compared with."""
 DEFECTIVE_EXAMPLES = 60
 ODD_EXAMPLES = 15
 BOUNDARIES, LONG = 10, 5.0
@@ -42,6 +47,7 @@ class Trial:
     name: str
     command: tuple[str, ...]
     killer: str | None = None
+    over_http: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,12 @@ class Proof:
 def trials(names: Sequence[str]) -> list[Trial]:
     """Every port, or those that were named."""
     defective = [
-        Trial(defect.name, (sys.executable, str(HERE / "defective.py"), defect.name), defect.kills[0])
+        Trial(
+            defect.name,
+            (sys.executable, str(HERE / "defective.py"), defect.name),
+            defect.kills[0],
+            issubclass(defect.port, HttpPort),
+        )
         for defect in DEFECTS.values()
     ]
     unusual = [Trial(odd.name, tuple(oddity.command(odd))) for odd in ODD.values()]
@@ -64,7 +75,12 @@ def trials(names: Sequence[str]) -> list[Trial]:
 
 def prove(trial: Trial) -> Proof:
     """Run the suite on one port."""
-    target = Target(trial.command)
+    with served(trial.command, beside=CORRECT) if trial.over_http else nullcontext(Target(trial.command)) as target:
+        return judged(trial, target)
+
+
+def judged(trial: Trial, target: Target) -> Proof:
+    """What the suite says of it."""
     if trial.killer is None:
         options = Options(target, examples=ODD_EXAMPLES, budget=BUDGET)
         return Proof(trial, _accusations(run(options, telling(options))))

@@ -65,6 +65,11 @@ class Gathering:
         alone = [conversation for conversation in self.conversations if conversation.alone]
         return [*(each for each in self.conversations if not each.alone), *alone, *self.explorations]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all was played that was to be."""
+        return self.unreachable is None and self.cut is None and not self.fail_fast
+
     async def play(self, item: Item) -> tuple[Finding, ...]:
         """Play one conversation, or explore, and judge; what fails is what `fatal` says."""
         if not await self._greeted():

@@ -87,11 +87,12 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     if code not in ORDINARY:
         gathering.faults.append(f"pytest, which ended with {code}.")
     gathering.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
-    unkept = keep(gathering)
+    is_whole = chosen is None and options.selection.is_whole and gathering.is_whole
+    unkept = cases.keep(options.target, gathering.failing.values(), is_whole)
     if chosen is not None:
         selected = shown(selected, gathering.findings)
     found = to_report(options, selected, gathering, absent(options.target, every), options.fail_fast and code != 0)
-    return replace(found, notes=(*found.notes, *unkept))
+    return replace(found, notes=(*found.notes, unkept)) if unkept else found
 
 
 def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
@@ -138,11 +139,6 @@ def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
     order = {conversation.id: number for number, conversation in enumerate(every)}
     for conversation, how in sorted(bench.deaths, key=lambda death: order.get(death[0].id, len(order))):
         yield from judge_death(conversation, how)
-
-
-def keep(gathering: Gathering) -> tuple[str, ...]:
-    """Keep each conversation that shows a failure; why that cannot be done, once."""
-    return tuple(dict.fromkeys(filter(None, map(cases.store, gathering.failing.values()))))
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:

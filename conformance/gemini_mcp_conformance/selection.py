@@ -24,6 +24,11 @@ class Selection:
     spec: Path | None = None
     spec_version: str | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.only and not self.skip
+
     def includes(self, id: str) -> bool:
         return (not self.only or _fits(id, self.only)) and not _fits(id, self.skip)
 

@@ -215,6 +215,13 @@ def test_pages_are_written_and_their_drift_is_1(old: str, tmp_path: Path, capsys
     assert "errors.md" in capsys.readouterr().out
 
 
+def test_an_excluded_requirement_is_marked_on_its_page(tmp_path: Path) -> None:
+    without = changed("requirements.json", ["requirements", 0, "excluded"], "Nobody can see it.")
+    assert main(["docs", edited(tmp_path / "new", without), "--output", str(tmp_path / "pages")]) == 0
+    rows = (tmp_path / "pages/requirements.md").read_text(encoding="utf-8").splitlines()
+    assert len([row for row in rows if "<br>excluded: Nobody can see it. |" in row]) == 1
+
+
 def test_a_frozen_list_holds_the_requirements_of_its_version_and_no_later_one(old: str, tmp_path: Path) -> None:
     assert main(["freeze", old]) == 0
     frozen = json.loads((Path(old) / "released/1.0.0.json").read_text(encoding="utf-8"))

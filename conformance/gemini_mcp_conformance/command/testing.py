@@ -55,7 +55,8 @@ example:
 """
 REPLAY = """Say one conversation again, byte for byte, and judge it.
 
-A run keeps every conversation that shows a failure, and names the command that replays it.
+A run keeps every conversation that shows a failure, and names the command that replays it. A whole run
+leaves only its own. Cases of another port are taken where the given one has none of that name.
 
 example:
   gemini-mcp-conformance replay case-chat -- node dist/server.js
@@ -111,9 +112,9 @@ def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 
 
 def _replay(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    case = cases.load(given.case)
     with _progress(given) as told:
-        found = run(options.server(given, command, told), [case])
+        asked = options.server(given, command, told)
+        found = run(asked, [cases.load(given.case, asked.target)])
     return tell(found, given)
 
 

@@ -194,11 +194,16 @@ def _requirements(spec: SpecFiles) -> str:
             lines += [f"## {profile}: {area}", ""]
             held = [entry for entry in entries if entry["profile"] == profile and _area(entry) == area]
             rows = [
-                (f"`{entry['id']}`", entry["level"], entry["sentence"], _source(entry["source"]), entry["since"])
+                (f"`{entry['id']}`", entry["level"], _statement(entry), _source(entry["source"]), entry["since"])
                 for entry in held
             ]
             lines += _table(("id", "level", "statement", "source", "since"), rows)
     return _page(spec, "Requirements", lines)
+
+
+def _statement(entry: Mapping[str, Json]) -> str:
+    """What a requirement says, and why no check decides it if none does."""
+    return f"{entry['sentence']}\nexcluded: {entry['excluded']}" if "excluded" in entry else str(entry["sentence"])
 
 
 def _area(entry: Mapping[str, Json]) -> str:

@@ -36,7 +36,7 @@ BOUNDARIES, LONG = 10, 5.0
 """An odd port is tried on one in so many boundaries, and on nothing that takes so many seconds."""
 IMPATIENT = Patience(answer=4, start=3, end=4)
 """A defective port is waited for less: it need not be right about anything else."""
-BUDGET = 120.0
+BUDGET = 300.0
 """Seconds for one port, however busy the machine is."""
 
 

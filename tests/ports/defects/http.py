@@ -85,7 +85,7 @@ class SessionWithoutEnd(HttpPort):
 
 
 @breaks("http:session:ended")
-class EndedSessionIsABadRequest(HttpPort):
+class EndedSessionAsBadRequest(HttpPort):
     """Refuses an ended session with status 400 where 404 should be."""
 
     def unknown_session(self) -> int:

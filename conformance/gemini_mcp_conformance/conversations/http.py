@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec import load_manifest
-from gemini_mcp_conformance.conversation import Conversation, Http, Json, Notify, Request, Step
+from gemini_mcp_conformance.conversation import Cancel, Conversation, Http, Json, Notify, Request, Step, call
 from gemini_mcp_conformance.conversations import Sources
+from gemini_mcp_conformance.plays import hangs
 from gemini_mcp_conformance.session import CLIENT
 from gemini_mcp_conformance.values import table
 
@@ -29,6 +30,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         steps = (Request("tools/list"), *_contradictions(revision), Request("tools/list"))
         shows = ("stateless:header", "stateless:version", "stateless:method")
         yield _conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
+        left = "A client that closes its connection."
+        yield _conversation("disconnect", left, _disconnected(), "stateless:disconnect", revision=revision)
 
 
 def _conversation(id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
@@ -59,6 +62,11 @@ def _contradictions(revision: str) -> Iterable[Step]:
         message = _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
         yield from (Http(message=message, headers={header: value}) for value in (None, other))
     yield Http(message=_message(revision, "no/such/method"))
+
+
+def _disconnected() -> Iterable[Step]:
+    yield call("chat", {"prompt": "The abandoned question"}, hangs(), name="abandoned", until="started")
+    yield from (Cancel("abandoned"), Http("GET", headers=EVENTS))
 
 
 def _message(revision: str, method: str, params: Json = None) -> Json:

@@ -32,8 +32,8 @@ CORRECT = (sys.executable, str(HERE / "port.py"))
 """What a port over HTTP is compared with."""
 DEFECTIVE_EXAMPLES = 60
 ODD_EXAMPLES = 15
-BOUNDARIES, LONG = 10, 5.0
-"""An odd port is tried on one in so many boundaries, and on nothing that takes so many seconds."""
+PARTS, LONG = 5, 5.0
+"""Each odd port is tried on one conversation in so many, on none that takes so many seconds, and on all when named."""
 IMPATIENT = Patience(answer=4, start=3, end=4)
 """A defective port is waited for less: it need not be right about anything else."""
 BUDGET = 300.0
@@ -42,12 +42,16 @@ BUDGET = 300.0
 
 @dataclass(frozen=True)
 class Trial:
-    """A port to be judged; `killer` is the requirement on which a defective one must fail."""
+    """A port to be judged; `killer` is the requirement on which a defective one must fail.
+
+    `part` says on which of the conversations an odd one is tried; None is all.
+    """
 
     name: str
     command: tuple[str, ...]
     killer: str | None = None
     over_http: bool = False
+    part: int | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,10 @@ def trials(names: Sequence[str]) -> list[Trial]:
         )
         for defect in DEFECTS.values()
     ]
-    unusual = [Trial(odd.name, tuple(oddity.command(odd))) for odd in ODD.values()]
+    unusual = [
+        Trial(odd.name, tuple(oddity.command(odd)), part=None if names else number % PARTS)
+        for number, odd in enumerate(ODD.values())
+    ]
     return [trial for trial in defective + unusual if not names or trial.name in names]
 
 
@@ -83,7 +90,7 @@ def judged(trial: Trial, target: Target) -> Proof:
     """What the suite says of it."""
     if trial.killer is None:
         options = Options(target, examples=ODD_EXAMPLES, budget=BUDGET)
-        return Proof(trial, _accusations(run(options, telling(options))))
+        return Proof(trial, _accusations(run(options, telling(options, trial.part))))
     only = Selection(only=(trial.killer,))
     options = Options(
         target, only, True, fail_fast=True, examples=DEFECTIVE_EXAMPLES, budget=BUDGET, jobs=2, patience=IMPATIENT
@@ -91,12 +98,10 @@ def judged(trial: Trial, target: Target) -> Proof:
     return Proof(trial, _survival(run(options)))
 
 
-def telling(options: Options) -> list[Conversation]:
-    """Every conversation of a run but those that take long, and of the many about boundaries only some."""
-    every, _ = gather(options)
-    boundaries = [each for each in every if each.phase == "boundaries"]
-    left_out = {each.id for number, each in enumerate(boundaries) if number % BOUNDARIES}
-    return [each for each in every if each.id not in left_out and each.seconds < LONG]
+def telling(options: Options, part: int | None) -> list[Conversation]:
+    """The conversations of that part, less those that take long."""
+    every = [each for each in gather(options)[0] if each.seconds < LONG]
+    return every if part is None else every[part::PARTS]
 
 
 def _survival(report: Report) -> tuple[str, ...]:

@@ -86,6 +86,7 @@ class _Writer:
         self.lines: list[str] = []
         self.files: dict[str, bytes] = {}
         self.releases: set[str] = set()
+        self.ignored: set[str] = set()
 
     def output(self, stream: str, data: bytes) -> None:
         suffix = {"stdout": "", "stderr": " >&2"}[stream]
@@ -124,12 +125,18 @@ class _Writer:
         self.lines.append(f"read -r released < {shlex.quote(str(self.release_folder / str(value)))}")
 
     def ignore(self, value: JSON) -> None:
+        self.ignored |= {*value}
         self.lines.append(f"trap '' {_signals(value)}")
 
     def child(self, value: JSON) -> None:
-        ignore = f"trap '' {_signals(value['ignore'])}; " if value.get("ignore") else ""
+        # A child is born ignoring what its parent ignores; a trap of its own would come after the first instants.
+        passing = sorted({*value.get("ignore", ())} - self.ignored)
         stdout = {"stdout": "", "none": " > /dev/null"}[value["holds"]]
-        self.lines.append(f'({ignore}exec "$sleep" {float(value["seconds"]):g}) < /dev/null{stdout} 2> /dev/null &')
+        if passing:
+            self.lines.append(f"trap '' {_signals(passing)}")
+        self.lines.append(f'"$sleep" {float(value["seconds"]):g} < /dev/null{stdout} 2> /dev/null &')
+        if passing:
+            self.lines.append(f"trap - {_signals(passing)}")
         self.lines.append("""printf '%s\\n' "$!" >> "$call.children\"""")
 
     def exit(self, value: JSON) -> None:

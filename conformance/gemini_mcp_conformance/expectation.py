@@ -15,8 +15,8 @@ from typing import Literal
 from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.memo import remembered
 from gemini_mcp_conformance.observation import Exchange
-from gemini_mcp_conformance.reading import SURROGATE, Reading, read
-from gemini_mcp_conformance.values import Json
+from gemini_mcp_conformance.reading import Reading, read
+from gemini_mcp_conformance.values import Json, is_unicode
 
 TOOLS = ("chat", "chat-reply")
 OPTIONAL = ("model", "sessionId", "cwd", "systemPrompt")
@@ -110,11 +110,6 @@ def _is_settled(name: str, value: str) -> bool:
     if name in ("model", "sessionId"):
         return not value.startswith("-") and value == value.strip() and not CONTROL.search(value) and size(value) < WORD
     return bool(value.strip())
-
-
-def is_unicode(text: str) -> bool:
-    """Whether the text has no lone surrogate."""
-    return text.isascii() or SURROGATE.search(text) is None
 
 
 @lru_cache(RECENT)

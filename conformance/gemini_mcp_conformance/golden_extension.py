@@ -30,5 +30,5 @@ class GoldenExtension(JSONSnapshotExtension):
         return str(FOLDER)
 
     @classmethod
-    def get_file_basename(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
         return str(index)

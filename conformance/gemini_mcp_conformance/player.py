@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from gemini_mcp_conformance.attribution import Open, claimed, exchange, is_late
 from gemini_mcp_conformance.conversation import (
@@ -329,6 +329,9 @@ def next_cursor(answers: Sequence[Line]) -> Json:
 
 
 def _run(call: Call) -> Run:
-    understood = understand(call.argv)
+    understood = _understood(call.argv)
     prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
     return Run(call, understood, prompt)
+
+
+_understood = lru_cache(64)(understand)

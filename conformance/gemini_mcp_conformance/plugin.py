@@ -63,7 +63,7 @@ class Gathering:
     def items(self) -> list[Item]:
         """What is played, in the order in which it is waited for."""
         alone = [conversation for conversation in self.conversations if conversation.alone]
-        return [*(each for each in self.conversations if not each.alone), *alone, *self.explorations]
+        return [*(each for each in self.conversations if not each.alone), *self.explorations, *alone]
 
     @property
     def is_whole(self) -> bool:

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gemini_mcp_conformance.values import Json, items, table
+from gemini_mcp_conformance.values import SURROGATE, Json, is_unicode, items, table
 
 DECODER = json.JSONDecoder(strict=False)
-SURROGATE = re.compile("[\ud800-\udfff]")
 ENTRY = re.compile(r"\s*(\d+)\. .*\[([^\[\]\s]+)\][^\[\]]*")
 
 Trait = Literal["before", "after", "braces", "damaged", "several", "surrogate", "empty"]
@@ -86,8 +85,8 @@ def _answer(value: Mapping[str, Json], traits: frozenset[Trait]) -> Reading:
     if not isinstance(text, str):
         return Reading("error", "no-response")
     more: set[Trait] = {"empty"} if not text else set()
-    more |= {"surrogate"} if SURROGATE.search(text) else set()
-    whole = SURROGATE.sub("\ufffd", text)
+    more |= set() if is_unicode(text) else {"surrogate"}
+    whole = text if is_unicode(text) else SURROGATE.sub("\ufffd", text)
     named = session if isinstance(session, str) and session else None
     return Reading("answer", "", whole, named, items(value.get("warnings")) or None, traits | more)
 

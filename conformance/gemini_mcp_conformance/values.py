@@ -1,11 +1,14 @@
 """Values: JSON as it enters, of which nothing is known yet, looked at as a table or a list; pure."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 Json = Any
 """Any JSON value."""
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def decode(data: bytes) -> Json:
@@ -14,6 +17,13 @@ def decode(data: bytes) -> Json:
         return json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
+
+
+def is_unicode(value: Json) -> bool:
+    """Whether no text in the value has a lone surrogate."""
+    if isinstance(value, str):
+        return value.isascii() or SURROGATE.search(value) is None
+    return all(map(is_unicode, (*table(value), *table(value).values(), *items(value))))
 
 
 def table(value: Json) -> Mapping[str, Json]:

@@ -4,18 +4,21 @@ A new way to end is a new record here; what is said of it stands in `outcome.jso
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp.answer import find
 from gemini_mcp.errors import CallerError
-from gemini_mcp.redaction import Secrets, redact
+from gemini_mcp.redaction import Secrets, mask, withhold
 from gemini_mcp.sayable import sayable, whole
 from gemini_mcp.template import Json
 from gemini_mcp.wording import OutcomeSpec, Sentence
 
 MAX_SAID = 1000
 """Characters of Gemini CLI's own message that are quoted; all of it follows as stderr."""
+
+LONGEST_KEY = 65536
+"""Characters beyond what is shown that are searched for a key: it may begin or end outside."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +122,14 @@ def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
 
 def failure_result(failure: Failure, spec: OutcomeSpec, secrets: Secrets) -> Json:
     """The result of a call that failed."""
-    shown = replace(
-        failure,
-        stderr=None if failure.stderr is None else redact(failure.stderr, secrets, spec),
-        said=None if failure.said is None else redact(failure.said, secrets, spec),
+    known = _changed(
+        failure, lambda stderr: withhold(stderr, secrets, spec), lambda said: withhold(said, secrets, spec)
     )
-    return _error(spec, _fill(_sentence_for(shown, spec).text, shown.fields), shown)
+    sentence = _fill(_sentence_for(known, spec).text, known.fields)
+    # To find what looks like a key in megabytes takes long, so only what may be shown is searched.
+    end, beginning = slice(-spec.stderr_bytes - LONGEST_KEY, None), slice(MAX_SAID + LONGEST_KEY)
+    shown = _changed(known, lambda stderr: mask(stderr[end], spec), lambda said: mask(said[beginning], spec))
+    return _error(spec, sentence, shown)
 
 
 def refusal_result(error: CallerError, spec: OutcomeSpec) -> Json:
@@ -172,6 +177,15 @@ def _message_in(text: str, spec: OutcomeSpec) -> str | None:
     error = spec.answer["error"]
     found = find(text, lambda value: value.get(error) is not None).value
     return _message_of(found[error]) if found else None
+
+
+def _changed(failure: Failure, stderr: Callable[[str], str], said: Callable[[str], str]) -> Failure:
+    """The failure with what gemini wrote changed."""
+    return replace(
+        failure,
+        stderr=None if failure.stderr is None else stderr(failure.stderr),
+        said=None if failure.said is None else said(failure.said),
+    )
 
 
 def _message_of(error: Json) -> str | None:

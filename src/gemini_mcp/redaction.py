@@ -30,13 +30,23 @@ def keys_in(environ: Mapping[str, str], spec: OutcomeSpec) -> tuple[str, ...]:
 
 def redact(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
     """`text` without copies of private texts and without anything that looks like a key."""
+    return mask(withhold(text, secrets, spec), spec)
+
+
+def withhold(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
+    """`text` without copies of what is known to be private."""
     for private in secrets.private:
         for copy in _copies(private):
             text = _replace(text, copy, spec.private)
     for key in sorted(secrets.keys, key=len, reverse=True):
         text = text.replace(key, spec.masked)
-    for mask in spec.masks:
-        text = re.sub(mask, lambda _: spec.masked, text)
+    return text
+
+
+def mask(text: str, spec: OutcomeSpec) -> str:
+    """`text` without anything that looks like a key."""
+    for pattern in spec.masks:
+        text = re.sub(pattern, lambda _: spec.masked, text)
     return text
 
 

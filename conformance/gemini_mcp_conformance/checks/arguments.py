@@ -14,13 +14,12 @@ from gemini_mcp_conformance.expectation import (
     faults,
     is_object,
     is_settled,
-    is_unicode,
     wanted,
 )
 from gemini_mcp_conformance.observation import Exchange, Run
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, calls, is_played, refused
-from gemini_mcp_conformance.values import Json, inside
+from gemini_mcp_conformance.values import Json, inside, is_unicode
 from gemini_mcp_conformance.witness import argv_shown, bytes_shown, shown
 
 PREFIX = "Error executing gemini: "

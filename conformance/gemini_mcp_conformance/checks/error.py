@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from gemini_mcp_conformance.checks.result import says
 from gemini_mcp_conformance.expectation import end_of, reading
+from gemini_mcp_conformance.memo import remembered
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import message_of
 from gemini_mcp_conformance.registry import check
@@ -181,6 +182,7 @@ def _says(exchange: Exchange, pattern: str) -> bool:
     return re.search(pattern, stderr_of(exchange).replace(exchange.arguments["prompt"], "")) is not None
 
 
+@remembered
 def _speaks_of_quota(exchange: Exchange) -> bool:
     said = r"RESOURCE_EXHAUSTED|[Qq]uota exceeded|exhausted your (?:capacity|quota)"
     return exits_badly(exchange) and shows_error(exchange) and _says(exchange, said)

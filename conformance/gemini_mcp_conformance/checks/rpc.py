@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 from gemini_mcp_conformance.attribution import same_id
 from gemini_mcp_conformance.conversation import AUTO, Notify, Raw, Request
 from gemini_mcp_conformance.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.registry import Spared, check, check_all
 from gemini_mcp_conformance.session import is_request
 from gemini_mcp_conformance.timeline import strays
-from gemini_mcp_conformance.values import Json, decode, inside, table
+from gemini_mcp_conformance.values import Json, decode, inside, is_unicode, table
 from gemini_mcp_conformance.witness import reply, shown
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
 LONG = 10_000_000
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def speaks(observation: Observation) -> bool:
@@ -109,7 +105,11 @@ def port_lives_after_long_lines(observation: Observation) -> list[str]:
     return _unanswered(observation, long_lines(observation)[0].order, "a line of 10 MB")
 
 
-@check("rpc:alive:surrogate", judges=lambda exchange: has_surrogate(exchange.request), anyway=True)
+def has_surrogate(exchange: Exchange) -> bool:
+    return not is_unicode(exchange.request)
+
+
+@check("rpc:alive:surrogate", judges=has_surrogate, anyway=True)
 def half_a_character_is_answered(exchange: Exchange) -> list[str]:
     if exchange.answers or exchange.silence not in ("timeout", "died"):
         return []
@@ -128,7 +128,7 @@ def message_in_pieces_is_answered(observation: Observation) -> list[str]:
 def was_unreadable(exchange: Exchange) -> bool:
     """Whether a port cannot read half a character; over HTTP the connection tells whose answer that is."""
     is_nobodys = exchange.error is not None and (exchange.answer or {}).get("id") is None
-    return exchange.transport == "http" and is_nobodys and has_surrogate(exchange.request)
+    return exchange.transport == "http" and is_nobodys and has_surrogate(exchange)
 
 
 def with_chosen_ids(observation: Observation) -> list[Exchange]:
@@ -161,10 +161,6 @@ def has_wrong_params(exchange: Exchange) -> bool:
     arguments = exchange.params.get("arguments")
     nameless = not isinstance(exchange.params.get("name"), str)
     return exchange.method == "tools/call" and (nameless or not isinstance(arguments, dict | None))
-
-
-def has_surrogate(value: Json) -> bool:
-    return SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
 
 
 def _is_message(line: Line) -> bool:

@@ -118,7 +118,7 @@ class Fake:
 
     def alive(self, *calls: Call) -> bool:
         """Whether a process of any of `calls` lives: itself, its group when it leads one, what it started."""
-        return any(map(self.living, calls))
+        return any(processes.is_running(call.stat) or self.living(call) for call in calls)
 
     def living(self, call: Call) -> frozenset[int]:
         """The pids of `call` that live; zombies do not."""
@@ -190,7 +190,7 @@ def _playlist(folder: Path, first: str, since: int, sequence: int, matches: Sequ
 def _point(link: Path, file: Path) -> None:
     """Let the link name another file, in one step; to replace a file would make some file systems flush it."""
     new = link.with_name(f"{link.name}.new")
-    new.symlink_to(file)
+    new.symlink_to(file.relative_to(link.parent))
     new.replace(link)
 
 

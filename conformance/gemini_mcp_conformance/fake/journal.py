@@ -59,15 +59,20 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._ended: dict[int, Call] = {}
+        self._last = 0
 
     def read(self, since: int = 0) -> tuple[Call, ...]:
         """Every call after number `since` whose beginning is journalled, in the order in which they started."""
-        calls = (self._call(number) for number in self._numbers() if number > since)
+        calls = (self._call(number) for number in range(since + 1, self.last() + 1))
         return tuple(call for call in calls if call is not None)
 
     def last(self) -> int:
         """The greatest number so far; 0 before the first call."""
-        return max(self._numbers(), default=0)
+        if self._last and not self._has_started(self._last):
+            self._last = 0
+        while self._has_started(self._last + 1):
+            self._last += 1
+        return self._last
 
     def clear(self) -> None:
         """Forget every call."""
@@ -75,9 +80,8 @@ class Journal:
         for path in self.folder.iterdir():
             path.unlink()
 
-    def _numbers(self) -> list[int]:
-        names = os.listdir(self.folder)
-        return sorted(int(name.removesuffix(".start")) for name in names if name.endswith(".start"))
+    def _has_started(self, number: int) -> bool:
+        return os.path.exists(f"{self.folder}/{number}.start")
 
     def _call(self, number: int) -> Call | None:
         call = self._ended.get(number) or _read_call(self.folder / str(number), number)
@@ -145,13 +149,14 @@ def _modes_by_letters() -> Mapping[str, int]:
 
 def _bytes(files: Path, suffix: str) -> bytes | None:
     try:
-        return files.with_name(f"{files.name}.{suffix}").read_bytes()
+        with open(f"{files}.{suffix}", "rb") as file:
+            return file.read()
     except FileNotFoundError:
         return None
 
 
 def _time(files: Path, suffix: str) -> int | None:
     try:
-        return files.with_name(f"{files.name}.{suffix}").stat().st_mtime_ns
+        return os.stat(f"{files}.{suffix}").st_mtime_ns
     except FileNotFoundError:
         return None

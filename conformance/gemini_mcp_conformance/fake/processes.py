@@ -33,6 +33,12 @@ class Stat:
         return self.pid == other.pid and self.starttime == other.starttime
 
 
+def is_running(main: Stat) -> bool:
+    """Whether the process `main` itself lives; False also where that cannot be read."""
+    stat = _read(main.pid)
+    return stat is not None and stat.is_same(main) and stat.state not in "ZX"
+
+
 def living(main: Stat, call: str, children: Iterable[int]) -> frozenset[int]:
     """The pids of the call `main` that live: itself, what it started, and its group when it leads one."""
     if not (PROC / "self" / "stat").exists():
@@ -89,9 +95,16 @@ def _has_marker(pid: int, marker: bytes, prefix: bool = False) -> bool:
 
 def _processes() -> Iterator[Stat]:
     for entry in os.listdir(PROC):
-        if entry.isdecimal():
-            with contextlib.suppress(OSError, ValueError):
-                yield Stat.parse((PROC / entry / "stat").read_text(encoding="utf-8", errors="replace"))
+        if entry.isdecimal() and (stat := _read(int(entry))) is not None:
+            yield stat
+
+
+def _read(pid: int) -> Stat | None:
+    try:
+        with open(f"{PROC}/{pid}/stat", "rb") as file:
+            return Stat.parse(file.read().decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        return None
 
 
 def _exists(pid: int) -> bool:

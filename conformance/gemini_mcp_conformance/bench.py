@@ -94,7 +94,7 @@ class Bench:
             seat.played = None
             return await self._again(before, track)
         finally:
-            if conversation.is_unsociable:
+            if conversation.is_unsociable or conversation.ends:
                 await self.leave(track)
 
     async def leave(self, track: int) -> None:

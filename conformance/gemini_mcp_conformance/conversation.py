@@ -153,12 +153,17 @@ class Conversation:
     @property
     def alone(self) -> bool:
         """Whether it is played beside the others, on another port process than theirs."""
-        return self.aside or self.is_unsociable or self.circumstances != Conversation("", "", ()).circumstances
+        return self.aside or self.is_unsociable or self.ends or not self.is_ordinary
+
+    @property
+    def is_only_aside(self) -> bool:
+        """Whether it could be played with the others, and is not since it waits."""
+        return self.alone and self.is_ordinary and not self.is_unsociable and not self.ends
 
     @property
     def is_unsociable(self) -> bool:
-        """Whether no other conversation can be played on its port process."""
-        return self.fresh or self.ends or not self.greet
+        """Whether it asks for a port process that has seen nothing else."""
+        return self.fresh or not self.greet
 
     @property
     def ends(self) -> bool:
@@ -171,9 +176,16 @@ class Conversation:
         return (self.revision, self.gemini, *sorted(self.env.items()))
 
     @property
+    def is_ordinary(self) -> bool:
+        """Whether its circumstances are those of most conversations."""
+        return self.circumstances == Conversation("", "", ()).circumstances
+
+    @property
     def seconds(self) -> float:
         """How long its scripts take at least; what takes long is begun early."""
-        return sum(seconds(step) for step in self.steps if isinstance(step, Request | Raw))
+        asked = [step for step in self.steps if isinstance(step, Request | Raw)]
+        side_by_side = [seconds(step) for step in asked if step.until != "answered"]
+        return sum(seconds(step) for step in asked if step.until == "answered") + max(side_by_side, default=0)
 
     @property
     def needs_stdio(self) -> bool:

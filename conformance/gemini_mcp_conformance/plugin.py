@@ -62,8 +62,11 @@ class Gathering:
     @property
     def items(self) -> list[Item]:
         """What is played, in the order in which it is waited for."""
+        plain = [conversation for conversation in self.conversations if not conversation.alone]
         alone = [conversation for conversation in self.conversations if conversation.alone]
-        return [*(each for each in self.conversations if not each.alone), *self.explorations, *alone]
+        if self.bench.limit is not None:
+            return [*plain, *alone, *self.explorations]
+        return [*plain, *self.explorations, *alone]
 
     @property
     def is_whole(self) -> bool:
@@ -175,19 +178,21 @@ class Gathering:
         if not self._tracks:
             loop = asyncio.get_running_loop()
             self._begun = {conversation.id: loop.create_future() for conversation in self.conversations}
-            tracks = enumerate(tracks_of(self.conversations, self.bench.limit or self.jobs))
-            self._tracks = [loop.create_task(self._follow(number, track)) for number, track in tracks]
+            jobs = self.bench.limit or self.jobs
+            tracks, turns = tracks_of(self.conversations, jobs), asyncio.Semaphore(jobs)
+            self._tracks = [loop.create_task(self._follow(n, track, turns)) for n, track in enumerate(tracks)]
 
-    async def _follow(self, number: int, track: Sequence[Conversation]) -> None:
+    async def _follow(self, number: int, track: Sequence[Conversation], turns: asyncio.Semaphore) -> None:
         """Play the conversations of a track, one after the other."""
-        for conversation in track:
-            playing = self._begun[conversation.id]
-            try:
-                playing.set_result(await self.bench.play(conversation, number))
-            except Exception as error:
-                playing.set_exception(error)
-        if number:
-            await self.bench.leave(number)
+        async with turns:
+            for conversation in track:
+                playing = self._begun[conversation.id]
+                try:
+                    playing.set_result(await self.bench.play(conversation, number))
+                except Exception as error:
+                    playing.set_exception(error)
+            if number:
+                await self.bench.leave(number)
 
 
 GATHERING = pytest.StashKey[Gathering]()

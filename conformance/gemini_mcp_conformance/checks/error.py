@@ -43,6 +43,14 @@ CAUSES: Mapping[int, str] = {
 }
 """By exit code, what a sentence that names the cause has in it."""
 
+QUOTA = (
+    "RESOURCE_EXHAUSTED",
+    "Quota exceeded",
+    "quota exceeded",
+    "exhausted your capacity",
+    "exhausted your quota",
+)
+
 SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
 
 
@@ -177,15 +185,15 @@ def _names(pattern: str, what: str) -> Callable[[Exchange], list[str]]:
     return cause_is_named
 
 
-def _says(exchange: Exchange, pattern: str) -> bool:
-    """Whether gemini's stderr says that; a copy of the prompt says nothing."""
-    return re.search(pattern, stderr_of(exchange).replace(exchange.arguments["prompt"], "")) is not None
+def _says(exchange: Exchange, *sayings: str) -> bool:
+    """Whether gemini's stderr says one of these; a copy of the prompt says nothing."""
+    said = stderr_of(exchange).replace(exchange.arguments["prompt"], "")
+    return any(saying in said for saying in sayings)
 
 
 @remembered
 def _speaks_of_quota(exchange: Exchange) -> bool:
-    said = r"RESOURCE_EXHAUSTED|[Qq]uota exceeded|exhausted your (?:capacity|quota)"
-    return exits_badly(exchange) and shows_error(exchange) and _says(exchange, said)
+    return exits_badly(exchange) and shows_error(exchange) and _says(exchange, *QUOTA)
 
 
 def _is_that_exit(code: int) -> Predicate:
@@ -204,8 +212,8 @@ check("error:quota", judges=_speaks_of_quota)(_names(r"quota|429|rate|limit", "t
 
 
 def _session_is_gone(exchange: Exchange) -> bool:
-    said = r"Invalid session identifier|No previous sessions found"
-    return shows_error(exchange) and exits_with(42)(exchange) and _says(exchange, said)
+    said = ("Invalid session identifier", "No previous sessions found")
+    return shows_error(exchange) and exits_with(42)(exchange) and _says(exchange, *said)
 
 
 check("error:session-gone", judges=_session_is_gone)(_names(r"session", "the session"))

@@ -138,10 +138,10 @@ def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -
 
 
 def _stdin_ends() -> Iterable[Conversation]:
-    """With plain calls of both tools, with files and children, with stubborn ones, and with a line of replies."""
+    """During calls of both tools, plain ones, with files and with children; stubborn ones; and a line of replies."""
     shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
-    yield _end("stdin-busy", "The end of stdin during calls.", "stdin", _families(), *shows, "system:removed:stdin-end")
-    yield _end("stdin-plain", "The end of stdin during plain calls.", "stdin", _plain(), *shows, "shutdown:prompt")
+    removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
+    yield _end("stdin-busy", "The end of stdin during calls.", "stdin", _busy(), *removed)
     yield _end(
         "stdin-ignored-term",
         "The end of stdin while gemini ignores SIGTERM.",
@@ -160,21 +160,17 @@ def _stdin_ends() -> Iterable[Conversation]:
 
 def _signals(how: Ending, name: str) -> Iterable[Conversation]:
     group = f"shutdown:{name}:group"
-    yield _end(f"{name}-busy", f"{name.upper()} during calls.", how, _families(), group, *_of_term(how))
+    yield _end(f"{name}-busy", f"{name.upper()} during calls.", how, _busy(), group, *_of_term(how))
     if how == "TERM":
         yield _end(name, "SIGTERM while nothing runs.", how, [served("nothing")], *_of_term(how), "shutdown:prompt")
-        yield _end(f"{name}-plain", "SIGTERM during plain calls.", how, _plain(), group, "shutdown:prompt")
         yield _end(f"{name}-ignored", "SIGTERM while gemini ignores it.", how, _stubborn(), *_of_term(how))
 
 
-def _families() -> list[Step]:
-    """Of each tool a call with a system prompt and one whose gemini has started a process."""
-    systems = [_with_system(tool) for tool in TOOLS]
-    return [*systems, *(hanging(tool, f"family of {tool}", hangs(child=True)) for tool in TOOLS)]
-
-
-def _plain() -> list[Step]:
-    return [served("nothing"), *(hanging(tool, f"plain {tool}") for tool in TOOLS)]
+def _busy() -> list[Step]:
+    """Of each tool a plain call, one with a system prompt, and one whose gemini has started a process."""
+    plain = [hanging(tool, f"plain {tool}") for tool in TOOLS]
+    families = [hanging(tool, f"family of {tool}", hangs(child=True)) for tool in TOOLS]
+    return [served("nothing"), *plain, *map(_with_system, TOOLS), *families]
 
 
 def _stubborn() -> list[Step]:

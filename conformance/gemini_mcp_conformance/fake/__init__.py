@@ -5,7 +5,6 @@ Fake is the handle: it writes the program and the scripts, reads the journal, an
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import time
@@ -15,7 +14,7 @@ from types import TracebackType
 
 from gemini_mcp_conformance.fake import processes, program
 from gemini_mcp_conformance.fake.journal import Call, Journal, Kind, StdinKind
-from gemini_mcp_conformance.fake.script import Play, Script, ScriptError, to_shell
+from gemini_mcp_conformance.fake.script import JSON, Play, Script, ScriptError, to_shell
 
 __all__ = ["Call", "Fake", "Kind", "Play", "Script", "ScriptError", "StdinKind"]
 
@@ -34,6 +33,7 @@ class Fake:
         self.program = self.bin / "gemini"
         self._journal = Journal(root / "journal")
         self._loads = 0
+        self._is_idle = False
 
     @classmethod
     def create(cls, root: Path) -> Fake:
@@ -41,7 +41,6 @@ class Fake:
         fake = cls(root.resolve())
         for folder in (fake.bin, fake.root / "journal", fake.root / "plays", fake.root / "releases"):
             folder.mkdir(parents=True, exist_ok=True)
-        fake._loads = len(list((fake.root / "plays").iterdir()))
         fake.load(())
         fake.program.write_text(program.text(fake.root), encoding="utf-8", errors="surrogateescape")
         fake.program.chmod(0o755)
@@ -59,18 +58,19 @@ class Fake:
 
     def load(self, plays: Sequence[Play]) -> None:
         """Set what the coming calls do; calls that run already go on with what they have."""
-        folder = self._new_folder()
+        if self._is_idle and not plays:
+            return
+        self._is_idle = not plays
         sequence = [play for play in plays if play.match is None]
         matched = [play for play in plays if play.match is not None]
         named = [(str(n), play) for n, play in enumerate(sequence, 1)]
         named += [(f"match{n}", play) for n, play in enumerate(matched, 1)]
-        for name, play in named:
-            self._write_play(folder, name, play.resolved())
         matches = [(name, play.match) for name, play in named if play.match is not None]
-        first = named[0][0] if named else ""
-        text = _playlist(folder, first, self._journal.last(), len(sequence), matches)
-        (folder / "playlist").write_text(text, encoding="utf-8", errors="surrogateescape")
-        _point(self.root / "playlist", folder / "playlist")
+        head = _head(named[0][0] if named else "", self._journal.last(), len(sequence), matches)
+        scripts = [(name, play.resolved()) for name, play in named]
+        lists = [(name, script.list_sessions) for name, script in scripts if script.list_sessions is not None]
+        performing = self._function("perform", [(name, script.play) for name, script in scripts])
+        self._write_playlist("\n".join((*head, *performing, *self._function("list_sessions", lists), "")))
 
     def know_stdin(self, pid: int) -> None:
         """Tell a stdin that the process `pid` has handed down from any other; where there is /proc."""
@@ -127,7 +127,7 @@ class Fake:
     def close(self) -> None:
         """End every process of the fake that still lives; later starts of it fail. The files stay."""
         self.program.unlink(missing_ok=True)
-        _replace(self.root / "playlist", CLOSED)
+        self._write_playlist(CLOSED)
         self._end_everything()
 
     def _end_everything(self) -> None:
@@ -142,23 +142,28 @@ class Fake:
             return frozenset()
         return processes.living_below([call.stat for call in starts], f"{self._journal.folder}{os.sep}")
 
-    def _new_folder(self) -> Path:
-        """A folder for a playlist; another handle of the same fake may have made some."""
-        while True:
+    def _write_playlist(self, text: str) -> None:
+        """Write the next playlist in one step; another handle of the same fake may have written some."""
+        new = self.root / "plays" / "new"
+        new.write_text(text, encoding="utf-8", errors="surrogateescape")
+        new.rename(self._playlist(self._next()))
+
+    def _next(self) -> int:
+        """The number of the next playlist."""
+        while self._playlist(self._loads + 1).exists():
             self._loads += 1
-            folder = self.root / "plays" / str(self._loads)
-            with contextlib.suppress(FileExistsError):
-                folder.mkdir()
-                return folder
+        return self._loads + 1
 
-    def _write_play(self, folder: Path, name: str, script: Script) -> None:
-        self._write_steps(folder, f"{name}.sh", script.play)
-        if script.list_sessions is not None:
-            self._write_steps(folder, f"{name}.list", script.list_sessions)
+    def _playlist(self, number: int) -> Path:
+        return self.root / "plays" / str(number)
 
-    def _write_steps(self, folder: Path, name: str, steps: Sequence[Mapping[str, object]]) -> None:
-        data = folder / f"{name}.data"
-        releases = self.root / "releases"
+    def _function(self, name: str, parts: Sequence[tuple[str, Sequence[Mapping[str, JSON]]]]) -> list[str]:
+        """A shell function that does what the steps of the part say whose name it is given."""
+        arms = [line for part, steps in parts for line in (f"{part})", *self._lines(f"{name}-{part}", steps), ";;")]
+        return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
+
+    def _lines(self, name: str, steps: Sequence[Mapping[str, JSON]]) -> Sequence[str]:
+        data, releases = self.root / "plays" / f"{self._next()}.{name}", self.root / "releases"
         translation = to_shell(steps, data, releases)
         for file, content in translation.files.items():
             data.mkdir(exist_ok=True)
@@ -167,14 +172,14 @@ class Fake:
             if not (releases / release).is_fifo():
                 os.mkfifo(releases / f"{release}.new")
                 (releases / f"{release}.new").replace(releases / release)
-        (folder / name).write_text("\n".join((*translation.lines, "")), encoding="ascii")
+        return translation.lines
 
 
-def _playlist(folder: Path, first: str, since: int, sequence: int, matches: Sequence[tuple[str, str]]) -> str:
+def _head(first: str, since: int, sequence: int, matches: Sequence[tuple[str, str]]) -> list[str]:
+    """What a call finds out before it plays: which of the plays is its own."""
     arms = [f"*{shlex.quote(match)}*) play={name}; return ;;" for name, match in matches]
     greps = [f'"$grep" -qF -e {shlex.quote(match)} "$call.stdin" && play={name} && return' for name, match in matches]
-    lines = [
-        f"plays={shlex.quote(str(folder))}",
+    return [
         f"first={first}",
         f"since={since}",
         f"sequence={sequence}",
@@ -184,14 +189,6 @@ def _playlist(folder: Path, first: str, since: int, sequence: int, matches: Sequ
         "return 0",
         "}",
     ]
-    return "\n".join((*lines, ""))
-
-
-def _point(link: Path, file: Path) -> None:
-    """Let the link name another file, in one step; to replace a file would make some file systems flush it."""
-    new = link.with_name(f"{link.name}.new")
-    new.symlink_to(file.relative_to(link.parent))
-    new.replace(link)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -1,15 +1,20 @@
 # The fake gemini: journals the call, then plays the script it is given. POSIX sh; the few lines above this one,
 # written by program.py, hold where the journal is and where cat, env, grep, ls, ps and sleep are.
 
-# A number of its own: creating a file that must not exist is atomic. Taken numbers are contiguous, so halving finds
-# the first free one. No file is ever written twice: some file systems flush what is truncated, which takes long.
-low=0 high=1
-while [ -e "$root/journal/$high.start" ]; do low=$high high=$((high * 2)); done
-while [ $((high - low)) -gt 1 ]; do
-  number=$(((low + high) / 2))
-  if [ -e "$root/journal/$number.start" ]; then low=$number; else high=$number; fi
-done
-number=$high
+# Taken numbers are contiguous, so halving finds the last one.
+find_last() {
+  last=0 beyond=1
+  while [ -e "$1$beyond$2" ]; do last=$beyond beyond=$((beyond * 2)); done
+  while [ $((beyond - last)) -gt 1 ]; do
+    middle=$(((last + beyond) / 2))
+    if [ -e "$1$middle$2" ]; then last=$middle; else beyond=$middle; fi
+  done
+}
+
+# A number of its own: creating a file that must not exist is atomic. No file is ever written twice: some file systems
+# flush what is truncated, which takes long.
+find_last "$root/journal/" .start
+number=$((last + 1))
 set -C
 until { printf '' > "$root/journal/$number.start"; } 2>/dev/null; do
   [ -e "$root/journal/$number.start" ] || exit 70
@@ -103,14 +108,17 @@ if [ "$kind" = version ]; then
   finish 0
 fi
 
-. "$root/playlist"
+find_last "$root/plays/" ""
+list=$last
+. "$root/plays/$list"
 
 if [ "$kind" = list ]; then
-  play=$plays/$first
+  play=$first
   while [ "$((number -= 1))" -gt "$since" ]; do
-    [ -e "$root/journal/$number.play" ] && read -r play < "$root/journal/$number.play" && break
+    [ -e "$root/journal/$number.play" ] && read -r list play < "$root/journal/$number.play" && break
   done
-  [ -f "$play.list" ] && . "$play.list"
+  . "$root/plays/$list"
+  list_sessions "$play"
   printf 'No previous sessions found for this project.'
   finish 0
 fi
@@ -123,12 +131,12 @@ if [ -z "$play" ]; then
   fi
   set -C
   next=1
-  while [ "$next" -lt "$sequence" ] && ! { printf '' > "$plays/$next.taken"; } 2>/dev/null; do
+  while [ "$next" -lt "$sequence" ] && ! { printf '' > "$root/plays/$list.$next.taken"; } 2>/dev/null; do
     next=$((next + 1))
   done
   set +C
   play=$next
 fi
-printf '%s\n' "$plays/$play" > "$call.play"
-. "$plays/$play.sh"
+printf '%s\n' "$list $play" > "$call.play"
+perform "$play"
 finish 0

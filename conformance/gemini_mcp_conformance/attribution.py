@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from gemini_mcp_conformance.conversation import Raw, Request
 from gemini_mcp_conformance.observation import Directory, Exchange, Line, Run, Silence
@@ -104,9 +105,29 @@ def exchange(
     )
 
 
+def taken(
+    open: Open, opens: Iterable[Open], responses: Sequence[Line], cancelled: Sequence[Json], after_noise: bool
+) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """The responses since a request was sent that are its own, and those that can belong to nothing else.
+
+    `after_noise`: a line that was no request has been sent, and a response without an id can be about it.
+    """
+    assert open.sent is not None
+    sent, others = open.sent.order, [other for other in opens if other is not open]
+    since = tuple(takewhile(lambda line: line.order > sent, reversed(responses)))
+    own = tuple(line for line in since if open.is_answered_by(line))
+    known = [line.order for line in since if _is_theirs(line, others) or is_late(line, cancelled, others)]
+    loose = [line.order for line in since if after_noise and line.table.get("id") is None]
+    return own, tuple(line for line in since if line.order not in (*known, *loose))
+
+
+def _is_theirs(line: Line, opens: Iterable[Open]) -> bool:
+    return any(open.is_answered_by(line) for open in opens)
+
+
 def is_late(line: Line, cancelled: Iterable[Json], opens: Iterable[Open]) -> bool:
     """Whether a line answers a request that an earlier conversation has cancelled, and is about nothing in this one."""
-    if not line.is_response or any(open.is_answered_by(line) for open in opens):
+    if not line.is_response or _is_theirs(line, opens):
         return False
     return any(same_id(line.table.get("id"), id) for id in cancelled)
 

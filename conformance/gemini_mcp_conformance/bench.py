@@ -19,7 +19,8 @@ from gemini_mcp_conformance.conversation import Conversation, Request
 from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.fake.proof import prove
 from gemini_mcp_conformance.observation import Exchange, Observation, Place
-from gemini_mcp_conformance.player import Patience, Player
+from gemini_mcp_conformance.patience import Patience
+from gemini_mcp_conformance.player import Player
 from gemini_mcp_conformance.session import CLIENT, HANDSHAKE, Session
 from gemini_mcp_conformance.target import Target
 from gemini_mcp_conformance.values import Json, inside, items

@@ -14,7 +14,7 @@ from gemini_mcp_conformance.conversation import Conversation
 from gemini_mcp_conformance.fake import Fake
 from gemini_mcp_conformance.http_wire import HttpWire
 from gemini_mcp_conformance.observation import Observation, Place
-from gemini_mcp_conformance.player import Patience
+from gemini_mcp_conformance.patience import Patience
 from gemini_mcp_conformance.target import Target
 from gemini_mcp_conformance.wire import Wire
 from gemini_mcp_conformance.workplace import make_place

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
-from gemini_mcp_conformance.attribution import Open, claimed, exchange, is_late
+from gemini_mcp_conformance.attribution import Open, claimed, exchange, is_late, taken
 from gemini_mcp_conformance.conversation import (
     AUTO,
     Await,
@@ -33,6 +33,7 @@ from gemini_mcp_conformance.conversation import (
 from gemini_mcp_conformance.fake import Call, Fake, Play
 from gemini_mcp_conformance.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.observation import Exchange, Exit, Line, Observation, Place, Run
+from gemini_mcp_conformance.patience import Patience
 from gemini_mcp_conformance.session import Session, encode, is_request
 from gemini_mcp_conformance.surroundings import directory, take_canaries
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
@@ -43,24 +44,6 @@ PAGES = 50
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
-
-
-@dataclass(frozen=True)
-class Patience:
-    """Seconds that the player waits for what should happen at once."""
-
-    answer: float = 10
-    start: float = 5
-    end: float = 10
-    files: float = 1
-
-    def shortened(self) -> Patience:
-        """After a port has kept silent once, it is waited for less."""
-        return replace(self, answer=max(3.0, self.answer / 2), start=max(1.0, self.start / 3))
-
-    def lost(self) -> Patience:
-        """In a conversation that has failed already, little more is waited for."""
-        return replace(self, answer=min(2.0, self.answer), start=min(1.0, self.start), end=min(2.0, self.end))
 
 
 @dataclass
@@ -200,23 +183,10 @@ class Player:
             self.patience = self.patience.lost()
 
     def _take(self, open: Open, only: bool) -> bool:
-        if open.answers:
-            return True
-        assert open.sent is not None
-        sent = open.sent.order
-        since = list(itertools.takewhile(lambda line: line.order > sent, reversed(self.session.responses)))
-        known = [other for other in self.opens if other is not open]
-        own = [line for line in since if open.is_answered_by(line)]
-        strays = [line for line in since if not (self._answers_no_request(line) or self._is_theirs(line, known))]
-        open.answers = tuple(own or (strays if only else ()))[:1]
+        if not open.answers:
+            own, strays = taken(open, self.opens, self.session.responses, self._cancelled, self._sent_noise)
+            open.answers = (own or (strays if only else ()))[:1]
         return bool(open.answers)
-
-    def _answers_no_request(self, line: Line) -> bool:
-        """Whether a response without an id can be about a line of this conversation that was no request."""
-        return self._sent_noise and line.table.get("id") is None
-
-    def _is_theirs(self, line: Line, opens: Sequence[Open]) -> bool:
-        return any(open.is_answered_by(line) for open in opens) or is_late(line, self._cancelled, opens)
 
     async def _cancel(self, open: Open) -> None:
         open.silence = "cancelled" if open.is_pending else open.silence

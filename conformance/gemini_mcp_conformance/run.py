@@ -22,7 +22,7 @@ from gemini_mcp_conformance.exploration import Exploration
 from gemini_mcp_conformance.http_bench import HttpBench
 from gemini_mcp_conformance.judging import Finding, judge_death
 from gemini_mcp_conformance.observation import Exchange
-from gemini_mcp_conformance.player import Patience
+from gemini_mcp_conformance.patience import Patience
 from gemini_mcp_conformance.plugin import Gathering, Plugin
 from gemini_mcp_conformance.progress import Told, untold
 from gemini_mcp_conformance.registry import checks as registered

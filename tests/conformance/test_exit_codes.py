@@ -9,7 +9,7 @@ import pytest
 from command import ROOT, copied, distribution, port, suite
 
 from gemini_mcp_conformance.bench import Bench
-from gemini_mcp_conformance.player import Patience
+from gemini_mcp_conformance.patience import Patience
 from gemini_mcp_conformance.target import Target
 from gemini_mcp_conformance.wire import Unreachable
 

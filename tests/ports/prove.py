@@ -18,7 +18,7 @@ from typing import Any
 import oddity
 from defects import DEFECTS
 from gemini_mcp_conformance.conversation import Conversation
-from gemini_mcp_conformance.player import Patience
+from gemini_mcp_conformance.patience import Patience
 from gemini_mcp_conformance.report import Report
 from gemini_mcp_conformance.run import Options, gather, run
 from gemini_mcp_conformance.selection import Selection

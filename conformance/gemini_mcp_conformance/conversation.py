@@ -167,8 +167,8 @@ class Conversation:
 
     @property
     def ends(self) -> bool:
-        """Whether it ends its port."""
-        return any(isinstance(step, End) for step in self.steps)
+        """Whether it ends its port, or the session with it."""
+        return any(isinstance(step, End) or (isinstance(step, Http) and step.verb == "DELETE") for step in self.steps)
 
     @property
     def circumstances(self) -> tuple[object, ...]:

@@ -48,6 +48,13 @@ def test_a_port_that_runs_beside_a_fake_is_judged_by_its_journal(tmp_path: Path,
     assert (done.code, done.out) == (0, "What was selected conforms. MUST 8/8, SHOULD 3/3.\n")
 
 
+def test_what_only_http_can_carry_is_judged_in_both_eras(tmp_path: Path, reference: tuple[str, str]) -> None:
+    url, fake = reference
+    eras = ("--only", "http:*", "--only", "stateless:*")
+    done = suite(tmp_path, "run", *eras, "--url", url, "--fake", fake)
+    assert (done.code, done.out) == (0, "What was selected conforms. MUST 16/16, SHOULD 2/2.\n")
+
+
 def test_without_a_fake_what_needs_the_journal_is_not_judged(tmp_path: Path, reference: tuple[str, str]) -> None:
     done = suite(tmp_path, "run", *ONLY, "--only", "result:text", "--url", reference[0])
     assert (done.code, "NOT RUN  result:text" in done.out) == (3, True)

@@ -31,7 +31,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         shows = ("stateless:header", "stateless:version", "stateless:method")
         yield _conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
         left = "A client that closes its connection."
-        yield _conversation("disconnect", left, _disconnected(), "stateless:disconnect", revision=revision)
+        yield _conversation("disconnect", left, _disconnected(revision), "stateless:disconnect", revision=revision)
 
 
 def _conversation(id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
@@ -64,9 +64,9 @@ def _contradictions(revision: str) -> Iterable[Step]:
     yield Http(message=_message(revision, "no/such/method"))
 
 
-def _disconnected() -> Iterable[Step]:
+def _disconnected(revision: str) -> Iterable[Step]:
     yield call("chat", {"prompt": "The abandoned question"}, hangs(), name="abandoned", until="started")
-    yield from (Cancel("abandoned"), Http("GET", headers=EVENTS))
+    yield from (Cancel("abandoned"), Http(message=_message(revision, "tools/list")))
 
 
 def _message(revision: str, method: str, params: Json = None) -> Json:

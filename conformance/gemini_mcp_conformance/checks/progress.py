@@ -76,10 +76,14 @@ def nobody_is_told_unasked(observation: Observation) -> list[str]:
     ]
 
 
-@check("progress:start", judges=lambda exchange: asks(exchange) and bool(exchange.runs), anyway=True)
+def is_over(exchange: Exchange) -> bool:
+    """Whether a call that asked ran to its answer; one that is cancelled may not get as far as to tell."""
+    return asks(exchange) and bool(exchange.runs) and bool(exchange.answers)
+
+
+@check("progress:start", judges=is_over, anyway=True)
 def start_is_told(exchange: Exchange) -> list[str]:
-    ends = exchange.answers[0].order if exchange.answers else None
-    if any(ends is None or line.order < ends for line in exchange.progress):
+    if any(line.order < exchange.answers[0].order for line in exchange.progress):
         return []
     return [f"The port told no progress of a call with the token {shown(token(exchange))}, and should when it starts."]
 

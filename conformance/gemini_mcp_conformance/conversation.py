@@ -14,8 +14,8 @@ from typing import ClassVar, Literal, cast
 from gemini_mcp_conformance.fake.script import Script
 from gemini_mcp_conformance.values import Json, items, table
 
-Until = Literal["answered", "started", "sent"]
-"""How long the player stays with a request: until its answer, until gemini runs, or not at all."""
+Until = Literal["answered", "started", "listing", "sent"]
+"""How long the player stays with a request: until its answer, until gemini runs or lists sessions, or not at all."""
 
 Ending = Literal["stdin", "TERM", "INT", "HUP", "KILL"]
 

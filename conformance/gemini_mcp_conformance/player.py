@@ -156,9 +156,16 @@ class Player:
             await self._answered(open)
             open.leftovers = await self._leftovers(before) if open.has_system_prompt else ()
             open.canaries = take_canaries(self.place) if open.has_canary else ()
-        elif step.until == "started":
-            await self._poll(lambda: bool(self._runs_of(open)), self.patience.start)
+        elif step.until != "sent":
+            await self._poll(lambda: self._has_begun(open), self.patience.start)
+            open.last = self._last_run() if open.answers else None
         return open
+
+    def _has_begun(self, open: Open) -> bool:
+        """Whether gemini runs for a request, or lists sessions for it; a port that asks for no list has answered."""
+        if open.step.until == "started":
+            return bool(self._runs_of(open))
+        return self._take(open, False) or any(run.call.kind == "list" for run in self._runs(open.mark))
 
     def _load(self) -> None:
         """What gemini plays: for one open request its scripts in order, for several each its own, by the prompt."""
@@ -245,9 +252,9 @@ class Player:
             await asyncio.sleep(pause)
         return True
 
-    def _runs(self) -> tuple[Run, ...]:
-        since = self.opens[0].mark if self.opens else 0
-        calls = self.fake.calls(since) if self.fake is not None else ()
+    def _runs(self, since: int | None = None) -> tuple[Run, ...]:
+        first = self.opens[0].mark if self.opens else 0
+        calls = self.fake.calls(first if since is None else since) if self.fake is not None else ()
         return tuple(_run(call) for call in calls)
 
     def _examined(self, run: Run) -> Run:
@@ -258,7 +265,7 @@ class Player:
 
     def _runs_of(self, open: Open) -> tuple[Run, ...]:
         runs, _ = claimed(self.opens, self._runs())
-        return tuple(run for run in runs.get(open.step_number, ()) if run.call.kind == "call")
+        return runs.get(open.step_number, ())
 
     def _last_run(self) -> int:
         return self.fake.last() if self.fake is not None else 0

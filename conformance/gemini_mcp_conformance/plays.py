@@ -23,6 +23,11 @@ def answers(text: str, session: str = SESSION, release: str | None = None, wait:
     return Script("answers", (*held, {"stdout": document}))
 
 
+def lists() -> Script:
+    """An answer that names no session, and a list of sessions that does not end."""
+    return Script("lists", ({"stdout": json.dumps({"response": "Unlisted.", "stats": {}})},), ({"hang": True},))
+
+
 def fails(exit: int = 1, release: str | None = None) -> Script:
     """A failure, once it is released."""
     held: list[Json] = [{"release": release}] if release else []

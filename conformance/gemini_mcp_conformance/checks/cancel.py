@@ -26,7 +26,7 @@ def is_stubborn(exchange: Exchange) -> bool:
 
 
 def has_survivors(exchange: Exchange) -> bool:
-    return any(run.survivors for run in exchange.runs)
+    return any(run.survivors for run in (*exchange.runs, *exchange.listings))
 
 
 def ran_and_was_cancelled(exchange: Exchange) -> bool:
@@ -39,7 +39,7 @@ def cancels(observation: Observation) -> bool:
 
 @check("cancel:child", judges=lambda each: ran_and_was_cancelled(each) and not ignores_term(each), anyway=True)
 def gemini_itself_has_ended(exchange: Exchange) -> list[str]:
-    if not any(run.call.pid in run.survivors for run in exchange.runs):
+    if not any(run.call.pid in run.survivors for run in (*exchange.runs, *exchange.listings)):
         return []
     return [f"The port let gemini run on after {_named(exchange)} was cancelled, and should end it."]
 

@@ -54,8 +54,10 @@ def port_exits(observation: Observation) -> list[str]:
 @check_all("shutdown:sighup:group", judges=ends_gemini("HUP"))
 def every_process_of_gemini_ends(observation: Observation) -> list[str]:
     left = [each for each in interrupted(observation) if has_survivors(each) and not ignores_term(each)]
-    return [f"The port left processes of gemini running after {way(observation)}, for the call in {each.label}, "
-            "and should end them all." for each in left[:1]]  # fmt: skip
+    lists = [run for run in observation.unclaimed if run.call.kind == "list" and run.survivors]
+    what = [*(f"for the call in {each.label}" for each in left), *("for a list of sessions" for _ in lists)]
+    return [f"The port left processes of gemini running after {way(observation)}, {each}, and should end them all."
+            for each in what[:1]]  # fmt: skip
 
 
 @check_all(

@@ -82,8 +82,8 @@ def output_options(parser: argparse.ArgumentParser) -> None:
     """What is said on the terminal."""
     group = parser.add_argument_group("the terminal")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="auto obeys NO_COLOR")
-    group.add_argument("--quiet", action="store_true", help="say nothing but errors")
-    group.add_argument("--verbose", action="store_true", help="show what passes, too")
+    group.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    group.add_argument("-v", "--verbose", action="store_true", help="show what passes, too")
 
 
 def count(text: str) -> int:

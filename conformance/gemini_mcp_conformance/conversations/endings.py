@@ -19,7 +19,7 @@ from gemini_mcp_conformance.conversation import (
 )
 from gemini_mcp_conformance.conversations import Sources
 from gemini_mcp_conformance.fake.script import Script
-from gemini_mcp_conformance.plays import SESSION, answers, hangs, session
+from gemini_mcp_conformance.plays import SESSION, answers, hangs, lists, session
 from gemini_mcp_conformance.values import table
 
 ORDER = 60
@@ -35,6 +35,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield _cancel_stubborn()
     yield _cancel_one_of_several()
     yield _cancel_in_line()
+    yield _cancel_in_list()
     yield _same_looking_ids()
     yield from _stdin_ends()
     for how, name in SIGNALS.items():
@@ -120,6 +121,18 @@ def _cancel_in_line() -> Conversation:
     return _cancel("in-line", "Replies that wait for a cancelled one.", steps, "cancel:others", "cancel:unanswered")
 
 
+def _cancel_in_list() -> Conversation:
+    """Calls of both tools whose session gemini has not named, while the list of sessions does not end."""
+    steps: list[Step] = []
+    for tool in TOOLS:
+        steps += [_listed(tool), Cancel(f"list of {tool}"), served(f"the list of {tool}", tool)]
+    return _cancel("in-list", "Calls cancelled during the list of sessions.", steps, "cancel:child")
+
+
+def _listed(tool: str) -> Request:
+    return call(tool, {"prompt": f"The list of {tool}"}, lists(), name=f"list of {tool}", until="listing")
+
+
 def _same_looking_ids() -> Conversation:
     """A number and the text that looks like it are two ids, whichever is cancelled and whichever came last."""
     steps: list[Step] = []
@@ -167,10 +180,10 @@ def _signals(how: Ending, name: str) -> Iterable[Conversation]:
 
 
 def _busy() -> list[Step]:
-    """Of each tool a plain call, one with a system prompt, and one whose gemini has started a process."""
+    """Of each tool a plain call, one with a system prompt, one whose gemini has started a process; and a list."""
     plain = [hanging(tool, f"plain {tool}") for tool in TOOLS]
     families = [hanging(tool, f"family of {tool}", hangs(child=True)) for tool in TOOLS]
-    return [served("nothing"), *plain, *map(_with_system, TOOLS), *families]
+    return [served("nothing"), *plain, *map(_with_system, TOOLS), *families, _listed("chat")]
 
 
 def _stubborn() -> list[Step]:

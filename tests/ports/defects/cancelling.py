@@ -6,8 +6,9 @@ import os
 import signal
 from contextlib import suppress
 
-from answering import Failure
+from answering import Failure, Outcome
 from defects.record import breaks
+from planning import Plan
 from port import Port
 from running import Call
 from speaking import JSON, as_object
@@ -50,6 +51,14 @@ class RepliesUncancellable(Port):
     def cancel(self, call: Call) -> None:
         if call.tool == "chat":
             super().cancel(call)
+
+
+@breaks("cancel:child")
+class CancelSparesLists(Port):
+    """Lets a list of sessions run on."""
+
+    def list_sessions(self, call: Call, plan: Plan) -> Outcome | None:
+        return super().list_sessions(Call(call.id, call.tool, call.arguments), plan)
 
 
 @breaks("cancel:group")

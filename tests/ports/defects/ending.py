@@ -9,8 +9,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from types import FrameType
 
+from answering import Outcome
 from defects.record import breaks
+from planning import Plan
 from port import Port
+from running import Call
 
 
 @breaks("shutdown:stdin-end")
@@ -49,6 +52,23 @@ class EndEndsLeaderOnly(Port):
         else:
             with suppress(ProcessLookupError):
                 os.kill(leader, number)
+
+
+@breaks("shutdown:stdin-end:group")
+class EndSparesLists(Port):
+    """Leaves a list of sessions running when its input ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listing: set[Call] = set()
+
+    def list_sessions(self, call: Call, plan: Plan) -> Outcome | None:
+        self.listing.add(call)
+        return super().list_sessions(call, plan)
+
+    def stop(self, call: Call) -> None:
+        if self.ended_by_signal or not (self.is_ending and call in self.listing):
+            super().stop(call)
 
 
 @breaks("shutdown:stdin-end:ignored-term")

@@ -63,6 +63,7 @@ class Bench:
         self._seats: list[Seat] = []
         self._tracks: dict[int, Seat] = {}
         self._made = 0
+        self._shakes_hands = True
         self.deaths: list[tuple[Conversation, str]] = []
         """Conversations after which the port was found to have ended unasked, and how."""
 
@@ -133,8 +134,8 @@ class Bench:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     async def _play(self, seat: Seat, conversation: Conversation) -> Observation:
-        if seat.declined is not None:
-            return self._declined(seat, conversation)
+        if (reason := seat.declined or self._unfit(seat, conversation)) is not None:
+            return self._declined(seat, conversation, reason)
         if seat.greeting is not None and seat.greeting.answer is None:
             return await self._ungreeted(seat, conversation)
         make_files(seat.place, conversation.files)
@@ -161,7 +162,15 @@ class Bench:
             self.deaths.append((before, how))
         return again
 
-    def _declined(self, seat: Seat, conversation: Conversation) -> Observation:
+    def _unfit(self, seat: Seat, conversation: Conversation) -> str | None:
+        """Why a conversation is none for a port that knows only the era without a handshake."""
+        if not self._shakes_hands and not conversation.greet:
+            return "The port begins no session with a handshake."
+        if seat.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
+            return "Its requests are none of the era without a handshake, which is the only one that the port knows."
+        return None
+
+    def _declined(self, seat: Seat, conversation: Conversation, reason: str) -> Observation:
         """The observation of a port that does not take part; how it answered `initialize` is part of it."""
         greeting = seat.greeting
         is_handshake = greeting is not None and greeting.method == "initialize"
@@ -171,7 +180,7 @@ class Bench:
             seat.place,
             self.target.transport,
             exchanges=(greeting,) if greeting and is_handshake and code not in UNKNOWN_TO_PORT else (),
-            declined=seat.declined,
+            declined=reason,
         )
 
     async def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
@@ -237,6 +246,7 @@ class Bench:
         result = seat.greeting.result
         if result is None and seat.greeting.answer is not None and revision is None:
             await self._discover(seat, self._stateless[-1])
+            self._shakes_hands = seat.declined is not None
             return
         spoken = (result or {}).get("protocolVersion")
         if revision and seat.greeting.answer is not None and spoken != revision:

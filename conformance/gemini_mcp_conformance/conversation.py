@@ -194,6 +194,11 @@ class Conversation:
         return says or bool(self.env) or self.gemini != "present"
 
     @property
+    def needs_handshake(self) -> bool:
+        """Whether its lines hold requests that are whole only in a session."""
+        return any(isinstance(step, Raw) and step.until == "answered" for step in self.steps)
+
+    @property
     def needs_http(self) -> bool:
         return any(isinstance(step, Http) for step in self.steps)
 

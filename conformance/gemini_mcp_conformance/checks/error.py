@@ -11,7 +11,7 @@ from gemini_mcp_conformance.expectation import end_of, reading
 from gemini_mcp_conformance.memo import remembered
 from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import message_of
-from gemini_mcp_conformance.registry import check
+from gemini_mcp_conformance.registry import Spared, check
 from gemini_mcp_conformance.selectors import Predicate, calls
 from gemini_mcp_conformance.values import Json, inside, items
 from gemini_mcp_conformance.witness import shown
@@ -50,6 +50,9 @@ QUOTA = (
     "exhausted your capacity",
     "exhausted your quota",
 )
+
+FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
+"""A letter that English does without."""
 
 SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
 
@@ -180,6 +183,8 @@ def _names(pattern: str, what: str) -> Callable[[Exchange], list[str]]:
     def cause_is_named(exchange: Exchange) -> list[str]:
         if re.search(pattern, sentence(exchange), re.IGNORECASE):
             return []
+        if FOREIGN.search(sentence(exchange)):
+            raise Spared("The port's error is in a language that the suite cannot read.")
         return [f"The port's error reads {shown(sentence(exchange))}, and should name {what}."]
 
     return cause_is_named

@@ -2,15 +2,18 @@
 
 from gemini_mcp.spec import load_manifest
 from gemini_mcp_conformance.observation import Exchange
-from gemini_mcp_conformance.registry import check
+from gemini_mcp_conformance.registry import Spared, check
 from gemini_mcp_conformance.values import Json, inside
 from gemini_mcp_conformance.witness import shown
 
 MANIFEST = load_manifest()
 
 
+SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+
+
 def names_itself(exchange: Exchange) -> bool:
-    return exchange.method == "initialize" and exchange.result is not None
+    return exchange.method in ("initialize", "server/discover") and exchange.result is not None
 
 
 @check("identity:name", judges=names_itself)
@@ -32,4 +35,9 @@ def version_is_that_of_the_tools(exchange: Exchange) -> list[str]:
 
 
 def _info(exchange: Exchange, key: str) -> Json:
-    return inside(exchange.result, "serverInfo", key)
+    if exchange.method == "initialize":
+        return inside(exchange.result, "serverInfo", key)
+    info = inside(exchange.result, "_meta", SERVER_INFO)
+    if info is None:
+        raise Spared("Without a handshake a port need not say who it is.")
+    return inside(info, key)

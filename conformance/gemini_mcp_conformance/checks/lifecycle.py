@@ -2,7 +2,7 @@
 
 from gemini_mcp.spec import load_manifest
 from gemini_mcp_conformance.observation import Exchange
-from gemini_mcp_conformance.registry import check
+from gemini_mcp_conformance.registry import Spared, check
 from gemini_mcp_conformance.selectors import asks
 from gemini_mcp_conformance.values import inside
 from gemini_mcp_conformance.witness import reply, shown
@@ -62,6 +62,8 @@ def tools_are_declared(exchange: Exchange) -> list[str]:
 
 @check("lifecycle:ping", judges=asks("ping"))
 def ping_is_answered(exchange: Exchange) -> list[str]:
+    if exchange.revision not in REVISIONS:
+        raise Spared(f"The revision {exchange.revision} has no ping.")
     if exchange.result is not None and not {key for key in exchange.result if key != "_meta"}:
         return []
     return [f"{reply(exchange, 'ping')}, and should answer with an empty result."]

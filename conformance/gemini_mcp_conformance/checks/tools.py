@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
@@ -16,6 +17,8 @@ from gemini_mcp_conformance.values import Json, inside, items, table
 from gemini_mcp_conformance.witness import reply, shown
 
 CODE = -32602
+REFERENCES = 10
+"""References that lead to each other and are followed; beyond, they go round in a circle."""
 NO_CURSOR = "no-such-page"
 """A cursor that no port has given."""
 
@@ -62,7 +65,20 @@ def schema_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def properties_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
-    return table(schema_of(tool).get("properties"))
+    schema = schema_of(tool)
+    return {name: _referred(declared, schema) for name, declared in table(schema.get("properties")).items()}
+
+
+def _referred(declared: Json, schema: Json) -> Json:
+    """What a reference within the schema stands for; anything else as it is."""
+    for _ in range(REFERENCES):
+        reference = inside(declared, "$ref")
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            break
+        declared = inside(
+            schema, *(unquote(part).replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/"))
+        )
+    return declared
 
 
 def offers(name: str) -> Callable[[Observation], list[str]]:

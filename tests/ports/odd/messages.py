@@ -14,7 +14,7 @@ from odd.record import odd
 from planning import PROPERTIES, Plan, Refusal
 from port import Port
 from running import Call, Cancelled
-from speaking import INVALID_REQUEST, JSON, PARSE_ERROR, Message, RpcError
+from speaking import INVALID_PARAMS, INVALID_REQUEST, JSON, PARSE_ERROR, UNKNOWN_METHOD, Message, RpcError
 
 
 class HandshakeOnly(Port):
@@ -38,6 +38,21 @@ class HandshakeInTwoRevisions(HandshakeOnly):
 
     def versions(self) -> tuple[str, ...]:
         return ("2025-06-18", "2025-03-26")
+
+
+@odd
+class NoHandshake(Port):
+    """Speaks the era without a handshake and no other."""
+
+    def versions(self) -> tuple[str, ...]:
+        return ()
+
+    def result(self, request: Message, params: Mapping[str, JSON], stateless: bool) -> Message | None:
+        if request["method"] in ("initialize", "ping"):
+            raise RpcError(UNKNOWN_METHOD, "Method not found")
+        if not stateless:
+            raise RpcError(INVALID_PARAMS, "The request has no `_meta` that names a protocol version.")
+        return super().result(request, params, stateless)
 
 
 @odd

@@ -38,6 +38,27 @@ class ManyWords(Port):
 
 
 @odd
+class TypesByReference(Port):
+    """Says of every property by a reference what type it has."""
+
+    def tool(self, name: str) -> Message:
+        tool = super().tool(name)
+        schema = tool["inputSchema"]
+        properties = {key: {"$ref": "#/$defs/some~1text", "description": key} for key in schema["properties"]}
+        return {**tool, "inputSchema": {**schema, "properties": properties, "$defs": {"some/text": {"type": "string"}}}}
+
+
+@odd
+class FailuresInKorean(Port):
+    """Says in Korean why gemini failed."""
+
+    def error(self, failure: Failure, private: tuple[str, ...] = ()) -> Message:
+        was_started = failure.stderr is not None
+        sentence = "gemini가 실패했습니다. 다시 시도해 주세요." if was_started else failure.sentence
+        return super().error(Failure(sentence, failure.stderr, failure.said), private)
+
+
+@odd
 class MoreInResults(Port):
     """Adds keys, further texts and structured content to its results, and says isError: false."""
 

@@ -164,7 +164,8 @@ class Bench:
 
     def _unfit(self, seat: Seat, conversation: Conversation) -> str | None:
         """Why a conversation is none for a port that knows only the era without a handshake."""
-        if not self._shakes_hands and not conversation.greet:
+        shakes_hands = self._shakes_hands and self.target.revision not in self._stateless
+        if not shakes_hands and not conversation.greet:
             return "The port begins no session with a handshake."
         if seat.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
             return "Its requests are none of the era without a handshake, which is the only one that the port knows."

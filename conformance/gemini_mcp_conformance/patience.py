@@ -12,7 +12,7 @@ class Patience:
     answer: float = 10
     start: float = 5
     end: float = 10
-    files: float = 1
+    files: float = 5
 
     def shortened(self) -> Patience:
         """After a port has kept silent once, it is waited for less."""
@@ -20,4 +20,10 @@ class Patience:
 
     def lost(self) -> Patience:
         """In a conversation that has failed already, little more is waited for."""
-        return replace(self, answer=min(2.0, self.answer), start=min(1.0, self.start), end=min(2.0, self.end))
+        return replace(
+            self,
+            answer=min(2.0, self.answer),
+            start=min(1.0, self.start),
+            end=min(2.0, self.end),
+            files=min(1.0, self.files),
+        )

@@ -17,6 +17,8 @@ from typing import Protocol
 from gemini_mcp_conformance.fake.processes import Stat
 
 CHUNK = 1 << 18
+STDERR = 1 << 18
+"""Bytes of the newest that a port has written to stderr; a conversation is judged by no more."""
 
 OnLine = Callable[[bytes, bool], None]
 """Takes a line without its newline, and whether a newline ended it."""
@@ -111,7 +113,12 @@ class StdioWire:
                 self._process.send_signal(getattr(signal, f"SIG{how}"))
 
     def stderr(self) -> bytes:
-        return self._stderr.read_bytes() if self._stderr.exists() else b""
+        """The end of what the port has written there, which may be much."""
+        if not self._stderr.exists():
+            return b""
+        with self._stderr.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - STDERR))
+            return file.read()
 
     def kill(self) -> None:
         """End the port and its process group at once."""

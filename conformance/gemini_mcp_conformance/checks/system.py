@@ -70,7 +70,7 @@ def file_lies_in_a_directory_of_its_own(exchange: Exchange) -> list[str]:
     tmp = exchange.place.tmp
     return [
         f"{VARIABLE} is {path!r}, and should lie in a directory `gemini-mcp-XXXXXX` of {tmp!r}."
-        for path in (str(call.system_md_path) for call in given(exchange))
+        for path in (os.path.normpath(os.path.join(call.cwd, str(call.system_md_path))) for call in given(exchange))
         if os.path.dirname(os.path.dirname(path)) != tmp
         or not DIRECTORY.fullmatch(os.path.basename(os.path.dirname(path)))
     ][:1]

@@ -12,6 +12,8 @@ INHERITED: Mapping[str, str] = {
     "GEMINI_CONFORMANCE_INHERITED": "handed down = 'é' $HOME",
     "GEMINI_API_KEY": "key-of-the-suite",
     "GOOGLE_CLOUD_PROJECT": "project-of-the-suite",
+    "no_proxy": "localhost,127.0.0.1,::1",
+    "SETTING_OF_THE_OPERATOR": "kept",
 }
 """Variables of the port's environment that gemini should find in its own."""
 

@@ -68,8 +68,12 @@ WRITTEN: Mapping[str, str] = {
 }
 """Texts that every argument must carry as they are, blanks at their ends apart."""
 
+WORDS_OF_GEMINI = ("mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", "help")
+
 PROMPTS: Mapping[str, str] = {
     **WRITTEN,
+    "quoted": '"in double quotes"',
+    "single-quoted": "'in single quotes'",
     "empty": "",
     "blank": " ",
     "blanks": "  two before, two after  ",
@@ -96,7 +100,7 @@ PROMPTS: Mapping[str, str] = {
     "option-sessions": "--list-sessions",
     "option-resume": "-r latest",
     "option-newline": "--output-format\ntext",
-    **{f"word-{word}": word for word in ("mcp", "extensions", "skill", "hooks", "gemma", "help")},
+    **{f"word-{word}": word for word in WORDS_OF_GEMINI},
     "word-in-text": "help me with mcp",
     "word-line": "mcp\nlist",
     "word-json": "json",
@@ -108,12 +112,16 @@ PROMPTS: Mapping[str, str] = {
     "number-zero": "007",
     "number-fraction": "3.10",
     "number-point": ".5",
+    "number-point-last": "5.",
     "number-exponent": "1e3",
+    "number-exponent-upper": "1E-3",
     "number-hexadecimal": "0x10",
+    "number-hexadecimal-upper": "0X1F",
     "number-large": "12345678901234567890",
     "number-infinity": "Infinity",
     "at-path": "@README.md explain",
     "at-only": "@",
+    "at-escaped": "\\@README.md is no file",
     "at-inside": "mail me@example.com @/etc/hostname",
     "slash": "/help",
     "slash-only": "/",

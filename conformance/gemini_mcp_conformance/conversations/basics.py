@@ -40,7 +40,10 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield Conversation(
         "unknown-tool",
         "A tool that nobody offers.",
-        (call("no-such-tool", {"prompt": "What is the capital of France?"}, answers("Paris.")),),
+        tuple(
+            call(name, {"prompt": "What is the capital of France?"}, answers("Paris."))
+            for name in ("no-such-tool", " chat", "chat-reply ", "Chat", "chat_reply", "")
+        ),
         "basics",
         ("tools:unknown", "tools:unknown:code"),
     )

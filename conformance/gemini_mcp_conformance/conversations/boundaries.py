@@ -46,6 +46,7 @@ DIRECTORIES: Mapping[str, str] = {
     "plain": "demo",
     "deep": "demo/a/b/c",
     "blank": "with a blank",
+    "blank-ends": " blank ",
     "unicode": "é 日本 😀",
     "quotes": 'it\'s "quoted"',
     "backslash": "back\\slash",

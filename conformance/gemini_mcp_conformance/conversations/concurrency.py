@@ -56,7 +56,7 @@ def _pair(id: str, title: str, one: Request, *other: Step, shows: tuple[str, ...
 
 def _pairs() -> Iterable[Conversation]:
     here, there = {"cwd": path("one")}, {"cwd": path("other")}
-    same, different = {"sessionId": SESSION}, {"sessionId": session("another")}
+    same, different = {"sessionId": SESSION}, {"sessionId": f"{SESSION[:-1]}0"}
     beside = ("concurrency:other-session", "concurrency:crossed")
     chat, reply = "chat", "chat-reply"
     yield _pair("chats", "Two chats.", held(chat, "first"), held(chat, "second", release="first"), shows=BESIDE)
@@ -78,6 +78,9 @@ def _pairs() -> Iterable[Conversation]:
                 shows=("concurrency:latest", "concurrency:crossed"))  # fmt: skip
     yield _pair("latest-by-default", "Replies to the latest session where the port runs.", held(reply, "first"),
                 *behind(reply, "second"), shows=("concurrency:latest",))  # fmt: skip
+    yield _pair("latest-by-names", "Replies to the latest session of one directory, by its names.",
+                held(reply, "first"), *behind(reply, "second", {"cwd": path()}),
+                shows=("concurrency:latest",))  # fmt: skip
 
 
 def _meanwhile() -> Conversation:

@@ -142,7 +142,8 @@ def _same_looking_ids() -> Conversation:
         calls = [hanging(tool, names[0], answers(f"The {names[0]}.", release=names[0]), id=kept)]
         calls += [hanging(tool, names[1], id=gone)]
         steps += calls if number < 770_009 else reversed(calls)
-        steps += [Cancel(names[1]), served(names[1]), Release(names[0]), Await(names[0])]
+        steps += [Cancel(names[1]), served(names[1]), Notify(CANCELLED, {"requestId": gone}), Request("tools/list")]
+        steps += [Release(names[0]), Await(names[0])]
     return _cancel("ids", "Ids that look the same.", steps, "cancel:others")
 
 

@@ -17,14 +17,15 @@ from gemini_mcp_conformance.values import Json
 
 ORDER = 60
 PHASE = "files"
-MOMENT = 0.6
+MOMENT, LONG = 0.6, 3.0
 """Seconds that gemini runs, so that what happens to its files meanwhile is seen."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """For either tool."""
     for tool in TOOLS:
-        yield _conversation(f"{tool}-system-life", (_call(tool, 1, _late(1)),), "system:life", "system:removed:success")
+        life = (_call(tool, 1, _late(1, LONG)),)
+        yield _conversation(f"{tool}-system-life", life, "system:life", "system:removed:success")
         yield from _without_gemini(tool)
         yield from _stopped(tool, sources.scripts["hang"])
         held = (call(tool, {"prompt": PLAIN}, sources.scripts["grandchild-holds-stdout"]),)
@@ -58,6 +59,6 @@ def _call(tool: str, number: int, *scripts: Script, **more: Json) -> Step:
     return call(tool, {**arguments, **session}, *scripts, **more)
 
 
-def _late(number: int) -> Script:
+def _late(number: int, seconds: float = MOMENT) -> Script:
     answer = reply(f"The answer to call {number}.", f"{SESSION[:-1]}{number}")
-    return Script("late", ({"wait": MOMENT}, *answer.play))
+    return Script("late", ({"wait": seconds}, *answer.play))

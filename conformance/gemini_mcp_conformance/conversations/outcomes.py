@@ -105,6 +105,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield _endings(tool)
         yield _listings(tool)
         yield _noises(tool)
+        yield _others(tool)
 
 
 def answer(text: str, session: str | None = SESSION, ascii_only: bool = False, indent: int | None = None) -> Script:
@@ -178,7 +179,7 @@ def _endings(tool: str) -> Conversation:
     """A full answer on stdout does not make a success of a run that failed."""
     whole = answer("This must not be taken for an answer.").play
     ends: list[Json] = [{"exit": code} for code in EXITS] + [
-        {"signal": name} for name in ("KILL", "SEGV", "TERM", "INT")
+        {"signal": name} for name in ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
     ]
     steps = [ask(tool, f"End with {end}", Script("ends", (*whole, {"stderr": "It failed.\n"}, end))) for end in ends]
     title = f"{tool}, when gemini answers and fails all the same."
@@ -202,6 +203,7 @@ def _listings(tool: str) -> Conversation:
     if tool == "chat-reply":
         steps.append(ask(tool, "And by id?", listed["both"], sessionId="11111111-2222-3333-4444-555555555555"))
     steps.append(ask(tool, "Which session, elsewhere?", listed["both"], cwd=path("elsewhere")))
+    steps.append(ask(tool, "Which session, elsewhere from here?", listed["both"], cwd="elsewhere"))
     title, files = f"{tool}, when the list must be asked.", {"elsewhere": None}
     return Conversation(f"listings-{tool}", title, tuple(steps), "outcomes", FALLBACK, files=files)
 
@@ -220,6 +222,30 @@ def _noises(tool: str) -> Conversation:
     steps = [ask(tool, asked, Script("fails", ({"stderr": noise}, {"exit": 1}))) for asked, noise in noises.items()]
     title = f"{tool}, when gemini fails with something private or with very much on stderr."
     return Conversation(f"noises-{tool}", title, tuple(steps), "outcomes", (*FAILURE, "error:prompt"))
+
+
+def _others(tool: str) -> Conversation:
+    """JSON beside the answer's own, sessions that are no text, and errors without a message."""
+    hook = {"session_id": "00000000-0000-4000-8000-000000000000", "hook_event_name": "BeforeAgent"}
+    written: Mapping[str, tuple[Json, ...]] = {
+        "another object before it": (hook, {"session_id": SESSION, "response": "Behind a hook."}),
+        "no session": ({"session_id": None, "response": "Null."},),
+        "a number for a session": ({"session_id": 7, "response": "Seven."},),
+        "an error without a message": ({"session_id": SESSION, "response": "No.", "error": {"code": 1}},),
+        "a text for an error": ({"session_id": SESSION, "response": "No.", "error": "It failed."},),
+    }
+    steps = [
+        ask(
+            tool,
+            f"Answer with {kind}",
+            Script("others", tuple({"stdout": json.dumps(each) + "\n"} for each in documents)),
+        )
+        for kind, documents in written.items()
+    ]
+    damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
+    steps.append(ask(tool, "Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
+    shows = ("result:session-id", "result:error-key", "fallback:none", "error:stderr", "result:text")
+    return Conversation(f"others-{tool}", f"{tool}, answered in unusual ways.", tuple(steps), "outcomes", shows)
 
 
 def _takes_time(script: Script) -> bool:

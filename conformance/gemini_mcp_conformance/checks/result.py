@@ -157,9 +157,14 @@ def has_trait(trait: Trait) -> Predicate:
 def answer_is_found(exchange: Exchange) -> list[str]:
     found = reading(exchange)
     assert found is not None
-    if exchange.is_success and exchange.text == found.text:
+    if not (exchange.is_success and exchange.text == found.text):
+        return [f"The port answered {says(exchange)}, and should answer with the text {shown(found.text)}."]
+    session = exchange.meta.get("sessionId", found.session)
+    if found.session in (None, session):
         return []
-    return [f"The port answered {says(exchange)}, and should answer with the text {shown(found.text)}."]
+    return [
+        f"The port reports the session {shown(session)}, and should report that of the JSON, {shown(found.session)}."
+    ]
 
 
 @check("result:json:encoding", judges=has_trait("damaged"))

@@ -15,6 +15,17 @@ from running import Call
 from speaking import JSON, Message
 
 
+@breaks("concurrency:other-session")
+class SessionsCutShort(Port):
+    """Takes sessions for one that begin alike."""
+
+    def take_turn(self, call: Call, turn: str | None) -> None:
+        super().take_turn(call, turn and turn[:-1])
+
+    def end_turn(self, call: Call, turn: str | None) -> None:
+        super().end_turn(call, turn and turn[:-1])
+
+
 @breaks("concurrency:calls")
 class OneCallAtATime(Port):
     """Serves one call after the other."""

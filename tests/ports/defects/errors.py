@@ -24,6 +24,23 @@ class Worded(Port):
         return text
 
 
+@breaks("error:stderr")
+class DamagedStderrDropped(Port):
+    """Quotes nothing of a stderr that is no UTF-8."""
+
+    def stderr_part(self, failure: Failure, private: tuple[str, ...]) -> str:
+        is_damaged = failure.stderr is not None and "\ufffd" in failure.stderr
+        return "\nStderr: " if is_damaged else super().stderr_part(failure, private)
+
+
+@breaks("error:signal")
+class AbortIsSuccess(Port):
+    """Takes the answer of a gemini that has aborted."""
+
+    def read(self, outcome: Outcome) -> Answer:
+        return super().read(dataclasses.replace(outcome, exit=0) if outcome.exit == -6 else outcome)
+
+
 @breaks("error:is-error")
 class FailureIsSuccess(Port):
     """Returns the text of an error without isError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 
 from answering import Answer, Failure, Outcome, Scan
@@ -21,6 +22,26 @@ class StderrMakesError(Port):
         if outcome.stderr.strip():
             raise Failure(answer.text, self.decode(outcome.stderr))
         return answer
+
+
+@breaks("result:error-key")
+class ErrorWithoutMessageOverlooked(Port):
+    """Takes an error for one only when it has a message."""
+
+    def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
+        error = value.get("error")
+        is_silent = isinstance(error, dict) and "message" not in error
+        return super().read_json({**value, "error": None} if is_silent else value, stderr)
+
+
+@breaks("result:json:braces")
+class FirstSessionTaken(Port):
+    """Takes the first session that stands anywhere in the output."""
+
+    def read_stdout(self, stdout: str, stderr: str) -> Answer:
+        answer = super().read_stdout(stdout, stderr)
+        found = re.search(r'"session_id"\s*:\s*"([^"]+)"', stdout)
+        return dataclasses.replace(answer, session=found[1]) if found and answer.session else answer
 
 
 @breaks("result:success")

@@ -15,6 +15,16 @@ from running import Call, Environment
 from speaking import JSON
 
 
+@breaks("process:environment")
+class KnownVariablesOnly(Port):
+    """Hands on the variables that it knows gemini to read."""
+
+    def environment(self, system_path: str | None) -> Environment:
+        known = ("GEMINI_", "GOOGLE_", "HOME", "PATH", "TMPDIR", "PWD", "LANG")
+        environ = super().environment(system_path)
+        return {name: value for name, value in environ.items() if name.startswith(known)}
+
+
 @breaks("process:stdin")
 class StdinInherited(Port):
     """Lets gemini read the server's stdin."""

@@ -147,6 +147,30 @@ class HexadecimalPositional(Port):
         return not prompt.lower().startswith("0x") and super().is_risky(prompt)
 
 
+@breaks("prompt:verbatim:number")
+class LastPointOverlooked(Port):
+    """Takes a number that ends in a point for a word."""
+
+    def is_risky(self, prompt: str) -> bool:
+        return not prompt.endswith(".") and super().is_risky(prompt)
+
+
+@breaks("prompt:verbatim:command-word")
+class OlderCommandsOnly(Port):
+    """Does not know the other names of a command."""
+
+    def is_risky(self, prompt: str) -> bool:
+        return prompt not in ("extension", "skills", "hook") and super().is_risky(prompt)
+
+
+@breaks("prompt:verbatim:quotes")
+class QuotesTakenOff(Altered):
+    """Takes the quotes off a prompt that stands in them."""
+
+    def altered(self, prompt: str) -> str:
+        return prompt[1:-1] if len(prompt) > 1 and prompt[0] == prompt[-1] == '"' else prompt
+
+
 @breaks("prompt:verbatim:at-sign")
 class AtSignsEscaped(Altered):
     """Puts a backslash before each @."""

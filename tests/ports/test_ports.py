@@ -57,9 +57,12 @@ class Client:
             start_new_session=True,
         )
         self.buffer = b""
+        self.meta: JSON = None
 
     def send(self, message: JSON) -> None:
         assert self.process.stdin is not None
+        if self.meta and "params" in message:
+            message = {**message, "params": {**message["params"], "_meta": self.meta}}
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         self.process.stdin.flush()
 
@@ -141,6 +144,7 @@ def says(text: str, session: str | None = SESSION) -> Play:
 def initialize(client: Client, version: str = "2024-11-05") -> JSON:
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     answer = client.ask(1, "initialize", params)
+    client.meta = STATELESS if "error" in answer else None
     client.send({"method": "notifications/initialized"})
     return answer
 

@@ -81,6 +81,7 @@ def model_reaches_gemini(exchange: Exchange) -> list[str]:
 
 
 @check("command:chat:no-model", judges=reaching("chat", without=("model",)))
+@check("command:chat-reply:no-model", judges=reaching("chat-reply", without=("model",)))
 def no_model_is_none(exchange: Exchange) -> list[str]:
     return complaints(exchange, "model", None)
 

@@ -113,6 +113,17 @@ class ModelLeaks(Port):
         return ("-m", self.latest) if self.latest else ()
 
 
+@breaks("command:chat-reply:no-model")
+class ReplyModelLeaks(Port):
+    """Passes the model of the call before to a reply that names none."""
+
+    latest: str | None = None
+
+    def model_option(self, tool: str, texts: Mapping[str, str]) -> tuple[str, ...]:
+        self.latest = texts.get("model", self.latest)
+        return ("-m", self.latest) if self.latest and (tool == "chat-reply" or "model" in texts) else ()
+
+
 @breaks("command:chat-reply:model")
 class ReplyModelIgnored(Port):
     """Ignores `model` in `chat-reply`."""

@@ -62,6 +62,8 @@ class Player:
 
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
+        if self.fake is not None:
+            self.fake.forget_releases()
         begin = 0 if first else len(self.session.lines)
         wire = self.session.wire
         asked = 0 if first or not isinstance(wire, HttpWire) else len(wire.web)

@@ -148,6 +148,14 @@ def test_a_call_that_waits_goes_on_when_released(fake: Fake) -> None:
     assert fake.calls()[-1].ended is not None
 
 
+def test_a_call_that_has_been_released_does_not_wait_for_what_is_loaded_then(fake: Fake) -> None:
+    plays = [Play({"play": [{"release": "go"}, {"stdout": "x"}]})]
+    fake.load(plays)
+    fake.release("go")
+    fake.load(plays)
+    assert run(fake)[1] == b"x"
+
+
 def test_many_calls_are_released_at_once(fake: Fake) -> None:
     fake.load([Play({"play": [{"release": "go"}, {"stdout": "x"}]})])
     processes = [start(fake) for _ in range(8)]
@@ -162,9 +170,10 @@ def test_a_release_counts_for_the_calls_after_it(fake: Fake) -> None:
     assert run(fake)[0] == 0
 
 
-def test_a_new_load_waits_again(fake: Fake) -> None:
+def test_a_load_waits_again_when_releases_are_forgotten(fake: Fake) -> None:
     fake.load([Play({"play": [{"release": "go"}]})])
     fake.release("go")
+    fake.forget_releases()
     process, call = running(fake, {"release": "go"})
     assert fake.alive(call)
     fake.release("go")

@@ -34,6 +34,7 @@ class Fake:
         self._journal = Journal(root / "journal")
         self._loads = 0
         self._is_idle = False
+        self._released: set[str] = set()
 
     @classmethod
     def create(cls, root: Path) -> Fake:
@@ -77,15 +78,21 @@ class Fake:
         (self.root / "stdin").symlink_to(f"/proc/{pid}/fd/0")
 
     def release(self, name: str) -> None:
-        """Let the plays that wait, or will wait, for `name` go on."""
+        """Let the plays that wait, or will wait, for `name` go on, until the releases are forgotten."""
+        self._released.add(name)
         path = self.root / "releases" / name
         waiting = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.exists() else None
         _replace(path, "")
         if waiting is not None:
             os.close(waiting)
 
+    def forget_releases(self) -> None:
+        """Let the plays that are loaded from now on wait for names that have been released."""
+        self._released.clear()
+
     def reset(self) -> None:
         """Forget every call and play; numbering starts again at 1."""
+        self.forget_releases()
         self._end_everything()
         self._journal.clear()
         self.load(())
@@ -169,7 +176,8 @@ class Fake:
             data.mkdir(exist_ok=True)
             (data / file).write_bytes(content)
         for release in translation.releases:
-            if not (releases / release).is_fifo():
+            # A call that has been released may not have come to wait: what it will wait for must stay as it is.
+            if release not in self._released and not (releases / release).is_fifo():
                 os.mkfifo(releases / f"{release}.new")
                 (releases / f"{release}.new").replace(releases / release)
         return translation.lines

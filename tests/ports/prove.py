@@ -32,7 +32,7 @@ CORRECT = (sys.executable, str(HERE / "port.py"))
 """What a port over HTTP is compared with."""
 DEFECTIVE_EXAMPLES = 60
 ODD_EXAMPLES = 15
-PARTS, LONG = 5, 5.0
+PARTS, LONG = 8, 5.0
 """Each odd port is tried on one conversation in so many, on none that takes so many seconds, and on all when named."""
 IMPATIENT = Patience(answer=4, start=3, end=4, files=1)
 """A defective port is waited for less: it need not be right about anything else."""

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.observation import Exchange
 from gemini_mcp_conformance.reading import Trait
 from gemini_mcp_conformance.registry import check
 from gemini_mcp_conformance.selectors import Predicate, answered
-from gemini_mcp_conformance.values import inside, items
+from gemini_mcp_conformance.values import inside, is_unicode, items
 from gemini_mcp_conformance.witness import shown
 
 
@@ -160,7 +160,7 @@ def answer_is_found(exchange: Exchange) -> list[str]:
     if not (exchange.is_success and exchange.text == found.text):
         return [f"The port answered {says(exchange)}, and should answer with the text {shown(found.text)}."]
     session = exchange.meta.get("sessionId", found.session)
-    if found.session in (None, session):
+    if found.session in (None, session) or not is_unicode(found.session):
         return []
     return [
         f"The port reports the session {shown(session)}, and should report that of the JSON, {shown(found.session)}."

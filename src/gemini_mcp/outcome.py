@@ -4,7 +4,7 @@ A new way to end is a new record here; what is said of it stands in `outcome.jso
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp.answer import find
@@ -18,7 +18,7 @@ MAX_SAID = 1000
 """Characters of Gemini CLI's own message that are quoted; all of it follows as stderr."""
 
 LONGEST_KEY = 65536
-"""Characters beyond what is shown that are searched for a key: it may begin or end outside."""
+"""Characters of a key that may be cut in two where the search for keys begins."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +122,10 @@ def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
 
 def failure_result(failure: Failure, spec: OutcomeSpec, secrets: Secrets) -> Json:
     """The result of a call that failed."""
-    known = _changed(
-        failure, lambda stderr: withhold(stderr, secrets, spec), lambda said: withhold(said, secrets, spec)
-    )
-    sentence = _fill(_sentence_for(known, spec).text, known.fields)
-    # To find what looks like a key in megabytes takes long, so only what may be shown is searched.
-    end, beginning = slice(-spec.stderr_bytes - LONGEST_KEY, None), slice(MAX_SAID + LONGEST_KEY)
-    shown = _changed(known, lambda stderr: mask(stderr[end], spec), lambda said: mask(said[beginning], spec))
+    stderr = failure.stderr and withhold(failure.stderr, secrets, spec)
+    said = failure.said and withhold(failure.said, secrets, spec)
+    sentence = _fill(_sentence_for(replace(failure, stderr=stderr), spec).text, failure.fields)
+    shown = replace(failure, stderr=stderr and _masked_end(stderr, spec), said=said and mask(said, spec))
     return _error(spec, sentence, shown)
 
 
@@ -179,15 +176,6 @@ def _message_in(text: str, spec: OutcomeSpec) -> str | None:
     return _message_of(found[error]) if found else None
 
 
-def _changed(failure: Failure, stderr: Callable[[str], str], said: Callable[[str], str]) -> Failure:
-    """The failure with what gemini wrote changed."""
-    return replace(
-        failure,
-        stderr=None if failure.stderr is None else stderr(failure.stderr),
-        said=None if failure.said is None else said(failure.said),
-    )
-
-
 def _message_of(error: Json) -> str | None:
     match error:
         case {"message": str(message)} | str(message) if message:
@@ -222,6 +210,18 @@ def _error(spec: OutcomeSpec, sentence: str, failure: Failure) -> Json:
 
 def _tail(text: str, size: int) -> str:
     return text.encode("utf-8", "replace")[-size:].decode("utf-8", "ignore")
+
+
+def _masked_end(text: str, spec: OutcomeSpec) -> str:
+    """The end of the text without keys, with more than is shown: where it begins a key may have been cut in two.
+
+    To find what looks like a key in megabytes takes long.
+    """
+    needed = spec.stderr_bytes + LONGEST_KEY
+    size = 2 * needed
+    while len(masked := mask(text[-size:], spec)) < needed and size < len(text):
+        size *= 2
+    return masked
 
 
 def _cut(text: str, max_chars: int | None) -> tuple[str, bool]:

@@ -28,11 +28,6 @@ def keys_in(environ: Mapping[str, str], spec: OutcomeSpec) -> tuple[str, ...]:
     return tuple(value for variable, value in environ.items() if len(value) >= SHORT and name.search(variable))
 
 
-def redact(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
-    """`text` without copies of private texts and without anything that looks like a key."""
-    return mask(withhold(text, secrets, spec), spec)
-
-
 def withhold(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
     """`text` without copies of what is known to be private."""
     for private in secrets.private:

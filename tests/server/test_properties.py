@@ -20,7 +20,7 @@ from gemini_mcp.invocation import plan
 from gemini_mcp.messages import Lines, Malformed, read, write
 from gemini_mcp.outcome import Answer, Completed, Failure, failure_result, newest_session
 from gemini_mcp.outcome import read as understood_outcome
-from gemini_mcp.redaction import Secrets, redact
+from gemini_mcp.redaction import Secrets, mask, withhold
 from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
 
@@ -155,7 +155,7 @@ def test_neither_the_prompt_nor_a_key_is_shown(before: str, prompt: str, key: st
     stderr = "\n".join(f"{before} {hidden} {after}" for hidden in (*copies, key, secret))
     assume(prompt not in SERVER.outcome.private + SERVER.outcome.masked)
     secrets = Secrets((prompt,), (secret,))
-    shown = redact(stderr, secrets, SERVER.outcome)
+    shown = redacted(stderr, secrets)
     assert prompt not in shown
     assert key not in shown or key in prompt
     assert secret not in shown
@@ -167,8 +167,18 @@ def test_neither_the_prompt_nor_a_key_is_shown(before: str, prompt: str, key: st
 def test_what_was_redacted_stays_as_it_is(text: str, private: list[str]) -> None:
     secrets = Secrets(tuple(private), ())
     assume(not any(part.strip() in "[withheld][masked]" for part in private))
-    once = redact(text, secrets, SERVER.outcome)
-    assert redact(once, secrets, SERVER.outcome) == once
+    once = redacted(text, secrets)
+    assert redacted(once, secrets) == once
+
+
+def test_no_part_of_a_key_is_shown_where_the_search_begins() -> None:
+    stderr = f"AIza{'x' * 500} " * 2000
+    failed = failure_result(Failure("exit", {"exit": "1"}, stderr, None, 1), SERVER.outcome, Secrets())
+    assert "x" * 20 not in failed["content"][0]["text"]
+
+
+def redacted(text: str, secrets: Secrets) -> str:
+    return mask(withhold(text, secrets, SERVER.outcome), SERVER.outcome)
 
 
 class Validator(Protocol):

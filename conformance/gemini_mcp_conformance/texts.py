@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gemini_mcp_conformance.understanding import SUBCOMMANDS
+
 KIB = 1024
 LIMIT = 128_000
 MOST = 8 * KIB * KIB
@@ -68,8 +70,6 @@ WRITTEN: Mapping[str, str] = {
 }
 """Texts that every argument must carry as they are, blanks at their ends apart."""
 
-WORDS_OF_GEMINI = ("mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", "help")
-
 PROMPTS: Mapping[str, str] = {
     **WRITTEN,
     "quoted": '"in double quotes"',
@@ -100,7 +100,7 @@ PROMPTS: Mapping[str, str] = {
     "option-sessions": "--list-sessions",
     "option-resume": "-r latest",
     "option-newline": "--output-format\ntext",
-    **{f"word-{word}": word for word in WORDS_OF_GEMINI},
+    **{f"word-{word}": word for word in (*sorted(SUBCOMMANDS), "help")},
     "word-in-text": "help me with mcp",
     "word-line": "mcp\nlist",
     "word-json": "json",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from client import Call, Client, NoAnswer, result_of
-from gemini_mcp_conformance.fake import Fake, Play
+from gemini_mcp_conformance.play.fake import Fake, Play
 
 Samples = dict[str, dict[str, list[float]]]
 """By row, by subject."""

@@ -83,7 +83,8 @@ def test_a_pure_module_reaches_no_effect(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["template", "wording", "errors", "options", "arguments", "invocation", "outcome", "host.adapter.tools"]
+    "name",
+    ["spec.templates", "spec.wording", "errors", "options", "arguments", "invocation", "outcome", "host.adapter.tools"],
 )
 def test_the_core_claims_to_be_pure(name: str) -> None:
     assert f"gemini_mcp.{name}" in PURE
@@ -97,7 +98,7 @@ def test_the_reference_does_not_know_the_suite(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE)])
 def test_the_suite_knows_nothing_of_the_reference_but_the_specification(name: str) -> None:
     ours = {other for other in imported(name) if other in TREES and not other.startswith(SUITE)}
-    assert ours <= {"gemini_mcp", SPEC}
+    assert all(other == "gemini_mcp" or other.startswith(SPEC) for other in ours)
 
 
 def readers(name: str) -> Iterator[ast.expr]:
@@ -107,7 +108,7 @@ def readers(name: str) -> Iterator[ast.expr]:
             yield node.func
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name != SPEC and not name.startswith(GATE)])
+@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((SPEC, GATE))])
 def test_only_its_reader_and_the_gate_open_the_specification(name: str) -> None:
     tree = TREES[name]
     given = list(readers(name))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gemini_mcp.spec import load_documents, load_requirements
-from gemini_mcp_conformance import checks, registry
+from gemini_mcp_conformance.judge import checks, registry
 
 TESTS = Path(__file__).parent / "server"
 

@@ -41,8 +41,8 @@ def test_the_wheel_holds_the_whole_specification_and_both_packages(wheel: Path) 
     specification = {path.relative_to(ROOT / "spec") for path in (ROOT / "spec").rglob("*") if path.is_file()}
     assert {f"gemini_mcp/_spec/{path.as_posix()}" for path in specification} <= names
     assert {"gemini_mcp/py.typed", "gemini_mcp_conformance/py.typed"} <= names
-    goldens = {path.name for path in (ROOT / "conformance/gemini_mcp_conformance/goldens").iterdir()}
-    assert {f"gemini_mcp_conformance/goldens/{name}" for name in goldens} <= names
+    goldens = {path.name for path in (ROOT / "conformance/gemini_mcp_conformance/judge/goldens").iterdir()}
+    assert {f"gemini_mcp_conformance/judge/goldens/{name}" for name in goldens} <= names
     assert not [name for name in names if name.startswith("tests/")]
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 BRACE = re.compile(r'\{(?=\s*(?:["}]|\Z))')
 BRACE_AT_LINE_START = re.compile(r'^\{(?=\s*(?:["}]|\Z))', re.MULTILINE)

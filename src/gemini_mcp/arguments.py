@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 TYPES: Mapping[str, Callable[[Json], bool]] = {
     "string": lambda value: isinstance(value, str),

@@ -30,7 +30,7 @@ from gemini_mcp.process import Command, Limits, run
 from gemini_mcp.progress import Progress
 from gemini_mcp.redaction import Secrets, keys_in
 from gemini_mcp.spec import ServerSpec, ToolSpec
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 from gemini_mcp.turns import Turns
 
 log = logging.getLogger(__name__)

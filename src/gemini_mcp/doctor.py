@@ -22,7 +22,7 @@ from gemini_mcp.outcome import Completed, NotStarted
 from gemini_mcp.places import find_program
 from gemini_mcp.process import Command, Limits, run
 from gemini_mcp.spec import load_server
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 PATIENCE = 20.0
 """Seconds that a program may take to tell its version."""

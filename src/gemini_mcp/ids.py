@@ -7,7 +7,7 @@ import json
 
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 CANCELLED = "notifications/cancelled"
 

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from gemini_mcp.arguments import check
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec
-from gemini_mcp.template import Element, Form, FormCase, InvocationSpec, Join, Json, Refusal, ToolTemplate, Value, With
+from gemini_mcp.spec.templates import Element, Form, FormCase, InvocationSpec, Join, Refusal, ToolTemplate, Value, With
+from gemini_mcp.spec.values import Json
 
 
 @dataclass(frozen=True)

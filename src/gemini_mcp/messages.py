@@ -11,7 +11,7 @@ from typing import cast
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 ENCODER = json.JSONEncoder(ensure_ascii=False)
 

@@ -11,8 +11,8 @@ from gemini_mcp.answer import find
 from gemini_mcp.errors import CallerError
 from gemini_mcp.redaction import Secrets, mask, withhold
 from gemini_mcp.sayable import sayable, whole
-from gemini_mcp.template import Json
-from gemini_mcp.wording import OutcomeSpec, Sentence
+from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 
 MAX_SAID = 1000
 """Characters of Gemini CLI's own message that are quoted; all of it follows as stderr."""

@@ -14,7 +14,7 @@ from gemini_mcp.guard import Application, Message, Receive, Send
 from gemini_mcp.ids import sealed, with_sealed_id
 from gemini_mcp.messages import AS_SENT, Malformed, malformed, read, write
 from gemini_mcp.sayable import sayable
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 VERSION = b"mcp-protocol-version"
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gemini_mcp.wording import OutcomeSpec
+from gemini_mcp.spec.wording import OutcomeSpec
 
 SHORT = 8
 """A private text below this length is taken out only as a word of its own, or the rest would become unreadable."""

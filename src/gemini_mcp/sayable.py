@@ -4,7 +4,7 @@ import re
 from math import isfinite
 from typing import cast
 
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 
 def whole(text: str) -> str:

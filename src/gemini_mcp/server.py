@@ -17,7 +17,7 @@ from gemini_mcp.errors import UnknownTool
 from gemini_mcp.messages import AS_SENT
 from gemini_mcp.progress import Progress
 from gemini_mcp.spec import ServerSpec
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 Context = ServerRequestContext[Any, Any]
 

@@ -14,7 +14,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gemini_mcp.template import Temporary
+from gemini_mcp.spec.templates import Temporary
 
 MARKER = ".gemini-mcp-server"
 

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.cli")
+PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main")
 SECONDS = 120
 
 
@@ -134,7 +134,7 @@ def _become(words: list[str], cwd: str, environment: dict[str, str], out: str, e
 
 
 if __name__ == "__main__":
-    from gemini_mcp_conformance.cli import main
+    from gemini_mcp_conformance.command.main import main
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _serve()

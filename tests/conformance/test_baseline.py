@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from sample_report import broken, faulty, foreign, kept, report_of, unrun
 
-from gemini_mcp_conformance import baseline
-from gemini_mcp_conformance.baseline import Baseline, Entry
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.tell import baseline
+from gemini_mcp_conformance.tell.baseline import Baseline, Entry
 
 IDS = ("area:one", "area:two", "area:three")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gemini_mcp_conformance import cases
-from gemini_mcp_conformance.conversation import Conversation, Request
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.observation import Observation, Place
-from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.see.observation import Observation, Place
+from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.tell import cases
 
 OURS, THEIRS = Target(("node", "ours.js")), Target(("node", "theirs.js"))
 PLACE = Place("/", "/", "/", "/")

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from command import ROOT, copied, distribution, port, suite
 
-from gemini_mcp_conformance.bench import Bench
-from gemini_mcp_conformance.patience import Patience
-from gemini_mcp_conformance.target import Target
-from gemini_mcp_conformance.wire import Unreachable
+from gemini_mcp_conformance.play.bench import Bench
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.play.wire import Unreachable
 
 PING = ("--only", "lifecycle:ping")
 RAISING = """
-from gemini_mcp_conformance.registry import check
-from gemini_mcp_conformance.selectors import asks
+from gemini_mcp_conformance.judge.registry import check
+from gemini_mcp_conformance.judge.selectors import asks
 
 @check("lifecycle:ping", judges=asks("ping"))
 def raises(exchange):
@@ -139,19 +139,21 @@ def test_a_broken_specification_of_ours_outweighs_wrong_usage(tmp_path: Path) ->
 
 def test_a_broken_fake_ends_with_5(tmp_path: Path) -> None:
     path = copied(tmp_path)
-    (tmp_path / "conformance/gemini_mcp_conformance/fake/gemini.sh").write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    (tmp_path / "conformance/gemini_mcp_conformance/play/fake/gemini.sh").write_text(
+        "#!/bin/sh\nexit 0\n", encoding="utf-8"
+    )
     done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
     assert (done.code, "The fake gemini is broken" in done.err) == (5, True)
 
 
 def test_a_check_that_raises_ends_with_5_whatever_the_port_does(tmp_path: Path) -> None:
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "raising", RAISING)
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "raising", RAISING)
     done = suite(tmp_path, "run", *PING, "--skip", "x:*", to=port("wrong-ping"), PYTHONPATH=path)
     assert done.code == 5
 
 
 def test_a_checker_that_cannot_be_loaded_ends_with_5(tmp_path: Path) -> None:
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "broken", "1 / 0\n")
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "broken", "1 / 0\n")
     done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
     assert (done.code, "This is a fault of the suite" in done.err) == (5, True)
 

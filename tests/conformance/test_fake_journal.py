@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gemini_mcp_conformance.fake import Call, Fake, Play
+from gemini_mcp_conformance.play.fake import Call, Fake, Play
 
 HELLO = Play({"play": [{"stdout": "hello\n"}]})
 SHELLS = [(name, *rest) for name, *rest in (("dash",), ("bash", "--posix"), ("busybox", "sh")) if shutil.which(name)]

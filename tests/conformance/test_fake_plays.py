@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gemini_mcp_conformance.fake import Call, Fake, Play, ScriptError
+from gemini_mcp_conformance.play.fake import Call, Fake, Play, ScriptError
 
 SECONDS = 30
 """More than any of this takes."""

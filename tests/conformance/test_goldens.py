@@ -13,18 +13,19 @@ from command import ROOT
 from syrupy.assertion import SnapshotAssertion
 
 from gemini_mcp.spec import load_documents, load_manifest
-from gemini_mcp_conformance import checks, conversations
-from gemini_mcp_conformance.bench import Bench
-from gemini_mcp_conformance.conversation import Conversation, Request
-from gemini_mcp_conformance.conversations import examples
-from gemini_mcp_conformance.golden import FOLDER
-from gemini_mcp_conformance.golden_extension import GoldenExtension
-from gemini_mcp_conformance.judging import judge
-from gemini_mcp_conformance.observation import Observation
-from gemini_mcp_conformance.plugin import tracks_of
-from gemini_mcp_conformance.registry import Check, checks_of
-from gemini_mcp_conformance.registry import checks as registered
-from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.judge import checks
+from gemini_mcp_conformance.judge.golden import FOLDER
+from gemini_mcp_conformance.judge.golden_extension import GoldenExtension
+from gemini_mcp_conformance.judge.judging import judge
+from gemini_mcp_conformance.judge.registry import Check, checks_of
+from gemini_mcp_conformance.judge.registry import checks as registered
+from gemini_mcp_conformance.play.bench import Bench
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.run.plugin import tracks_of
+from gemini_mcp_conformance.see.observation import Observation
+from gemini_mcp_conformance.talk import sources as conversations
+from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.talk.sources import examples
 
 REFERENCE = (sys.executable, "-m", "gemini_mcp.cli")
 DEFECTIVE = (sys.executable, str(ROOT / "tests/ports/defective.py"))

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from command import suite
 
-from gemini_mcp_conformance import baseline, init
+from gemini_mcp_conformance.command import init
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.tell import baseline
 
 
 def step(command: list[str]) -> str:

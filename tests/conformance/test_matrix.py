@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from sample_report import HOSTILE, broken, kept, report_of
 
-from gemini_mcp_conformance import report_file
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.matrix import ports
-from gemini_mcp_conformance.matrix.pages import Column, render_html, render_markdown, rows
-from gemini_mcp_conformance.matrix.ports import Failure, Port
-from gemini_mcp_conformance.matrix.running import Runner, run_all, suite
-from gemini_mcp_conformance.report import Command, Report, Url
+from gemini_mcp_conformance.tell import report_file
+from gemini_mcp_conformance.tell.matrix import ports
+from gemini_mcp_conformance.tell.matrix.pages import Column, render_html, render_markdown, rows
+from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
+from gemini_mcp_conformance.tell.matrix.running import Runner, run_all, suite
+from gemini_mcp_conformance.tell.report import Command, Report, Url
 
 SUITE = """
 import os, subprocess, sys, time

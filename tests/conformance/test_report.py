@@ -11,13 +11,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from sample_report import EVERY, SAMPLE, broken, faulty, foreign, kept, report_of, unrun
 
-from gemini_mcp_conformance import report_file
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.evidence import HEAD, TAIL, evidence, shown
-from gemini_mcp_conformance.fake import Fake
-from gemini_mcp_conformance.report import Evidence, Judgement, Run, Score, Url, exit_code
-from gemini_mcp_conformance.reports import FORMATS
-from gemini_mcp_conformance.reports.context import Context
+from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.tell import report_file
+from gemini_mcp_conformance.tell.evidence import HEAD, TAIL, evidence, shown
+from gemini_mcp_conformance.tell.report import Evidence, Judgement, Run, Score, Url, exit_code
+from gemini_mcp_conformance.tell.reports import FORMATS
+from gemini_mcp_conformance.tell.reports.context import Context
 
 GOOD = report_file.dump(report_of(kept("a")))
 SCHEMA: Any = json.loads((Path(__file__).parents[2] / "spec/meta/report.schema.json").read_text(encoding="utf-8"))

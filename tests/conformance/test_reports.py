@@ -14,10 +14,10 @@ import pytest
 from sample_report import CONTEXT, EVERY, HOSTILE, REQUIREMENTS, SAMPLE, broken, foreign, kept, report_of, unrun
 
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.report import LEVELS, Judgement, Level, Verdict
-from gemini_mcp_conformance.reports import FORMATS, Context, Destination, destination, write
-from gemini_mcp_conformance.reports.markup import VOID
-from gemini_mcp_conformance.reports.printable import one_line, printable
+from gemini_mcp_conformance.tell.report import LEVELS, Judgement, Level, Verdict
+from gemini_mcp_conformance.tell.reports import FORMATS, Context, Destination, destination, write
+from gemini_mcp_conformance.tell.reports.markup import VOID
+from gemini_mcp_conformance.tell.reports.printable import one_line, printable
 
 
 def rendered(name: str) -> str:
@@ -308,7 +308,7 @@ def test_every_format_is_written_as_utf_8(tmp_path: Path, name: str):
 
 def test_a_dash_is_standard_output():
     program = (
-        "from gemini_mcp_conformance.reports import *; from sample_report import SAMPLE, CONTEXT;"
+        "from gemini_mcp_conformance.tell.reports import *; from sample_report import SAMPLE, CONTEXT;"
         "write(SAMPLE, CONTEXT, destination('badge=-'))"
     )
     environ = {"PYTHONPATH": ":".join(path for path in (*sys.path, str(Path(__file__).parent)) if path)}

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 from command import PROGRAM, SECONDS, distribution, port, suite, variables
 
-from gemini_mcp_conformance.baseline import Entry, parse
-from gemini_mcp_conformance.cli import start
-from gemini_mcp_conformance.progress import Progress
+from gemini_mcp_conformance.command.main import start
+from gemini_mcp_conformance.run.progress import Progress
+from gemini_mcp_conformance.tell.baseline import Entry, parse
 
 PING = ("--only", "lifecycle:ping")
 FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
 FURTHER = """
-from gemini_mcp_conformance.registry import check
-from gemini_mcp_conformance.selectors import asks
+from gemini_mcp_conformance.judge.registry import check
+from gemini_mcp_conformance.judge.selectors import asks
 
 @check("{requirement}", judges=asks("ping"))
 def ping_is_never_right(exchange):
@@ -189,14 +189,14 @@ def test_the_environment_of_a_fake_runs_the_fake(tmp_path: Path) -> None:
 
 def test_a_further_check_comes_from_an_entry_point(tmp_path: Path) -> None:
     text = FURTHER.replace("{requirement}", "lifecycle:ping")
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "further", text)
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "further", text)
     done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
     assert (done.code, "The port was asked by a stranger." in done.out) == (1, True)
 
 
 def test_a_further_check_of_no_requirement_is_refused(tmp_path: Path) -> None:
     text = FURTHER.replace("{requirement}", "my:own")
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "strange", text)
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "strange", text)
     done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
     assert (done.code, "A check decides about 'my:own', which is no requirement." in done.err) == (2, True)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gemini_mcp_conformance.fake import Fake, Play, Script
-from gemini_mcp_conformance.scripts import read_scripts
+from gemini_mcp_conformance.play.fake import Fake, Play, Script
+from gemini_mcp_conformance.talk.scripts import read_scripts
 
 FOLDER = Path(__file__).parent.parent.parent / "spec" / "server" / "scripts"
 SCRIPTS = read_scripts(FOLDER)

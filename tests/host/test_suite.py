@@ -26,7 +26,7 @@ from gemini_mcp_conformance.host import vectors as of_vectors
 from gemini_mcp_conformance.host.asking import Adapter
 from gemini_mcp_conformance.host.checking import NoAnswer, checked
 from gemini_mcp_conformance.host.values import Json, JsonObject
-from gemini_mcp_conformance.report import Judgement
+from gemini_mcp_conformance.tell.report import Judgement
 
 SPEC = load()
 BROKEN = [sys.executable, str(Path(__file__).parent / "adapters" / "broken.py")]

@@ -17,12 +17,12 @@ from typing import Any
 
 import oddity
 from defects import DEFECTS
-from gemini_mcp_conformance.conversation import Conversation
-from gemini_mcp_conformance.patience import Patience
-from gemini_mcp_conformance.report import Report
-from gemini_mcp_conformance.run import Options, gather, run
-from gemini_mcp_conformance.selection import Selection
-from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.run.run import Options, gather, run
+from gemini_mcp_conformance.run.selection import Selection
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.tell.report import Report
 from http_port import HttpPort
 from odd import ODD
 from serving import served
@@ -133,7 +133,7 @@ def kept() -> Path:
     package = find_spec("gemini_mcp_conformance")
     assert package is not None
     assert package.origin is not None
-    return Path(package.origin).parent / "mutants.json"
+    return Path(package.origin).parent / "tell/mutants.json"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gemini_mcp_conformance.fake import Fake
-from gemini_mcp_conformance.target import Target
-from gemini_mcp_conformance.workplace import FAKE, PORT, environment, make_place
+from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_place
 
 END_SECONDS = 5.0
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, TypeAlias
 
-from gemini_mcp_conformance.fake import Fake, Play
+from gemini_mcp_conformance.play.fake import Fake, Play
 
 Json: TypeAlias = Any
 

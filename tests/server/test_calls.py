@@ -10,7 +10,7 @@ import pytest
 
 from client import SESSION, Json, Place, Server, answer, places, play, text
 from gemini_mcp.spec import load_documents, written_out
-from gemini_mcp_conformance.fake import Call
+from gemini_mcp_conformance.play.fake import Call
 
 PARIS = "The capital of France is Paris."
 

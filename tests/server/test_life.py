@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from client import COMMAND, HELLO, PATIENCE, Json, Place, Server, answer, play, text, wait_until
-from gemini_mcp_conformance.fake import Call
+from gemini_mcp_conformance.play.fake import Call
 
 STUBBORN = (
     {"ignore": ["TERM", "INT", "HUP"]},

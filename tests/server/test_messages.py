@@ -7,7 +7,7 @@ import pytest
 from mcp_types import JSONRPCResponse
 
 from gemini_mcp.messages import PIECE, write
-from gemini_mcp.template import Json
+from gemini_mcp.spec.values import Json
 
 VALUES: Mapping[str, Json] = {
     "nothing": {},

@@ -22,7 +22,7 @@ from gemini_mcp.outcome import Answer, Completed, Failure, failure_result, newes
 from gemini_mcp.outcome import read as understood_outcome
 from gemini_mcp.redaction import Secrets, mask, withhold
 from gemini_mcp.spec import ToolSpec, load_server
-from gemini_mcp_conformance.understanding import Understood, effective_prompt, understand
+from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from gemini_mcp_conformance.command.words import Commands, positive_count, subcommand
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.matrix import ports
-from gemini_mcp_conformance.matrix.pages import Column, render_html, render_markdown
-from gemini_mcp_conformance.matrix.running import run_all, suite
-from gemini_mcp_conformance.report import INCOMPLETE, Report, first_of
-from gemini_mcp_conformance.reports import Destination, destination, put
+from gemini_mcp_conformance.tell.matrix import ports
+from gemini_mcp_conformance.tell.matrix.pages import Column, render_html, render_markdown
+from gemini_mcp_conformance.tell.matrix.running import run_all, suite
+from gemini_mcp_conformance.tell.report import INCOMPLETE, Report, first_of
+from gemini_mcp_conformance.tell.reports import Destination, destination, put
 
 MATRIX = """Test many ports, and show all verdicts in one table: requirements are rows, ports are columns.
 
@@ -30,7 +30,7 @@ examples:
   gemini-mcp-conformance matrix PORTS.toml
   gemini-mcp-conformance matrix PORTS.toml --report html=matrix.html --jobs 2
 """
-PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.cli")
+PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main")
 PAGES: Mapping[str, Callable[[Sequence[Column]], str]] = {"html": render_html, "markdown": render_markdown}
 
 

@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from gemini_mcp_conformance import host_run
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.progress import Told
-from gemini_mcp_conformance.run import Options
-from gemini_mcp_conformance.selection import Selection
-from gemini_mcp_conformance.target import Target
+from gemini_mcp_conformance.host import run as host_run
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.run.progress import Told
+from gemini_mcp_conformance.run.run import Options
+from gemini_mcp_conformance.run.selection import Selection
 
 SERVER = (sys.executable, "-m", "gemini_mcp.cli")
 HOST_ADAPTER = (sys.executable, "-m", "gemini_mcp.host.adapter")

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gemini_mcp.spec import Requirement, load_requirements
-from gemini_mcp_conformance import checks, conversations, host, mutants, registry, report
+from gemini_mcp_conformance import host
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.judge import checks, registry
+from gemini_mcp_conformance.talk import sources as conversations
+from gemini_mcp_conformance.tell import mutants, report
 
 LIST = """Show every requirement, its level and the checks that decide it.
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from gemini_mcp.spec import requirements_text
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.report import OUR_FAULT, Report
-from gemini_mcp_conformance.reports import Context, Destination, write
+from gemini_mcp_conformance.tell.report import OUR_FAULT, Report
+from gemini_mcp_conformance.tell.reports import Context, Destination, write
 
 
 def tell(found: Report, given: argparse.Namespace, to: Sequence[Destination] = ()) -> int:

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gemini_mcp.spec import load_requirements
-from gemini_mcp_conformance import baseline, cases, host_run, report, report_file
-from gemini_mcp_conformance.baseline import Baseline
 from gemini_mcp_conformance.command import options
 from gemini_mcp_conformance.command.telling import tell
 from gemini_mcp_conformance.command.words import (
@@ -22,10 +20,13 @@ from gemini_mcp_conformance.command.words import (
     subcommand,
 )
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.progress import Progress
-from gemini_mcp_conformance.report import Report
-from gemini_mcp_conformance.reports import destination
-from gemini_mcp_conformance.run import gather, run
+from gemini_mcp_conformance.host import run as host_run
+from gemini_mcp_conformance.run.progress import Progress
+from gemini_mcp_conformance.run.run import gather, run
+from gemini_mcp_conformance.tell import baseline, cases, report, report_file
+from gemini_mcp_conformance.tell.baseline import Baseline
+from gemini_mcp_conformance.tell.report import Report
+from gemini_mcp_conformance.tell.reports import destination
 
 FIRST = ("tools", "case-chat", "case-tool-spec-chat")
 """The conversations of the first look at a port."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gemini_mcp import spec
-from gemini_mcp_conformance.reports import FORMATS
+from gemini_mcp_conformance.tell.reports import FORMATS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 

@@ -6,13 +6,14 @@ import argparse
 import shlex
 from pathlib import Path
 
-from gemini_mcp_conformance import init, report
+from gemini_mcp_conformance.command import init
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.fake import Fake
-from gemini_mcp_conformance.target import INHERITED, Target
+from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.target import INHERITED, Target
+from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_place
+from gemini_mcp_conformance.tell import report
 from gemini_mcp_conformance.version import suite_version
-from gemini_mcp_conformance.workplace import FAKE, PORT, environment, make_place
 
 FAKE_TEXT = """Write the fake gemini for a port that the suite does not start, and print the port's environment.
 

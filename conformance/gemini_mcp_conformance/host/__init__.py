@@ -13,7 +13,7 @@ from gemini_mcp_conformance.host.checking import Check, Finding, checked
 from gemini_mcp_conformance.host.judging import Target
 from gemini_mcp_conformance.host.judging import judge as judged
 from gemini_mcp_conformance.host.specification import HostSpec, load
-from gemini_mcp_conformance.report import Judgement
+from gemini_mcp_conformance.tell.report import Judgement
 
 PROFILES = ("documented", "current")
 REFERENCE = (sys.executable, "-m", "gemini_mcp.host.adapter")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gemini_mcp_conformance.host.values import Json, JsonObject
-from gemini_mcp_conformance.report import Verdict
+from gemini_mcp_conformance.tell.report import Verdict
 
 ANSWER_SECONDS = 30.0
 

@@ -9,7 +9,7 @@ from typing import cast
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.host.checking import Finding
 from gemini_mcp_conformance.host.values import Json
-from gemini_mcp_conformance.report import Judgement, Level, Verdict
+from gemini_mcp_conformance.tell.report import Judgement, Level, Verdict
 
 _WORST: tuple[Verdict, ...] = ("fail", "harness-error", "could-not-run", "pass")
 _SHOWN = 400

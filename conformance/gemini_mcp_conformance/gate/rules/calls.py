@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as Folder
 
-from gemini_mcp_conformance.fake.script import ScriptError, to_shell
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.rules.server import tools
 from gemini_mcp_conformance.gate.spec_files import SpecFiles
 from gemini_mcp_conformance.gate.validation import Validator, complaints, schema_complaint, validator
+from gemini_mcp_conformance.play.fake.script import ScriptError, to_shell
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,92 @@
+"""The command `gemini-mcp-conformance`: words in, an exit code out. What a subcommand does is in `command`. Edge."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypothesis.configuration import set_hypothesis_home_dir
+
+from gemini_mcp.spec import OperatorError, SpecError
+from gemini_mcp_conformance.command import comparing, reading, testing, writing
+from gemini_mcp_conformance.errors import SuiteError, UsageError
+from gemini_mcp_conformance.tell import report
+from gemini_mcp_conformance.version import suite_version
+
+INTERRUPTED = 130
+
+ABOUT = """Tells any port, in any language, whether it conforms. No Gemini account is needed.
+
+Begin with `smoke`, then `run`. Each subcommand explains itself: `gemini-mcp-conformance run --help`.
+
+example:
+  gemini-mcp-conformance run -- node dist/server.js
+"""
+
+
+def main() -> None:
+    """Run the command and leave with its exit code."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A running loop has a handler of its own for SIGINT, which ends it in order; SIGTERM is to have the same.
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    # What hypothesis keeps for its next run it would keep in the caller's directory; here it can keep nothing.
+    set_hypothesis_home_dir(os.devnull)
+    sys.exit(start(sys.argv[1:]))
+
+
+def start(words: Sequence[str]) -> int:
+    """Do what the words say; whatever is raised says whose fault it is."""
+    own, command = _split(words)
+    given = argparse.Namespace()
+    try:
+        given = _parser().parse_args(own)
+        return given.execute(given, command)
+    except (UsageError, OperatorError, SuiteError) as error:
+        print(f"gemini-mcp-conformance: {error}", file=sys.stderr)
+        return _fault(error, getattr(given, "spec", None))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception:
+        traceback.print_exc()
+        print("gemini-mcp-conformance: This is a fault of the suite and says nothing of the port.", file=sys.stderr)
+        return report.OUR_FAULT
+
+
+def _fault(error: UsageError | OperatorError | SuiteError, spec: Path | None) -> int:
+    """A specification that the operator has named is the operator's; the one that is shipped is ours."""
+    if isinstance(error, SpecError):
+        is_theirs = spec is not None and Path(error.file).is_relative_to(spec)
+        return report.USAGE if is_theirs else report.OUR_FAULT
+    return report.OUR_FAULT if isinstance(error, SuiteError) else report.USAGE
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """What is ours, and the port's command behind `--`."""
+    own = list(words)
+    at = own.index("--") if "--" in own else len(own)
+    return own[:at], tuple(own[at + 1 :])
+
+
+def _parser() -> argparse.ArgumentParser:
+    purpose, _, more = ABOUT.partition("\n")
+    parser = argparse.ArgumentParser(
+        prog="gemini-mcp-conformance",
+        description=purpose,
+        epilog=more.strip("\n"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=suite_version())
+    commands = parser.add_subparsers(required=True, metavar="SUBCOMMAND")
+    for part in (testing, comparing, reading, writing):
+        part.add(commands)
+    return parser
+
+
+if __name__ == "__main__":
+    main()

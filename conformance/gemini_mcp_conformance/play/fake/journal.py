@@ -1,0 +1,162 @@
+"""Journal: the files that the fake gemini writes about each call, read into a Call. Reads only; judges nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from stat import filemode
+from typing import Literal, cast
+
+from gemini_mcp_conformance.play.fake.processes import Stat
+
+Kind = Literal["call", "list", "version"]
+StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One start of gemini, as gemini saw it.
+
+    `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms); `ended` is None while the call
+    runs and when a signal ended it. `system_md_end` is what the system file held when gemini was about to exit.
+    """
+
+    number: int
+    kind: Kind
+    argv: tuple[bytes, ...]
+    cwd: str
+    environ: Mapping[str, str]
+    stdin: bytes | None
+    stdin_kind: StdinKind
+    stdin_eof: bool
+    stdin_inherited: bool
+    system_md: bytes | None
+    system_md_end: bytes | None
+    system_md_path: str | None
+    system_md_mode: int | None
+    system_dir_mode: int | None
+    stat: Stat
+    children: tuple[int, ...]
+    started: int
+    ended: int | None
+    files: Path
+
+    @property
+    def pid(self) -> int:
+        return self.stat.pid
+
+    @property
+    def pgid(self) -> int:
+        return self.stat.pgid
+
+
+class Journal:
+    """A folder of such files. A call that has ended is read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._ended: dict[int, Call] = {}
+        self._last = 0
+
+    def read(self, since: int = 0) -> tuple[Call, ...]:
+        """Every call after number `since` whose beginning is journalled, in the order in which they started."""
+        calls = (self._call(number) for number in range(since + 1, self.last() + 1))
+        return tuple(call for call in calls if call is not None)
+
+    def last(self) -> int:
+        """The greatest number so far; 0 before the first call."""
+        if self._last and not self._has_started(self._last):
+            self._last = 0
+        while self._has_started(self._last + 1):
+            self._last += 1
+        return self._last
+
+    def clear(self) -> None:
+        """Forget every call."""
+        self._ended.clear()
+        for path in self.folder.iterdir():
+            path.unlink()
+
+    def _has_started(self, number: int) -> bool:
+        return os.path.exists(f"{self.folder}/{number}.start")
+
+    def _call(self, number: int) -> Call | None:
+        call = self._ended.get(number) or _read_call(self.folder / str(number), number)
+        if call is not None and call.ended is not None:
+            self._ended[number] = call
+        return call
+
+
+def _read_call(files: Path, number: int) -> Call | None:
+    ended = _time(files, "end")
+    head = _bytes(files, "head")
+    if head is None or not head.endswith(b"\n."):
+        return None
+    stat, summary, rest = head.split(b"\n", 2)
+    kind, stdin_kind, count = summary.decode("ascii").split()
+    *argv, cwd = rest.split(b"\0", int(count))
+    environ = _environ(files)
+    file_mode, directory_mode = _modes(_bytes(files, "modes"))
+    return Call(
+        number=number,
+        kind=cast("Kind", kind),
+        argv=tuple(argv),
+        cwd=os.fsdecode(cwd.removesuffix(b"\n.")),
+        environ=environ,
+        stdin=_bytes(files, "stdin"),
+        stdin_kind=cast("StdinKind", stdin_kind),
+        stdin_eof=_time(files, "eof") is not None,
+        stdin_inherited=_time(files, "inherited") is not None,
+        system_md=_bytes(files, "system"),
+        system_md_end=_bytes(files, "system-end"),
+        system_md_path=environ.get("GEMINI_SYSTEM_MD"),
+        system_md_mode=file_mode,
+        system_dir_mode=directory_mode,
+        stat=Stat.parse(stat.decode("utf-8", "replace")),
+        children=tuple(int(pid) for pid in (_bytes(files, "children") or b"").split()),
+        started=_time(files, "start") or 0,
+        ended=ended,
+        files=files,
+    )
+
+
+def _environ(files: Path) -> Mapping[str, str]:
+    exact = _bytes(files, "environ")
+    entries = exact.split(b"\0") if exact else (_bytes(files, "environ-lines") or b"").split(b"\n")
+    pairs = (os.fsdecode(entry).partition("=") for entry in entries if entry)
+    return {name: value for name, _, value in pairs}
+
+
+def _modes(listing: bytes | None) -> tuple[int | None, int | None]:
+    """The modes of the file and of its directory in the output of `ls -ld`."""
+    letters = [line[:10].decode("ascii", "replace") for line in (listing or b"").split(b"\n") if line]
+    files = [_mode(line) for line in letters if not line.startswith("d")]
+    directories = [_mode(line) for line in letters if line.startswith("d")]
+    return (files or [None])[0], (directories or [None])[0]
+
+
+def _mode(letters: str) -> int | None:
+    return _modes_by_letters().get(letters[1:])
+
+
+@cache
+def _modes_by_letters() -> Mapping[str, int]:
+    return {filemode(mode)[1:]: mode for mode in range(0o10000)}
+
+
+def _bytes(files: Path, suffix: str) -> bytes | None:
+    try:
+        with open(f"{files}.{suffix}", "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _time(files: Path, suffix: str) -> int | None:
+    try:
+        return os.stat(f"{files}.{suffix}").st_mtime_ns
+    except FileNotFoundError:
+        return None

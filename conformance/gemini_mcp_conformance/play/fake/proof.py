@@ -1,0 +1,39 @@
+"""Shows that the fake gemini works where it is: a directory in, nothing out, or a SuiteError. Effect.
+
+A fake that is broken would make every port look broken.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from gemini_mcp_conformance.errors import SuiteError
+from gemini_mcp_conformance.play.fake import Fake, Play, Script
+
+SECONDS = 10
+ARGUMENT, ANSWER = "a b\n'c'", "The fake answers.\n"
+
+
+def prove(root: Path) -> None:
+    """Run a fake below `root` once, and read what it kept of that."""
+    script = Script("proof", ({"stdout": ANSWER}, {"exit": 0}))
+    with Fake.create(root) as fake:
+        fake.load((Play(script),))
+        answer = _answer(fake)
+        kept = [call.argv for call in fake.calls()]
+    if (answer, kept) != (ANSWER.encode(), [(ARGUMENT.encode(),)]):
+        raise SuiteError(f"The fake gemini is broken: it answered {answer!r} and kept {kept!r}.")
+
+
+def _answer(fake: Fake) -> bytes:
+    try:
+        command = [str(fake.program), ARGUMENT]
+        env = fake.environ(os.environ)
+        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SuiteError(
+            f"The fake gemini does not run: {error}. TMPDIR must name a directory in which programs may run."
+        ) from None
+    return done.stdout

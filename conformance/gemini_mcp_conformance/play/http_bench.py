@@ -1,0 +1,67 @@
+"""HTTP bench: conversations with one port that runs already; beside it, if asked for, the same port over stdio.
+
+The port and its fake are shared by everything, so that one conversation follows the other; nothing of theirs is ended
+or removed but what gemini has left running.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from gemini_mcp_conformance.play.bench import Bench, Seat
+from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.http_wire import HttpWire
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.play.wire import Wire
+from gemini_mcp_conformance.play.workplace import make_place
+from gemini_mcp_conformance.see.observation import Observation, Place
+from gemini_mcp_conformance.talk.conversation import Conversation
+
+
+class HttpBench(Bench):
+    """Sessions with the port at an address."""
+
+    limit = 1
+
+    def __init__(self, target: Target, stateless: tuple[str, ...], patience: Patience | None = None) -> None:
+        super().__init__(target, stateless, patience)
+        is_double = bool(target.command) and target.fake is not None
+        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake")
+        self._twin = Bench(replace(target, url=None, fake=None), stateless, patience) if is_double else None
+
+    async def play(self, conversation: Conversation, track: int = 0) -> Observation:
+        """Play one conversation in the session that most share, or in one of its own, and over stdio as well."""
+        observation = await super().play(conversation, track)
+        if self._twin is None or conversation.alone or conversation.needs_http or observation.declined:
+            return observation
+        return replace(observation, twin=await self._twin.play(conversation))
+
+    async def end(self) -> None:
+        await super().end()
+        if self._twin is not None:
+            await self._twin.end()
+
+    def close(self) -> None:
+        super().close()
+        if self._twin is not None:
+            self._twin.close()
+
+    def _ground(self, root: Path) -> tuple[Place, Fake | None]:
+        if self._fake is None:
+            return make_place(root), None
+        port = self._fake.root.with_name("port")
+        return Place(str(port), *(str(port / name) for name in ("work", "home", "tmp"))), self._fake
+
+    def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
+        assert self.target.url is not None
+        return HttpWire(self.target.url)
+
+    def _leave(self, seat: Seat) -> None:
+        if seat not in self._seats:
+            return
+        self._seats.remove(seat)
+        seat.session.wire.kill()
+        if seat.fake is not None:
+            seat.fake.reset()

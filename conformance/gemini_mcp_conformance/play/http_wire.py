@@ -1,0 +1,241 @@
+"""HTTP wire: messages to a port by POST, and from it as JSON or events, on connections of its own. Effect.
+
+Every request and its answer is kept as a Web record, so that checks can judge statuses and headers. Only what HTTP
+asks of any MCP client is here; what a message means is the session's affair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from gemini_mcp.spec.values import Json, inside, table
+from gemini_mcp_conformance.play.wire import OnLine
+from gemini_mcp_conformance.see.observation import Web
+
+CHUNK = 1 << 16
+KEPT = 1 << 16
+"""Bytes of a body that a record keeps."""
+
+ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+VERSION = "io.modelcontextprotocol/protocolVersion"
+
+
+class HttpWire:
+    """A port at an address; what `open` begins is a session of its own."""
+
+    transport = "http"
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.web: list[Web] = []
+        self._session: str | None = None
+        self._revision: str | None = None
+        self._stateless: str | None = None
+        self._posts: dict[str, asyncio.Task[Web]] = {}
+        self._over = False
+        self._on_line: OnLine = lambda data, ended: None
+        self._on_end: Callable[[], None] = lambda: None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the port took no connection any more."""
+        return self._over
+
+    @property
+    def code(self) -> int | None:
+        return None
+
+    @property
+    def pid(self) -> int | None:
+        return None
+
+    async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
+        self._on_line, self._on_end = on_line, on_end
+
+    async def write(self, data: bytes, seconds: float) -> bool:
+        """Post a message. What has no answer of its own is waited for, so that the next message comes behind it."""
+        message = json.loads(data)
+        task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
+        if {"method", "id"} <= set(table(message)):
+            self._posts[_key(message["id"])] = task
+            await asyncio.sleep(0)
+            return True
+        done, _ = await asyncio.wait((task,), timeout=seconds)
+        return bool(done)
+
+    def headers(self, message: Json) -> dict[str, str]:
+        """What a client sends with this message."""
+        version = inside(message, "params", "_meta", VERSION)
+        headers = dict(ACCEPTED)
+        if isinstance(version, str):
+            self._stateless = version
+        if version is None and self._stateless is not None and "method" in table(message):
+            version = self._stateless
+        if version is None:
+            kept = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision}
+            return {**headers, **{name: value for name, value in kept.items() if value is not None}}
+        headers |= {"mcp-protocol-version": str(version), "mcp-method": str(inside(message, "method"))}
+        name = inside(message, "params", "name")
+        return {**headers, "mcp-name": _header(name)} if isinstance(name, str) else headers
+
+    async def ask(
+        self,
+        verb: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        heard: Callable[[bytes], None] = lambda data: None,
+        host: str | None = None,
+    ) -> Web:
+        """One request and all of its answer; `heard` is told each message as it comes."""
+        record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
+        number = len(self.web)
+        self.web.append(record)
+        with suppress(OSError, ValueError, EOFError, asyncio.IncompleteReadError):
+            async for known in _exchange(self.url, record, body, heard, host):
+                self.web[number] = known
+                self._note(known)
+        if self.web[number].status is None and host is None:
+            self._over = True
+        self._on_end()
+        return self.web[number]
+
+    async def abandon(self, id: Json) -> None:
+        """Close the connection of a request, which cancels it in the era without a handshake."""
+        task = self._posts.pop(_key(id), None)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait((task,), timeout=1)
+
+    async def end(self, how: str) -> None:
+        """A port that the suite did not start is not ended by it."""
+
+    def stderr(self) -> bytes:
+        return b""
+
+    def kill(self) -> None:
+        for task in self._posts.values():
+            task.cancel()
+
+    async def closed(self) -> None:
+        if self._session is not None:
+            headers = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision or ""}
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
+        await asyncio.gather(*self._posts.values(), return_exceptions=True)
+
+    def _heard(self, data: bytes) -> None:
+        spoken = inside(decoded(data), "result", "protocolVersion")
+        self._revision = spoken if isinstance(spoken, str) else self._revision
+        self._on_line(data, True)
+
+    def _note(self, record: Web) -> None:
+        if inside(record.message, "method") == "initialize":
+            self._session = record.answered.get("mcp-session-id", self._session)
+
+
+def elsewhere() -> str | None:
+    """An address of this machine that is not the loopback one; nothing is sent to find it."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        address = str(probe.getsockname()[0])
+        return None if address.startswith("127.") else address
+    return None
+
+
+async def _exchange(
+    url: str, record: Web, body: bytes, heard: Callable[[bytes], None], host: str | None
+) -> AsyncGenerator[Web]:
+    """The record with its status, and again at its end with its body."""
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None, limit=1 << 26)
+    try:
+        writer.write(_head(record, parts.path or "/", parts.netloc, len(body)) + body)
+        status, headers = await _answer_head(reader)
+        record = replace(record, status=status, answered=headers)
+        yield record
+        if record.is_stream and record.verb == "GET":
+            return
+        kept = bytearray()
+        events = Events()
+        async for piece in _body(reader, headers):
+            kept += piece
+            if record.is_stream:
+                for data in events.feed(piece):
+                    heard(data)
+        if not record.is_stream and kept.strip():
+            heard(bytes(kept))
+        yield replace(record, body=bytes(kept[:KEPT]))
+    finally:
+        writer.close()
+
+
+class Events:
+    """Cuts a stream of server-sent events into their data."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """The data of the events that this piece completes."""
+        self._rest += piece
+        *lines, rest = self._rest.split(b"\n")
+        self._rest = bytearray(rest)
+        return [data for line in lines if (data := self._line(bytes(line.removesuffix(b"\r"))))]
+
+    def _line(self, line: bytes) -> bytes | None:
+        if line.startswith(b"data:"):
+            self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
+        if line:
+            return None
+        data, self._data = b"\n".join(self._data), []
+        return data
+
+
+async def _answer_head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
+    lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    pairs = (line.partition(":") for line in lines[1:] if ":" in line)
+    return int(lines[0].split()[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> AsyncGenerator[bytes]:
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
+            yield (await reader.readexactly(size + 2))[:-2]
+    elif "content-length" in headers:
+        yield await reader.readexactly(int(headers["content-length"]))
+    else:
+        while piece := await reader.read(CHUNK):
+            yield piece
+
+
+def _head(record: Web, path: str, host: str, length: int) -> bytes:
+    headers = {"host": host, **record.headers, "content-length": str(length), "connection": "close"}
+    lines = [f"{record.verb} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+
+
+def _header(text: str) -> str:
+    """A text as a header can carry it."""
+    plain = text.isascii() and text.isprintable() and text == text.strip()
+    return text if plain else f"=?base64?{b64encode(text.encode('utf-8', 'surrogatepass')).decode('ascii')}?="
+
+
+def decoded(data: bytes) -> Json:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _key(id: Json) -> str:
+    return json.dumps(id)

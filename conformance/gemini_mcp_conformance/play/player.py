@@ -1,0 +1,316 @@
+"""Player: plays one conversation on an open session, with the fake beside it, and returns the Observation.
+
+The steps happen here, and every wait, each with its bound; what the lines and runs mean is left to the checks. A new
+kind of step is one method and one arm of `_step`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+
+from gemini_mcp.spec.values import Json, decode, inside, table
+from gemini_mcp_conformance.play.fake import Call, Fake, Play
+from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.session import Session, encode, is_request
+from gemini_mcp_conformance.play.surroundings import directory, take_canaries
+from gemini_mcp_conformance.see.attribution import Open, claimed, exchange, is_late, taken
+from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
+from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
+from gemini_mcp_conformance.talk.conversation import (
+    AUTO,
+    Await,
+    Cancel,
+    Conversation,
+    End,
+    Http,
+    Notify,
+    Raw,
+    Release,
+    Request,
+    Step,
+    located,
+    seconds,
+)
+
+PAGES = 50
+"""Pages of one list that are asked for, though it may go on."""
+
+PAUSE = 0.005
+"""Seconds between two looks at the journal or at a directory."""
+
+
+@dataclass
+class Player:
+    """The state of one conversation while it is played."""
+
+    session: Session
+    fake: Fake | None
+    place: Place
+    conversation: Conversation
+    patience: Patience = field(default_factory=Patience)
+    opens: list[Open] = field(default_factory=list[Open])
+    exit: Exit | None = None
+    _sent_noise: bool = False
+    _cancelled: tuple[Json, ...] = ()
+
+    async def play(self, greeting: Exchange | None, first: bool) -> Observation:
+        """Play every step. `first` says that the greeting belongs to this conversation."""
+        if self.fake is not None:
+            self.fake.forget_releases()
+        begin = 0 if first else len(self.session.lines)
+        wire = self.session.wire
+        asked = 0 if first or not isinstance(wire, HttpWire) else len(wire.web)
+        before = self._temporary()
+        self._cancelled = tuple(self.session.cancelled)
+        self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
+        for number, step in enumerate(self.conversation.steps):
+            await self._step(number, step)
+        await self._finish()
+        runs = tuple(self._examined(run) for run in self._runs())
+        lines = tuple(line for line in self.session.lines[begin:] if not is_late(line, self._cancelled, self.opens))
+        by_open, unclaimed = claimed(self.opens, runs)
+        exchanges = [exchange(open, self.opens, by_open, lines, self._frame()) for open in self.opens]
+        return Observation(
+            conversation=self.conversation,
+            place=self.place,
+            transport=self.session.wire.transport,
+            lines=lines,
+            exchanges=(*((greeting,) if greeting and first else ()), *exchanges),
+            greeting=greeting,
+            unclaimed=unclaimed,
+            exit=self.exit,
+            leftovers=await self._leftovers(before),
+            stderr=self.session.wire.stderr(),
+            died=self._death(),
+            web=tuple(wire.web[asked:]) if isinstance(wire, HttpWire) else (),
+            ids=tuple(open.id for open in self.opens if isinstance(open.step, Request) and not open.is_page),
+        )
+
+    async def _step(self, number: int, step: Step) -> None:
+        match step:
+            case Request():
+                await self._request(number, step)
+            case Raw():
+                await self._raw(number, step)
+            case Notify():
+                await self.session.send(self.session.notification(step.method, self._located(step.params)))
+            case Await():
+                await self._answered(self._named(step.name))
+            case Cancel():
+                await self._cancel(self._named(step.name))
+            case Release():
+                if self.fake is not None:
+                    self.fake.release(step.name)
+            case End():
+                await self._end(step.how)
+            case Http():
+                await self._http(step)
+
+    async def _request(self, number: int, step: Request) -> None:
+        id = self.session.next_id() if step.id == AUTO else step.id
+        message = self.session.request(id, step.method, self._located(step.params), step.bare)
+        open = await self._opened(number, step, message, lambda: self.session.send(message, self.patience.answer))
+        if step.pages:
+            await self._pages(number, step, open)
+
+    async def _pages(self, number: int, step: Request, open: Open) -> None:
+        """Ask for the pages behind the first, as long as each names a new one."""
+        seen: set[str] = set()
+        while isinstance(cursor := next_cursor(open.answers), str) and cursor not in seen and len(seen) < PAGES:
+            seen.add(cursor)
+            following = replace(step, params={**table(step.params), "cursor": cursor}, id=AUTO, pages=False)
+            message = self.session.request(self.session.next_id(), step.method, following.params)
+            send = partial(self.session.send, message, self.patience.answer)
+            open = await self._opened(number, following, message, send, True)
+
+    async def _raw(self, number: int, step: Raw) -> None:
+        edges = (0, *step.cuts, len(step.data))
+        pieces = [step.data[begin:end] for begin, end in itertools.pairwise(edges)]
+        message = decode(step.data)
+        if is_request(message):
+            await self._opened(number, step, message, lambda: self.session.send_bytes(pieces, message))
+        else:
+            self._sent_noise = True
+            await self.session.send_bytes(pieces, message)
+
+    async def _opened(
+        self,
+        number: int,
+        step: Request | Raw,
+        message: Mapping[str, Json],
+        send: Callable[[], Awaitable[Line]],
+        is_page: bool = False,
+    ) -> Open:
+        before = self._temporary()
+        cwd = directory(inside(message, "params", "arguments", "cwd"), self.place.work)
+        open = Open(number, step, message, self._last_run(), cwd=cwd, is_page=is_page)
+        self.opens.append(open)
+        self._load()
+        open.sent = await send()
+        if step.until == "answered":
+            await self._answered(open)
+            open.leftovers = await self._leftovers(before) if open.has_system_prompt else ()
+            open.canaries = take_canaries(self.place) if open.has_canary else ()
+        elif step.until != "sent":
+            await self._poll(lambda: self._has_begun(open), self.patience.start)
+            open.last = self._last_run() if open.answers else None
+        return open
+
+    def _has_begun(self, open: Open) -> bool:
+        """Whether gemini runs for a request, or lists sessions for it; a port that asks for no list has answered."""
+        if open.step.until == "started":
+            return bool(self._runs_of(open))
+        return self._take(open, False) or any(run.call.kind == "list" for run in self._runs(open.mark))
+
+    def _load(self) -> None:
+        """What gemini plays: for one open request its scripts in order, for several each its own, by the prompt."""
+        if self.fake is None:
+            return
+        pending = [open for open in self.opens if open.is_pending]
+        matched = len(pending) > 1 or pending[0].step.until != "answered"
+        plays = [
+            Play(script, open.token if matched and open.token else None)
+            for open in pending
+            for script in open.step.scripts
+        ]
+        self.fake.load(plays)
+
+    async def _answered(self, open: Open) -> None:
+        """Stay until the answer. A response with a wrong id is taken for it when it can belong to nothing else."""
+        only = [other for other in self.opens if other.is_pending] == [open]
+        answered = await self.session.wait(lambda: self._take(open, only), self.patience.answer + seconds(open.step))
+        open.last = self._last_run()
+        if not answered:
+            open.silence = "died" if self.session.wire.ended else "timeout"
+            self.patience = self.patience.lost()
+
+    def _take(self, open: Open, only: bool) -> bool:
+        if not open.answers:
+            own, strays = taken(open, self.opens, self.session.responses, self._cancelled, self._sent_noise)
+            open.answers = (own or (strays if only else ()))[:1]
+        return bool(open.answers)
+
+    async def _cancel(self, open: Open) -> None:
+        open.silence = "cancelled" if open.is_pending else open.silence
+        await self.session.cancel(open.id)
+        await self._gone(self._runs_of(open))
+        open.last = self._last_run() if open.last is None else open.last
+
+    async def _end(self, how: str) -> None:
+        began = time.monotonic()
+        await self.session.wire.end(how)
+        wire = self.session.wire
+        if await self.session.wait_for_end(self.patience.end):
+            await self._poll(lambda: wire.code is not None, self.patience.end)
+        self.exit = Exit(how, wire.code, time.monotonic() - began)
+        await self._gone(self._runs())
+        for open in self.opens:
+            open.silence = open.silence or ("ended" if open.is_pending else "")
+
+    async def _http(self, step: Http) -> None:
+        wire = self.session.wire
+        assert isinstance(wire, HttpWire)
+        host = elsewhere() if step.elsewhere else None
+        if step.elsewhere and host is None:
+            return
+        message = self._located(step.message)
+        body = b"" if message is None else encode(message).strip()
+        headers = {**wire.headers(message), **step.headers}
+        kept = {name: value for name, value in headers.items() if value is not None}
+        task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
+        await asyncio.wait((task,), timeout=self.patience.answer)
+        task.cancel()
+
+    async def _finish(self) -> None:
+        """Wait for what is still open, then ask once more, so that whatever was coming has come."""
+        for open in self.opens:
+            if open.is_pending and not open.silence:
+                await self._answered(open)
+        loose = any(isinstance(step, Notify | Raw | Cancel) for step in self.conversation.steps)
+        if loose and self.exit is None and not self.session.wire.ended:
+            method = "server/discover" if self.session.is_stateless else "ping"
+            await self._request(len(self.conversation.steps), Request(method))
+
+    async def _gone(self, runs: tuple[Run, ...]) -> None:
+        fake = self.fake
+        if fake is None or not runs:
+            return
+        calls = [run.call for run in runs]
+        if not await self._poll(lambda: not fake.alive(*calls), self.patience.end, 4 * PAUSE):
+            self.patience = self.patience.lost()
+
+    async def _poll(self, condition: Callable[[], bool], seconds: float, pause: float = PAUSE) -> bool:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            await asyncio.sleep(pause)
+        return True
+
+    def _runs(self, since: int | None = None) -> tuple[Run, ...]:
+        first = self.opens[0].mark if self.opens else 0
+        calls = self.fake.calls(first if since is None else since) if self.fake is not None else ()
+        return tuple(_run(call) for call in calls)
+
+    def _examined(self, run: Run) -> Run:
+        """The run, with what lives of it."""
+        if self.fake is None or (run.call.ended is not None and not run.call.children):
+            return run
+        return replace(run, survivors=self.fake.living(run.call))
+
+    def _runs_of(self, open: Open) -> tuple[Run, ...]:
+        runs, _ = claimed(self.opens, self._runs())
+        return runs.get(open.step_number, ())
+
+    def _last_run(self) -> int:
+        return self.fake.last() if self.fake is not None else 0
+
+    def _named(self, name: str) -> Open:
+        return next(open for open in self.opens if open.step.name == name)
+
+    def _located(self, params: Json) -> Json:
+        return located(params, self.place.work)
+
+    def _temporary(self) -> frozenset[str]:
+        return frozenset(os.listdir(self.place.tmp))
+
+    async def _leftovers(self, before: frozenset[str]) -> tuple[str, ...]:
+        """What is new below the temporary directory and stays there."""
+        await self._poll(lambda: self._temporary() <= before, self.patience.files)
+        return tuple(sorted(self._temporary() - before))
+
+    def _death(self) -> str | None:
+        if not self.session.wire.ended or self.exit is not None:
+            return None
+        code = self.session.wire.code
+        return "closed its stdout" if code is None else f"exited with {code}"
+
+    def _frame(self) -> Json:
+        return {
+            "conversation": self.conversation.id,
+            "place": self.place,
+            "revision": self.session.revision,
+            "transport": self.session.wire.transport,
+            "gemini": self.conversation.gemini,
+        }
+
+
+def next_cursor(answers: Sequence[Line]) -> Json:
+    """The cursor of the page behind an answer, or None."""
+    return inside(answers[0].table, "result", "nextCursor") if answers else None
+
+
+def _run(call: Call) -> Run:
+    understood = _understood(call.argv)
+    prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
+    return Run(call, understood, prompt)
+
+
+_understood = lru_cache(64)(understand)

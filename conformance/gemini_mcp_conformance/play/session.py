@@ -1,0 +1,160 @@
+"""Session: one connection to a port, from its greeting to its end. Records every line in its order; judges nothing.
+
+What the protocol asks of any client is done here: ids, metadata of the stateless era, answers to the port's requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from gemini_mcp.spec.values import Json, decode, inside, table
+from gemini_mcp_conformance.play.http_wire import HttpWire
+from gemini_mcp_conformance.play.wire import Wire
+from gemini_mcp_conformance.see.observation import Line
+
+HANDSHAKE = "2025-11-25"
+CLIENT: Mapping[str, Json] = {"name": "gemini-mcp-conformance", "version": "1.0.0"}
+_META = "io.modelcontextprotocol"
+
+
+class Session:
+    """Lines to and from one port."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.lines: list[Line] = []
+        self.revision = HANDSHAKE
+        self.is_stateless = False
+        self.cancelled: list[Json] = []
+        """The ids of the requests that were cancelled, which may be answered late."""
+        self._responses: list[Line] = []
+        self._last_id = 0
+        self._reserved: set[int] = set()
+        self._news = asyncio.Event()
+        self._began = time.monotonic()
+        self._tasks: set[asyncio.Task[bool]] = set()
+
+    async def open(self) -> None:
+        await self.wire.open(self._on_line, self._news.set)
+
+    def next_id(self) -> int:
+        self._last_id = next(id for id in itertools.count(self._last_id + 1) if id not in self._reserved)
+        return self._last_id
+
+    def reserve(self, ids: Iterable[Json]) -> None:
+        """Let no id of these be given to another request."""
+        self._reserved |= {id for id in ids if type(id) is int}
+
+    @property
+    def responses(self) -> list[Line]:
+        """Every response so far."""
+        return self._responses
+
+    def now(self) -> float:
+        return time.monotonic() - self._began
+
+    def request(self, id: Json, method: str, params: Json, bare: bool = False) -> Mapping[str, Json]:
+        """The message of a request in the era of this session."""
+        message: dict[str, Json] = {"jsonrpc": "2.0", "id": id, "method": method}
+        if self.is_stateless and not bare:
+            params = stateless_params(params, self.revision)
+        return message if params is None else {**message, "params": params}
+
+    def notification(self, method: str, params: Json) -> Mapping[str, Json]:
+        message: dict[str, Json] = {"jsonrpc": "2.0", "method": method}
+        return message if params is None else {**message, "params": params}
+
+    async def send(self, message: Json, seconds: float = 10) -> Line:
+        return await self.send_bytes((encode(message),), message, seconds)
+
+    async def send_bytes(self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10) -> Line:
+        """Write the pieces, each with a moment of its own on the wire; what is sent counts as one line."""
+        pieces = tuple(pieces)
+        line = self._record(b"".join(pieces).removesuffix(b"\n"), True, True, message)
+        for number, piece in enumerate(pieces):
+            if number:
+                await asyncio.sleep(0.01)
+            if not await self.wire.write(piece, seconds):
+                break
+        return line
+
+    async def cancel(self, id: Json) -> None:
+        """Cancel a request as a client of this era and transport does."""
+        self.cancelled.append(id)
+        if self.is_stateless and isinstance(self.wire, HttpWire):
+            await self.wire.abandon(id)
+            return
+        params = {"requestId": id, "reason": "The suite cancels this call."}
+        await self.send(self.notification("notifications/cancelled", params))
+
+    async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Whether the condition, which only lines can change, came true in time and before the port ended."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            left = deadline - time.monotonic()
+            if self.wire.ended or left <= 0:
+                return condition()
+            self._news.clear()
+            try:
+                async with asyncio.timeout(left):
+                    await self._news.wait()
+            except TimeoutError:
+                return condition()
+        return True
+
+    async def wait_for_end(self, seconds: float) -> bool:
+        """Whether the port has ended in time."""
+        return await self.wait(lambda: self.wire.ended, seconds)
+
+    def _on_line(self, data: bytes, ended: bool) -> None:
+        line = self._record(data, False, ended, decode(data))
+        if line.is_response:
+            self._responses.append(line)
+        elif "method" in line.table and line.table.get("id") is not None:
+            task = asyncio.ensure_future(self._reply(line))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._news.set()
+
+    async def _reply(self, line: Line) -> bool:
+        """A client answers a ping, and offers nothing else."""
+        reply: dict[str, Json] = {"jsonrpc": "2.0", "id": line.table["id"]}
+        if line.table["method"] == "ping":
+            reply["result"] = {}
+        else:
+            reply["error"] = {"code": -32601, "message": "Method not found"}
+        await self.send(reply)
+        return True
+
+    def _record(self, data: bytes, sent: bool, ended: bool, message: Json) -> Line:
+        line = Line(len(self.lines), self.now(), sent, data, message, ended)
+        self.lines.append(line)
+        return line
+
+
+def is_request(message: Json) -> bool:
+    """Whether it is a request by the rules, which a port must answer."""
+    named = inside(message, "jsonrpc") == "2.0" and isinstance(inside(message, "method"), str)
+    return named and isinstance(inside(message, "id"), str | int) and not isinstance(inside(message, "id"), bool)
+
+
+def stateless_params(params: Json, revision: str) -> Json:
+    """`params` with the metadata that a request of the stateless era carries, less what they hold themselves."""
+    own, meta = table(params), inside(params, "_meta")
+    if own != (params or {}) or table(meta) != (meta or {}):
+        return own or params
+    needed: dict[str, Json] = {"protocolVersion": revision, "clientInfo": CLIENT, "clientCapabilities": {}}
+    return {**own, "_meta": {**{f"{_META}/{key}": value for key, value in needed.items()}, **table(meta)}}
+
+
+def encode(message: Json) -> bytes:
+    """A message as one line; characters beyond ASCII as they are unless UTF-8 has no bytes for them."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode("utf-8") + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"

@@ -1,0 +1,45 @@
+"""Tracks: which conversations follow each other on one port; pure.
+
+It is the same in every run, so that a port which remembers what it should not is judged alike each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from gemini_mcp_conformance.talk.conversation import Conversation
+
+Track = list[Conversation]
+
+OTHER_COST = 0.7
+"""Seconds that a waiting conversation takes beside those for which its scripts wait."""
+
+
+def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
+    """The tracks in the order in which they are begun: what takes long first, `jobs` of them side by side."""
+    half = max(1, jobs // 2)
+    plain = [each for each in conversations if not each.alone]
+    waiting = [each for each in conversations if each.is_only_aside]
+    ending = [each for each in conversations if each.ends and not each.is_unsociable]
+    beside = _dealt(waiting, max(1, jobs - half))
+    # A port that has been spoken to can be ended as well as a new one.
+    ended = [[*track, *last] for track, last in zip_longest(beside, ([each] for each in ending), fillvalue=())]
+    others = [each for each in conversations if each.alone and not each.is_only_aside and each not in ending]
+    return [*(plain[n::half] for n in range(half)), *ended[: len(beside)], *_grouped(others), *ended[len(beside) :]]
+
+
+def _dealt(conversations: Iterable[Conversation], count: int) -> list[Track]:
+    """The conversations on so many tracks, which take about as long as each other."""
+    tracks: list[Track] = [[] for _ in range(count)]
+    for each in sorted(conversations, key=lambda each: -each.seconds):
+        min(tracks, key=lambda track: sum(other.seconds + OTHER_COST for other in track)).append(each)
+    return tracks
+
+
+def _grouped(conversations: Iterable[Conversation]) -> list[Track]:
+    """Those that can share a port one behind the other."""
+    groups: dict[tuple[object, ...], Track] = {}
+    for each in conversations:
+        groups.setdefault((each.id,) if each.is_unsociable else each.circumstances, []).append(each)
+    return list(groups.values())

@@ -1,0 +1,169 @@
+"""Wire: bytes to a port and lines from it, over the pipes of a process of its own. Starts and ends that process.
+
+Lines are handed over as they are; what they mean is the session's affair. Another transport is another class with
+the same methods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from gemini_mcp_conformance.play.fake.processes import Stat
+
+CHUNK = 1 << 18
+STDERR = 1 << 18
+"""Bytes of the newest that a port has written to stderr; a conversation is judged by no more."""
+
+OnLine = Callable[[bytes, bool], None]
+"""Takes a line without its newline, and whether a newline ended it."""
+
+
+class Unreachable(Exception):
+    """The port could not be started or did not greet; the sentence says what was tried."""
+
+
+class Wire(Protocol):
+    """What a session needs from a transport."""
+
+    transport: str
+
+    @property
+    def pid(self) -> int | None: ...
+    @property
+    def ended(self) -> bool: ...
+    @property
+    def code(self) -> int | None: ...
+    async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None: ...
+    async def write(self, data: bytes, seconds: float) -> bool: ...
+    async def end(self, how: str) -> None: ...
+    def stderr(self) -> bytes: ...
+    def kill(self) -> None: ...
+    async def closed(self) -> None: ...
+
+
+class StdioWire:
+    """A port in a process group of its own."""
+
+    transport = "stdio"
+
+    def __init__(self, command: tuple[str, ...], env: Mapping[str, str], cwd: str, stderr: Path) -> None:
+        self._command, self._env, self._cwd, self._stderr = command, env, cwd, stderr
+        self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._over = False
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will be read, because the port has exited or has closed its stdout."""
+        return self._over
+
+    @property
+    def code(self) -> int | None:
+        return None if self._process is None else self._process.returncode
+
+    async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
+        with self._stderr.open("wb") as stderr:
+            try:
+                self._process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=stderr,
+                    env=dict(self._env),
+                    cwd=self._cwd,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise Unreachable(f"{self._command[0]!r} could not be started: {reason}.") from None
+        self._reader = asyncio.create_task(self._read(on_line, on_end))
+
+    async def write(self, data: bytes, seconds: float) -> bool:
+        """Whether the port has taken the bytes within so many seconds."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        if self._process.stdin.is_closing():
+            return False
+        try:
+            self._process.stdin.write(data)
+            async with asyncio.timeout(seconds):
+                await self._process.stdin.drain()
+        except (OSError, RuntimeError, TimeoutError):
+            return False
+        return True
+
+    async def end(self, how: str) -> None:
+        """Close stdin, or send the signal of that name to the port alone."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        if how == "stdin":
+            self._process.stdin.close()
+        else:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(getattr(signal, f"SIG{how}"))
+
+    def stderr(self) -> bytes:
+        """The end of what the port has written there, which may be much."""
+        if not self._stderr.exists():
+            return b""
+        with self._stderr.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - STDERR))
+            return file.read()
+
+    def kill(self) -> None:
+        """End the port and its process group at once."""
+        if self._process is not None:
+            kill_group(self._process.pid)
+
+    async def closed(self) -> None:
+        """Wait until what `kill` has ended is gone and its pipes are closed."""
+        if self._process is None or self._reader is None or self._process.stdin is None:
+            return
+        self._process.stdin.close()
+        _, late = await asyncio.wait((self._reader,), timeout=2)
+        for reader in late:
+            reader.cancel()
+
+    async def _read(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        rest = bytearray()
+        while chunk := await self._process.stdout.read(CHUNK):
+            *lines, tail = chunk.split(b"\n")
+            for line in lines:
+                on_line(bytes(rest + line), True)
+                rest.clear()
+            rest += tail
+        if rest:
+            on_line(bytes(rest), False)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), 1)
+        self._over = True
+        on_end()
+
+
+def kill_group(leader: int) -> None:
+    """End every process of a group that the suite has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def group_lives(leader: int) -> bool:
+    """Whether a process of the group lives; zombies do not."""
+    for entry in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if entry.isdecimal():
+            with contextlib.suppress(OSError, ValueError):
+                stat = Stat.parse(Path("/proc", entry, "stat").read_text(encoding="utf-8", errors="replace"))
+                if stat.pgid == leader and stat.state not in "ZX":
+                    return True
+    return False

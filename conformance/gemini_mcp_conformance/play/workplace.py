@@ -1,0 +1,61 @@
+"""Workplace: the throw-away directories and the environment that a port gets. Makes directories and files only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.target import INHERITED, Target
+from gemini_mcp_conformance.see.observation import Place
+
+WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
+"""Beginnings of variables of the caller's that would change what the port or the fake does."""
+
+PORT, FAKE = "port", "fake"
+"""What `fake DIR` makes below DIR: the directories of the port, and the fake."""
+
+
+def make_place(root: Path) -> Place:
+    """The directories of one port process, below `root`."""
+    root = root.resolve()
+    names = ("work", "home", "tmp")
+    for name in names:
+        (root / name).mkdir(parents=True, exist_ok=True)
+    return Place(str(root), *(str(root / name) for name in names))
+
+
+def make_files(place: Place, files: Mapping[str, str | None]) -> None:
+    """The files of a conversation below the working directory; None is a directory."""
+    for name, text in files.items():
+        file = Path(place.work, name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            file.mkdir(exist_ok=True)
+        else:
+            file.write_text(text, encoding="utf-8", newline="")
+
+
+def environment(
+    target: Target, place: Place, fake: Fake, gemini: str = "present", own: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """What the port is started with: the caller's environment, less what disturbs, with the fake first on PATH."""
+    base = {name: value for name, value in os.environ.items() if not name.startswith(WITHHELD)}
+    directories = {"TMPDIR": place.tmp, "PWD": place.work}
+    if not target.keep_home:
+        directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
+    base = {**base, **directories, **INHERITED, **target.env}
+    base = fake.environ(base) if gemini == "present" else {**base, "PATH": _path_without(base, gemini, place)}
+    return {**base, **(own or {})}
+
+
+def _path_without(base: Mapping[str, str], gemini: str, place: Place) -> str:
+    """The caller's PATH less the directories that hold a gemini, with one first that cannot be executed if asked."""
+    folders = [folder for folder in base.get("PATH", "").split(os.pathsep) if not Path(folder, "gemini").exists()]
+    if gemini == "not-executable":
+        broken = Path(place.root, "broken")
+        broken.mkdir(exist_ok=True)
+        (broken / "gemini").write_text("This is no program.\n", encoding="utf-8")
+        folders.insert(0, str(broken))
+    return os.pathsep.join(folders)

@@ -1,0 +1,236 @@
+"""Run: options in, a Report out, by way of pytest on the conversations. Effects; what lies about is kept out.
+
+The steps of a run are here in their order; each is a module of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from gemini_mcp.spec import Requirement, SpecError, load_manifest, load_requirements
+from gemini_mcp.spec.values import inside
+from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.judge import checks
+from gemini_mcp_conformance.judge.judging import Finding, judge_death
+from gemini_mcp_conformance.judge.registry import checks as registered
+from gemini_mcp_conformance.judge.registry import unknown
+from gemini_mcp_conformance.judge.verdict import Circumstances, decide
+from gemini_mcp_conformance.play.bench import Bench
+from gemini_mcp_conformance.play.http_bench import HttpBench
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.target import Target, can_play, has_gemini
+from gemini_mcp_conformance.run import session_tests
+from gemini_mcp_conformance.run.plugin import Gathering, Plugin
+from gemini_mcp_conformance.run.progress import Told, untold
+from gemini_mcp_conformance.run.selection import Selection, select
+from gemini_mcp_conformance.see.observation import Exchange
+from gemini_mcp_conformance.talk import sources as conversations
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.exploration import Exploration
+from gemini_mcp_conformance.tell import cases, mutants, report
+from gemini_mcp_conformance.tell.report import Command, Identity, Judgement, Report, Url
+from gemini_mcp_conformance.version import suite_version
+
+ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked for."""
+
+    target: Target
+    selection: Selection = field(default_factory=Selection)
+    strict: bool = False
+    fail_fast: bool = False
+    examples: int = 100
+    seed: int | None = None
+    budget: float | None = None
+    jobs: int = 5
+    known: frozenset[str] = frozenset()
+    told: Told = untold
+    patience: Patience = field(default_factory=Patience)
+
+
+def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
+    """Play the conversations, those of every source unless some are given, and judge."""
+    load_checks()
+    selected = select(options.selection, "server")
+    ids = {requirement.id for requirement in selected}
+    offered, explorable = gather(options) if chosen is None else (chosen, ())
+    every = useful(offered, options, ids) if chosen is None else chosen
+    playable = [conversation for conversation in every if can_play(options.target, conversation)]
+    explorations = [each for each in explorable if _is_useful(each, ids) and has_gemini(options.target)]
+    levels = {requirement.id: requirement.level for requirement in selected}
+    bench_for = HttpBench if options.target.url else Bench
+    revisions = load_manifest(options.selection.spec).stateless_revisions
+    with bench_for(options.target, revisions, options.patience) as bench:
+        bench.prove_fake()
+        gathering = Gathering(
+            bench=bench,
+            conversations=playable,
+            explorations=explorations,
+            checks=[check for check in registered() if check.requirement in ids],
+            jobs=options.jobs,
+            budget=options.budget,
+            fatal=lambda finding: (
+                finding.requirement not in options.known and _is_fatal(finding, levels, options.strict)
+            ),
+            fail_fast=options.fail_fast,
+            told=options.told,
+        )
+        code = pytest_run(gathering)
+    if code == pytest.ExitCode.INTERRUPTED and gathering.unreachable is None and gathering.cut is None:
+        raise KeyboardInterrupt
+    if code not in ORDINARY:
+        gathering.faults.append(f"pytest, which ended with {code}.")
+    gathering.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
+    is_whole = chosen is None and options.selection.is_whole and gathering.is_whole
+    unkept = cases.keep(options.target, gathering.failing.values(), is_whole)
+    if chosen is not None:
+        selected = shown(selected, gathering.findings)
+    found = to_report(options, selected, gathering, absent(options.target, every), options.fail_fast and code != 0)
+    return replace(found, notes=(*found.notes, unkept)) if unkept else found
+
+
+def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
+    """Why requirements do not bind this run: by area, and by id where every conversation wants another transport."""
+    if target.url is None:
+        return {"http": "The port was tested over stdio."}
+    shown = {id for conversation in every if not conversation.needs_stdio for id in conversation.requirements}
+    piped = {id for conversation in every if conversation.needs_stdio for id in conversation.requirements}
+    reasons = {"stdio": "The port was tested over HTTP.", "shutdown": "The suite did not start the port."}
+    reasons["stateless:cancelled"] = "It is about stdio."
+    reasons |= dict.fromkeys(
+        sorted(id for id in piped - shown if not id.startswith("shutdown:")),
+        "Only a port that the suite starts can show it.",
+    )
+    return reasons if target.command else {**reasons, "http:equivalence": "The port was tested over HTTP alone."}
+
+
+def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple[Requirement, ...]:
+    """The requirements of which something was found, or all of them when nothing was."""
+    found = {finding.requirement for finding in findings}
+    return tuple(each for each in selected if each.id in found or not found)
+
+
+def load_checks() -> None:
+    """Every check, each of a requirement that exists; UsageError when a distribution has brought another."""
+    checks.load()
+    strange = unknown(requirement.id for requirement in load_requirements())
+    if strange:
+        raise UsageError(f"A check decides about {strange[0]!r}, which is no requirement. Remove the package it is in.")
+
+
+def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
+    """What every source offers; SpecError when the operator's specification does not give it."""
+    try:
+        return conversations.offered(options.selection.spec, options.examples, options.seed)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if options.selection.spec is None:
+            raise
+        raise SpecError(str(options.selection.spec), f"conversations cannot be made of it: {error!r}") from error
+
+
+def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
+    """The findings of the ports that ended unasked, in the order of the conversations, generated ones last."""
+    order = {conversation.id: number for number, conversation in enumerate(every)}
+    for conversation, how in sorted(bench.deaths, key=lambda death: order.get(death[0].id, len(order))):
+        yield from judge_death(conversation, how)
+
+
+def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
+    """The conversations that can show a selected requirement; all of them when some requirement names none.
+
+    Those of the revisions can show any, and whatever is played shows whether transports are equivalent.
+    """
+    if not options.selection.only:
+        return tuple(every)
+    shown = {id for conversation in every for id in conversation.requirements}
+    if not ids & shown or not ids <= {*shown, "http:equivalence"}:
+        return tuple(every)
+    return tuple(each for each in every if each.revision is not None or ids.intersection(each.requirements))
+
+
+def _is_useful(exploration: Exploration, ids: set[str]) -> bool:
+    return any(id.startswith(exploration.requirements) for id in ids)
+
+
+def pytest_run(gathering: Gathering) -> int:
+    """Run pytest on the gathering and on nothing else; its exit code."""
+    package = Path(session_tests.__file__)
+    arguments = [str(package), "-c", os.devnull, "--rootdir", str(package.parent), "--noconftest", "-s"]
+    arguments += ["--import-mode=importlib", "--assert=plain", "-o", "asyncio_default_fixture_loop_scope=session"]
+    for name in ("no:cacheprovider", "no:terminal", "no:warnings", "no:logging", "pytest_asyncio.plugin"):
+        arguments += ["-p", name]
+    with isolated():
+        return int(pytest.main([*arguments, *(["-x"] if gathering.fail_fast else [])], plugins=[Plugin(gathering)]))
+
+
+@contextlib.contextmanager
+def isolated() -> Generator[None]:
+    """Without the variables by which a directory or a user could change what pytest does."""
+    hostile = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(("PYTEST_", "PY_COLORS"))}
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        os.environ.update(hostile)
+
+
+def to_report(
+    options: Options, selected: Sequence[Requirement], gathering: Gathering, absent: Mapping[str, str], early: bool
+) -> Report:
+    """What the gathering has found, as a report."""
+    checked = frozenset(check.requirement for check in registered())
+    cut = gathering.unreachable or gathering.cut or ("The run ended at the first failure." if early else None)
+    circumstances = Circumstances(options.target, checked, absent, cut)
+    unreached = () if gathering.unreachable is None else (gathering.unreachable,)
+    judgements = decide(selected, gathering.findings, circumstances)
+    return Report(
+        spec_version=options.selection.spec_version or load_manifest(options.selection.spec).version,
+        suite_version=suite_version(),
+        target=Url(options.target.url) if options.target.url else Command(options.target.command),
+        port=_identity(gathering.greeting),
+        profile="server",
+        protocol=_protocol(gathering.greeting),
+        seed=options.seed,
+        strict=options.strict,
+        exit=exit_code(judgements, gathering, options.strict),
+        judgements=judgements,
+        mutants=mutants.score(),
+        notes=(*unreached, *(f"The suite failed in {fault}" for fault in gathering.faults)),
+    )
+
+
+def exit_code(judgements: Sequence[Judgement], gathering: Gathering, strict: bool) -> int:
+    """Of all that applies, what comes first."""
+    codes = {
+        report.OUR_FAULT: bool(gathering.faults),
+        report.NO_ANSWER: gathering.unreachable is not None,
+        report.INCOMPLETE: gathering.cut is not None,
+    }
+    own = [code for code, applies in codes.items() if applies]
+    return report.first_of([report.exit_code(judgements, strict), *own])
+
+
+def _is_fatal(finding: Finding, levels: dict[str, str], strict: bool) -> bool:
+    return finding.outcome == "fail" and (strict or levels[finding.requirement] == "MUST")
+
+
+def _identity(greeting: Exchange | None) -> Identity | None:
+    result = greeting.result if greeting else None
+    info = inside(result, "serverInfo") or inside(result, "_meta", "io.modelcontextprotocol/serverInfo")
+    name, number = inside(info, "name"), inside(info, "version")
+    return Identity(name, number) if isinstance(name, str) and isinstance(number, str) else None
+
+
+def _protocol(greeting: Exchange | None) -> str | None:
+    spoken = inside(greeting.result if greeting else None, "protocolVersion")
+    return spoken if isinstance(spoken, str) else greeting.revision if greeting else None

@@ -1,0 +1,27 @@
+"""Memo: what was found out about an exchange is kept as long as the exchange is, since many checks ask; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from gemini_mcp_conformance.see.observation import Exchange
+
+Found = TypeVar("Found")
+
+
+def remembered(function: Callable[[Exchange], Found]) -> Callable[[Exchange], Found]:
+    """The function, which is called once for each exchange."""
+    known: WeakKeyDictionary[Exchange, Found] = WeakKeyDictionary()
+
+    @wraps(function)
+    def recall(exchange: Exchange) -> Found:
+        try:
+            return known[exchange]
+        except KeyError:
+            found = known[exchange] = function(exchange)
+            return found
+
+    return recall

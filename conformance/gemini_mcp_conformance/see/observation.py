@@ -1,0 +1,223 @@
+"""Observation: everything that was seen while a conversation was played, as frozen records; pure.
+
+What the player records is a field; what follows from the fields is a property. Nothing here judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, cast
+
+from gemini_mcp.spec.values import Json, inside, items, table
+from gemini_mcp_conformance.play.fake.journal import Call
+from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.see.understanding import Other, Understood, UsageError
+from gemini_mcp_conformance.talk.conversation import Conversation
+
+Silence = Literal["", "timeout", "died", "cancelled", "ended"]
+"""Why a request has no answer; empty when nobody waited for one, or when there is one."""
+
+Directory = Literal["none", "absolute", "relative", "missing", "file", "unknown"]
+"""What a `cwd` names: nothing, a directory by an absolute or a relative path, none, a file, or what nobody can tell."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The throw-away directories of a port."""
+
+    root: str
+    work: str
+    home: str
+    tmp: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line in either direction, without its newline. `at` counts seconds since the port was started.
+
+    `message` is None when the line is no JSON; `ended` is False for bytes that no newline followed.
+    """
+
+    order: int
+    at: float
+    sent: bool
+    data: bytes
+    message: Json = None
+    ended: bool = True
+
+    @property
+    def table(self) -> Mapping[str, Json]:
+        """The message when it is an object, else an empty one."""
+        return table(self.message)
+
+    @property
+    def is_response(self) -> bool:
+        return "method" not in self.table and ("result" in self.table or "error" in self.table)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of gemini: what it was given, what it understood, and which of its processes were left."""
+
+    call: Call
+    understood: Understood | UsageError | Other
+    prompt: str | None
+    survivors: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """A request, its answers, and the runs of gemini between them.
+
+    `alone` says that no other request was open meanwhile; `leftovers` are files below the temporary directory that
+    were not there before, `canaries` those that only a shell would make. `answers` has more than one line when the
+    port answered twice. `cwd` is what the argument of that name named when it was sent.
+    """
+
+    conversation: str
+    step: int
+    request: Mapping[str, Json]
+    scripts: tuple[Script, ...]
+    sent: Line
+    place: Place
+    revision: str
+    transport: str
+    answers: tuple[Line, ...] = ()
+    progress: tuple[Line, ...] = ()
+    runs: tuple[Run, ...] = ()
+    listings: tuple[Run, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    alone: bool = True
+    silence: Silence = ""
+    gemini: str = "present"
+    cwd: Directory = "none"
+    canaries: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> str:
+        return self.request["method"]
+
+    @cached_property
+    def params(self) -> Mapping[str, Json]:
+        return table(self.request.get("params"))
+
+    @cached_property
+    def tool(self) -> str | None:
+        name = self.params.get("name")
+        return name if self.method == "tools/call" and isinstance(name, str) else None
+
+    @cached_property
+    def arguments(self) -> Mapping[str, Json]:
+        return table(self.params.get("arguments"))
+
+    @cached_property
+    def answer(self) -> Mapping[str, Json] | None:
+        return self.answers[0].table if self.answers else None
+
+    @cached_property
+    def result(self) -> Mapping[str, Json] | None:
+        return _table(self.answer, "result")
+
+    @property
+    def error(self) -> Mapping[str, Json] | None:
+        return _table(self.answer, "error")
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the answer says that the call failed, in either of the two ways."""
+        return self.answer is not None and (self.result is None or self.result.get("isError") is True)
+
+    @property
+    def is_success(self) -> bool:
+        return self.result is not None and not self.is_error
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the result's content."""
+        texts = [table(item).get("text") for item in items(inside(self.result, "content"))]
+        return tuple(text for text in texts if isinstance(text, str))
+
+    @property
+    def text(self) -> str | None:
+        return self.texts[0] if self.texts else None
+
+    @cached_property
+    def meta(self) -> Mapping[str, Json]:
+        return table(inside(self.result, "_meta"))
+
+    @property
+    def label(self) -> str:
+        """Which call this is, for a reader."""
+        return f"{self.conversation}, step {self.step + 1}"
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How the port ended, and how many seconds after it was asked to; `code` is None when it had to be killed."""
+
+    asked: str
+    code: int | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Web:
+    """A request over HTTP, with the message it carried, and its answer; no status when no connection was taken."""
+
+    verb: str
+    headers: Mapping[str, str]
+    message: Json = None
+    status: int | None = None
+    answered: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: bytes = b""
+    elsewhere: bool = False
+
+    @property
+    def is_stream(self) -> bool:
+        return self.answered.get("content-type", "").startswith("text/event-stream")
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A conversation as it went.
+
+    `greeting` is how the session began, played for this conversation or for an earlier one. `declined` says why the
+    port does not take part, such as a revision it does not speak; `died` how it ended without being asked. `web` are
+    the requests over HTTP; `twin` is how the same went over stdio.
+    """
+
+    conversation: Conversation
+    place: Place
+    transport: str
+    lines: tuple[Line, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    greeting: Exchange | None = None
+    unclaimed: tuple[Run, ...] = ()
+    exit: Exit | None = None
+    leftovers: tuple[str, ...] = ()
+    stderr: bytes = b""
+    declined: str | None = None
+    died: str | None = None
+    ids: tuple[Json, ...] = field(default=())
+    web: tuple[Web, ...] = ()
+    twin: Observation | None = None
+
+    @property
+    def received(self) -> Iterator[Line]:
+        return (line for line in self.lines if not line.sent)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Every run of gemini, whichever exchange it belongs to."""
+        return (*(run for exchange in self.exchanges for run in exchange.runs), *self.unclaimed)
+
+    @property
+    def calls(self) -> tuple[Exchange, ...]:
+        return tuple(exchange for exchange in self.exchanges if exchange.method == "tools/call")
+
+
+def _table(owner: Mapping[str, Json] | None, key: str) -> Mapping[str, Json] | None:
+    value = (owner or {}).get(key)
+    return cast("Mapping[str, Json]", value) if isinstance(value, dict) else None

@@ -1,0 +1,87 @@
+"""Timeline: what was open, running or held when something else happened in an observation; pure.
+
+Only the order of lines, steps and runs is read here; what should follow from it is the affair of the checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gemini_mcp.spec.values import Json, inside
+from gemini_mcp_conformance.see.attribution import same_id
+from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
+from gemini_mcp_conformance.talk.conversation import Release
+
+CANCELLED = "notifications/cancelled"
+
+
+def cancellations(observation: Observation) -> list[Line]:
+    """The cancellations that were sent."""
+    return [line for line in observation.lines if line.sent and line.table.get("method") == CANCELLED]
+
+
+def cancelled(observation: Observation, notice: Line) -> Exchange | None:
+    """The request that a cancellation names."""
+    wanted = inside(notice.message, "params", "requestId")
+    own = [each for each in observation.exchanges if same_id(each.request["id"], wanted)]
+    return next((each for each in own if each.sent.order < notice.order), None)
+
+
+def cancellation(observation: Observation, exchange: Exchange) -> Line | None:
+    """The cancellation of a request."""
+    return next((notice for notice in cancellations(observation) if cancelled(observation, notice) is exchange), None)
+
+
+def is_open(exchange: Exchange, order: int) -> bool:
+    """Whether a request has been sent and not been answered at that place among the lines."""
+    return exchange.sent.order < order and not any(line.order < order for line in exchange.answers)
+
+
+def opens(observation: Observation, order: int) -> list[Exchange]:
+    """The calls that are open at that place among the lines."""
+    return [exchange for exchange in observation.calls if is_open(exchange, order)]
+
+
+def sent_after(observation: Observation, line: Line) -> list[Exchange]:
+    return [exchange for exchange in observation.exchanges if exchange.sent.order > line.order]
+
+
+def strays(observation: Observation) -> list[Line]:
+    """The responses whose id is that of no request."""
+    asked = [line.table.get("id") for line in observation.lines if line.sent and "method" in line.table]
+    known = [id for id in asked if id is not None]
+    responses = [line for line in observation.received if line.is_response]
+    return [line for line in responses if not any(same_id(line.table.get("id"), id) for id in known)]
+
+
+def waits_for(exchange: Exchange) -> str | None:
+    """The release without which its gemini does not end."""
+    plays = [play for script in exchange.scripts for play in script.play]
+    return next((str(play["release"]) for play in plays if "release" in play), None)
+
+
+def released(observation: Observation, exchange: Exchange) -> int | None:
+    """The step that lets the gemini of a call end; None for one that waits for nothing."""
+    name = waits_for(exchange)
+    steps = enumerate(observation.conversation.steps)
+    return next((number for number, step in steps if name and step == Release(name)), None)
+
+
+def while_held(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
+    """Each call whose gemini is held and runs, with each request that was sent meanwhile."""
+    for held in observation.calls:
+        until = released(observation, held)
+        if until is not None and held.runs:
+            yield from ((held, each) for each in observation.exchanges if held.step < each.step < until)
+
+
+def ran_before_end(held: Exchange, other: Exchange) -> bool:
+    """Whether the gemini of the other call began before that of the held one ended."""
+    ends = [run.call.ended for run in held.runs if run.call.ended is not None]
+    starts = [run.call.started for run in other.runs]
+    return bool(starts) and (not ends or min(starts) < max(ends))
+
+
+def token(exchange: Exchange) -> Json:
+    """The progress token of a request, or None."""
+    return inside(exchange.request, "params", "_meta", "progressToken")

@@ -1,0 +1,296 @@
+"""Conversation: what the suite says to a port, step by step, as a value that survives JSON byte for byte; pure.
+
+A new kind of step is a frozen record with a `kind`, one line in `_STEPS`, and one method of the player.
+Where a directory of the port's machine is meant, a JSON value holds `path("name")`; the player puts the place there.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from typing import ClassVar, Literal, cast
+
+from gemini_mcp.spec.values import Json, items, table
+from gemini_mcp_conformance.play.fake.script import Script
+
+Until = Literal["answered", "started", "listing", "sent"]
+"""How long the player stays with a request: until its answer, until gemini runs or lists sessions, or not at all."""
+
+Ending = Literal["stdin", "TERM", "INT", "HUP", "KILL"]
+
+AUTO = "\0auto"
+"""The id of a request whose number the player chooses."""
+
+PATH = "$path"
+
+LISTING = 10
+"""Seconds that a port may wait for the list of sessions."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
+
+    `bare` leaves `params` as they are, without the metadata that a stateless request carries. `pages` asks for every
+    page behind the first as well.
+    """
+
+    kind: ClassVar[str] = "request"
+    method: str
+    params: Json = None
+    scripts: tuple[Script, ...] = ()
+    name: str = ""
+    until: Until = "answered"
+    id: Json = AUTO
+    bare: bool = False
+    pages: bool = False
+
+
+@dataclass(frozen=True)
+class Notify:
+    """A notification."""
+
+    kind: ClassVar[str] = "notify"
+    method: str
+    params: Json = None
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Bytes as they are, line ends included, cut before each offset of `cuts`.
+
+    When they are a request, it is one like those of Request, and its id should be a text of its own.
+    """
+
+    kind: ClassVar[str] = "raw"
+    data: bytes
+    cuts: tuple[int, ...] = ()
+    scripts: tuple[Script, ...] = ()
+    name: str = ""
+    until: Until = "sent"
+
+
+@dataclass(frozen=True)
+class Await:
+    """Stay until the named request is answered."""
+
+    kind: ClassVar[str] = "await"
+    name: str
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Cancel the named request, and stay until its gemini has ended."""
+
+    kind: ClassVar[str] = "cancel"
+    name: str
+
+
+@dataclass(frozen=True)
+class Release:
+    """Let the scripts go on that wait for `name`."""
+
+    kind: ClassVar[str] = "release"
+    name: str
+
+
+@dataclass(frozen=True)
+class End:
+    """Close the port's stdin or send it a signal, and stay until it and all its gemini have ended."""
+
+    kind: ClassVar[str] = "end"
+    how: Ending
+
+
+@dataclass(frozen=True)
+class Http:
+    """A request over HTTP as it is: what differs from the headers of a client, and a body that is JSON.
+
+    A header that is None is left out. `elsewhere` asks at another address of the port's machine.
+    """
+
+    kind: ClassVar[str] = "http"
+    verb: str = "POST"
+    message: Json = None
+    headers: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    elsewhere: bool = False
+
+
+BUSY = 1_000_000
+"""Bytes that a slow port on a busy machine passes on in a second."""
+
+Step = Request | Notify | Raw | Await | Cancel | Release | End | Http
+_STEPS: Mapping[str, type[Step]] = {
+    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Http)
+}
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Steps, and the circumstances in which they are played.
+
+    `requirements` are those it is meant to show; checks judge whatever they can. `aside` asks to be played beside the
+    others, since it waits; `fresh` for a port process that has seen nothing else. `revision` asks for that protocol
+    revision, `greet=False` for no greeting at all, `stdio=True` for pipes. `files` are made below the port's working
+    directory (None is a directory). `gemini` may be absent from PATH, or a file that cannot be executed.
+    """
+
+    id: str
+    title: str
+    steps: tuple[Step, ...]
+    phase: str = "examples"
+    requirements: tuple[str, ...] = ()
+    aside: bool = False
+    fresh: bool = False
+    revision: str | None = None
+    greet: bool = True
+    files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    stdio: bool = False
+    gemini: Literal["present", "absent", "not-executable"] = "present"
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is played beside the others, on another port process than theirs."""
+        return self.aside or self.is_unsociable or self.ends or not self.is_ordinary
+
+    @property
+    def is_only_aside(self) -> bool:
+        """Whether it could be played with the others, and is not since it waits."""
+        return self.alone and self.is_ordinary and not self.is_unsociable and not self.ends
+
+    @property
+    def is_unsociable(self) -> bool:
+        """Whether it asks for a port process that has seen nothing else."""
+        return self.fresh or not self.greet
+
+    @property
+    def ends(self) -> bool:
+        """Whether it ends its port, or the session with it."""
+        return any(isinstance(step, End) or (isinstance(step, Http) and step.verb == "DELETE") for step in self.steps)
+
+    @property
+    def circumstances(self) -> tuple[object, ...]:
+        """What a port process is started and greeted with: those that have it in common can share one."""
+        return (self.revision, self.gemini, *sorted(self.env.items()))
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether its circumstances are those of most conversations."""
+        return self.circumstances == Conversation("", "", ()).circumstances
+
+    @property
+    def seconds(self) -> float:
+        """How long its scripts take at least; what takes long is begun early."""
+        asked = [step for step in self.steps if isinstance(step, Request | Raw)]
+        side_by_side = [seconds(step) for step in asked if step.until != "answered"]
+        return sum(seconds(step) for step in asked if step.until == "answered") + max(side_by_side, default=0)
+
+    @property
+    def needs_stdio(self) -> bool:
+        """Whether only a port can play it that the suite starts and speaks to over pipes."""
+        says = self.stdio or any(isinstance(step, Raw | End) for step in self.steps)
+        return says or bool(self.env) or self.gemini != "present"
+
+    @property
+    def needs_handshake(self) -> bool:
+        """Whether its lines hold requests that are whole only in a session."""
+        return any(isinstance(step, Raw) and step.until == "answered" for step in self.steps)
+
+    @property
+    def needs_http(self) -> bool:
+        return any(isinstance(step, Http) for step in self.steps)
+
+    @property
+    def needs_gemini(self) -> bool:
+        """Whether gemini is to play something."""
+        return any(step.scripts for step in self.steps if isinstance(step, Request | Raw))
+
+
+def seconds(step: Request | Raw) -> float:
+    """How long the scripts of a request take at least, what they write included, on a machine that is busy.
+
+    A list that never ends takes as long as a port waits for it.
+    """
+    plays = [play for script in step.scripts for play in script.play]
+    written = sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in plays)
+    lists = [play for script in step.scripts for play in script.list_sessions or ()]
+    return written + LISTING * any("hang" in play for play in lists)
+
+
+def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:
+    """A request that calls a tool; `more` are the other fields of Request."""
+    return Request("tools/call", {"name": tool, "arguments": arguments}, scripts, **more)
+
+
+def path(name: str = "") -> Json:
+    """The absolute path of `name` below the port's working directory, as a JSON value."""
+    return {PATH: name}
+
+
+def located(value: Json, root: str) -> Json:
+    """`value` with every `path` put below `root`."""
+    if isinstance(value, Mapping):
+        if set(table(value)) == {PATH}:
+            return f"{root}/{value[PATH]}" if value[PATH] else root
+        return {key: located(item, root) for key, item in table(value).items()}
+    if isinstance(value, list | tuple):
+        return [located(item, root) for item in items(value)]
+    return value
+
+
+def with_ids(conversation: Conversation, ids: Iterable[Json]) -> Conversation:
+    """The conversation with the ids that its requests were given, so that it is said again byte for byte."""
+    given = iter(ids)
+    steps = [
+        replace(step, id=next(given, step.id)) if isinstance(step, Request) else step for step in conversation.steps
+    ]
+    return replace(conversation, steps=tuple(steps))
+
+
+def to_json(conversation: Conversation) -> Json:
+    """The conversation as JSON; what has its default is left out."""
+    steps = [{"kind": step.kind, **_fields(step)} for step in conversation.steps]
+    return {**_fields(conversation), "steps": steps}
+
+
+def from_json(document: Json) -> Conversation:
+    """The conversation that `to_json` wrote; ValueError when it is none."""
+    try:
+        own: dict[str, Json] = {**document, "requirements": tuple(document.get("requirements", ()))}
+        own["steps"] = tuple(_step(dict(step)) for step in document["steps"])
+        return Conversation(**own)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"it is no conversation: {error}") from None
+
+
+def _step(own: dict[str, Json]) -> Step:
+    kind = _STEPS[own.pop("kind")]
+    if kind is Raw:
+        own = {**own, "data": base64.b64decode(own["data"]), "cuts": tuple(own.get("cuts", ()))}
+    if "scripts" in own:
+        own["scripts"] = tuple(Script.from_json(script) for script in own["scripts"])
+    return kind(**own)
+
+
+def _fields(record: Conversation | Step) -> dict[str, Json]:
+    values = ((entry, getattr(record, entry.name)) for entry in fields(record))
+    return {entry.name: _value(value) for entry, value in values if not _is_default(entry, value)}
+
+
+def _is_default(entry: Field[Json], value: Json) -> bool:
+    return value == (entry.default if entry.default_factory is MISSING else entry.default_factory())
+
+
+def _value(value: Json) -> Json:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, tuple):
+        return [_script(item) if isinstance(item, Script) else item for item in cast("tuple[Json, ...]", value)]
+    return value
+
+
+def _script(script: Script) -> Json:
+    listing = {} if script.list_sessions is None else {"listSessions": list(script.list_sessions)}
+    return {"id": script.id, "play": list(script.play), **listing}

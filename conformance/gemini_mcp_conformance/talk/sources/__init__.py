@@ -1,0 +1,68 @@
+"""The sources of conversations. A module that is put here has `conversations(sources)`, and `ORDER` for its place.
+
+It may have `explorations(sources)` as well: what can be generated only when it is known what the port serves.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol, cast
+
+from gemini_mcp.spec import load_documents
+from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.exploration import Exploration
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What conversations are made from."""
+
+    scripts: Mapping[str, Script]
+    spec: Path | None = None
+    examples: int = 100
+    seed: int | None = None
+
+
+class Source(Protocol):
+    """A module of this package."""
+
+    ORDER: int
+
+    def conversations(self, sources: Sources) -> Iterable[Conversation]: ...
+
+
+def read(spec: Path | None = None, examples: int = 100, seed: int | None = None) -> Sources:
+    """What the specification at `spec` offers."""
+    documents = load_documents("server/scripts", spec)
+    return Sources({name: Script.from_json(script) for name, script in documents.items()}, spec, examples, seed)
+
+
+@cache
+def offered(
+    spec: Path | None, examples: int, seed: int | None
+) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
+    """Everything that can be played."""
+    sources = read(spec, examples, seed)
+    return gather(sources), explorations(sources)
+
+
+def gather(sources: Sources) -> tuple[Conversation, ...]:
+    """Every conversation, the cheap and telling ones first; those that wait last, since they overlap."""
+    return tuple(conversation for source in _sources() for conversation in source.conversations(sources))
+
+
+def explorations(sources: Sources) -> tuple[Exploration, ...]:
+    """Every exploration, in the order of their sources."""
+    offers = [getattr(source, "explorations", None) for source in _sources()]
+    return tuple(exploration for offer in offers if offer is not None for exploration in offer(sources))
+
+
+def _sources() -> list[Source]:
+    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    return sorted((cast("Source", module) for module in modules), key=lambda source: source.ORDER)

@@ -1,0 +1,91 @@
+"""The cases and scenarios of the specification as conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from gemini_mcp.spec import load_documents
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, End, Release, Request, Step, call
+from gemini_mcp_conformance.talk.sources import Sources
+
+ORDER = 10
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    """Every case that a run can bring about, and every scenario."""
+    for id, case in load_documents("server/cases", sources.spec).items():
+        script = _script_of(case)
+        if script is not None or case["invocation"] is None:
+            yield _case(id, case, script)
+    for id, scenario in load_documents("server/scenarios", sources.spec).items():
+        yield _scenario(id, scenario, sources.scripts)
+
+
+def long(value: Json) -> Json:
+    """`value` with every abbreviated text written out."""
+    if isinstance(value, dict):
+        table = cast("Mapping[str, Json]", value)
+        if set(table) == {"repeat", "times"}:
+            return table["repeat"] * table["times"]
+        return {key: long(item) for key, item in table.items()}
+    return [long(item) for item in cast("list[Json]", value)] if isinstance(value, list) else value
+
+
+def _case(id: str, case: Mapping[str, Json], script: Script | None) -> Conversation:
+    arguments = long(case["call"].get("arguments", {}))
+    step = call(case["call"]["name"], arguments, *((script,) if script else ()))
+    return Conversation(f"case-{id}", case["title"], (step,), "examples", tuple(case["requirements"]))
+
+
+def _script_of(case: Mapping[str, Json]) -> Script | None:
+    """What gemini plays so that the run ends as in the case; None when no script can bring it about."""
+    outcome = case.get("outcome", {})
+    signals = {9: "KILL", 15: "TERM", 2: "INT"}
+    if "exit" in outcome:
+        end: list[Json] = [{"exit": outcome["exit"]}]
+    elif outcome.get("signal") in signals and "timedOut" not in outcome:
+        end = [{"signal": signals[outcome["signal"]]}]
+    else:
+        return None
+    listing = case.get("listing")
+    listed = None if listing is None else (*_streams(listing), {"exit": listing["exit"]})
+    return Script(case["id"], (*_streams(outcome), *end), listed)
+
+
+def _streams(outcome: Mapping[str, Json]) -> list[Json]:
+    return [{stream: outcome[stream]} for stream in ("stderr", "stdout") if outcome.get(stream)]
+
+
+def _scenario(id: str, scenario: Mapping[str, Json], scripts: Mapping[str, Script]) -> Conversation:
+    steps = tuple(_step(step, scripts) for step in scenario["steps"])
+    groups = any("together" in step for step in scenario["steps"])
+    waits = groups or any(isinstance(step, Cancel | Release | End | Await) or _waits(step) for step in steps)
+    return Conversation(
+        f"scenario-{id}", scenario["title"], steps, "examples", tuple(scenario["requirements"]), aside=waits
+    )
+
+
+def _waits(step: Step) -> bool:
+    """Whether a script of the step takes its time."""
+    scripts = step.scripts if isinstance(step, Request) else ()
+    plays = [play for script in scripts for play in (*script.play, *(script.list_sessions or ()))]
+    return any(play.keys() & {"wait", "hang", "child"} for play in plays)
+
+
+def _step(step: Mapping[str, Json], scripts: Mapping[str, Script]) -> Step:
+    if "cancel" in step:
+        return Cancel(step["cancel"])
+    if "release" in step:
+        return Release(step["release"])
+    if "end" in step:
+        return End(step["end"])
+    script = step.get("script")
+    chosen = () if script is None else (scripts[script] if isinstance(script, str) else Script.from_json(script),)
+    stays = "together" in step or step.get("result", 0) is None
+    until = ("started" if chosen else "sent") if stays else "answered"
+    return call(
+        step["call"]["name"], long(step["call"].get("arguments", {})), *chosen, name=step.get("id", ""), until=until
+    )

@@ -1,0 +1,132 @@
+"""Generated calls: arguments that the served and the specified schemas allow, and such that they do not.
+
+Valid ones come from strategies of our own, one for each argument; invalid ones are valid ones with a fault put in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import cast
+
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from gemini_mcp.spec import ToolSpec, load_server
+from gemini_mcp.spec.values import Json, inside, items
+from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation, Request, located, path
+from gemini_mcp_conformance.talk.exploration import Exploration, Served, reply
+from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.texts import MODEL, SESSION, canaries
+
+ORDER = 90
+PHASE = "generated"
+
+FRAGMENTS = (
+    *(" ", "\t", "\n", "\r\n", "\u2028", "-", "--", "=", "@", "/", "\\", '"', "'", "%", "{}", "[", "0x1f", "1e3", "-5"),
+    *("help", "mcp", "latest", "--model", "é", "e\u0301", "日本", "😀", "\ufeff", "\u200d", "x", "word", "two words"),
+)
+"""What prompts are put together from, where chance alone would seldom look."""
+
+WORD = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Z"))
+WRONG = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(WRONG, lambda inner: st.lists(inner | st.text(), max_size=3) | st.dictionaries(st.text(), inner))
+NO_TEXT = JSON.filter(lambda value: value is not None)
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    """None: what is generated depends on the port."""
+    return ()
+
+
+def explorations(sources: Sources) -> Iterable[Exploration]:
+    """Valid calls, then invalid ones."""
+    tools = load_server(sources.spec).tools
+    half = max(1, sources.examples // 2)
+    served = ("command:", "prompt:", "injection:", "system:", "cwd:", "result:")
+    for id, made, shows in (("generated-valid", valid, served), ("generated-invalid", invalid, ("arguments:",))):
+        yield Exploration(id, "A generated call.", partial(made, tools), half, sources.seed, PHASE, shows)
+
+
+def valid(tools: Iterable[ToolSpec], served: Served) -> st.SearchStrategy[Conversation]:
+    """Calls that both schemas allow."""
+    return st.one_of([_calls(tool, _arguments(tool, served)) for tool in tools])
+
+
+def invalid(tools: Iterable[ToolSpec], served: Served) -> st.SearchStrategy[Conversation]:
+    """Calls with one fault."""
+    return st.one_of([_calls(tool, _spoilt(tool, _arguments(tool, served))) for tool in tools])
+
+
+def _calls(tool: ToolSpec, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
+    answers = st.builds(reply, st.text(_unicode(), min_size=1), st.uuids(version=4).map(str), st.booleans())
+    return st.builds(partial(_call, tool.name), arguments, answers)
+
+
+def _call(tool: str, arguments: Json, answer: Script) -> Conversation:
+    step = Request("tools/call", {"name": tool, "arguments": arguments}, (answer,))
+    return Conversation("generated", "A generated call.", (step,), PHASE, files={"demo": None})
+
+
+def _arguments(tool: ToolSpec, served: Served) -> st.SearchStrategy[Json]:
+    schema = served.get(tool.name, {})
+    texts = {name: _texts(name) | _listed(schema, name) for name in tool.properties}
+    required = {name: texts[name] for name in tool.required}
+    optional = {name: text for name, text in texts.items() if name not in required}
+    given = st.fixed_dictionaries(required, optional=optional)
+    return given.filter(lambda arguments: _allows(schema, located(arguments, "/")))
+
+
+def _texts(name: str) -> st.SearchStrategy[Json]:
+    """Texts for the argument of that name."""
+    if name == "cwd":
+        return cast("st.SearchStrategy[Json]", st.sampled_from([path(), path("demo"), "demo", path("no-such")]))
+    hostile = st.sampled_from(list(canaries(name).values()))
+    if name in ("model", "sessionId"):
+        usual = MODEL if name == "model" else SESSION
+        return st.just(usual) | hostile | st.text(WORD, min_size=1, max_size=60).filter(lambda text: text[0] != "-")
+    mixed = st.lists(st.sampled_from(FRAGMENTS) | hostile, min_size=1, max_size=8).map("".join)
+    return mixed | st.text(_unicode(), min_size=1, max_size=200)
+
+
+def _unicode() -> st.SearchStrategy[str]:
+    """Every character that UTF-8 can carry, NUL apart."""
+    return st.characters(codec="utf-8", exclude_characters="\0")
+
+
+def _listed(schema: Mapping[str, Json], name: str) -> st.SearchStrategy[Json]:
+    """The texts that the served schema lists for the argument."""
+    declared = inside(schema, "properties", name)
+    listed = [*items(inside(declared, "enum")), *items(inside(declared, "examples")), inside(declared, "default")]
+    texts = [text for text in listed if isinstance(text, str) and text]
+    return st.sampled_from(texts) if texts else st.nothing()
+
+
+def _allows(schema: Mapping[str, Json], arguments: Json) -> bool:
+    try:
+        validator: Json = Draft202012Validator(schema)
+        return bool(validator.is_valid(arguments))
+    except (SchemaError, ValueError, TypeError, LookupError):
+        return True
+
+
+@st.composite
+def _spoilt(draw: st.DrawFn, tool: ToolSpec, arguments: st.SearchStrategy[Json]) -> Json:
+    """Arguments with a fault put in."""
+    given = dict(draw(arguments))
+    match draw(st.sampled_from(["missing", "prompt", "option", "null", "list", "other"])):
+        case "missing":
+            del given["prompt"]
+        case "prompt":
+            given["prompt"] = draw(JSON)
+        case "option":
+            given[draw(st.sampled_from(sorted(set(tool.properties) - {"prompt"})))] = draw(NO_TEXT)
+        case "null":
+            given[draw(st.sampled_from(sorted(tool.properties)))] = None
+        case "list":
+            given = {name: [value] for name, value in given.items()}
+        case _:
+            return draw(JSON.filter(lambda value: not isinstance(value, dict)))
+    return given

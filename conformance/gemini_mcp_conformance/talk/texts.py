@@ -1,0 +1,188 @@
+"""Odd texts that may be an argument, by name; pure. A text belongs here when a port could treat it unlike others.
+
+Nothing here does harm where it is run: a canary makes an empty file, in directories that are thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gemini_mcp_conformance.see.understanding import SUBCOMMANDS
+
+KIB = 1024
+LIMIT = 128_000
+MOST = 8 * KIB * KIB
+
+PLAIN = "What is the capital of France?"
+SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
+MODEL = "gemini-3-pro"
+
+
+def canaries(name: str) -> Mapping[str, str]:
+    """Texts by which a shell that reads the argument `name` betrays itself."""
+    touch = f"touch canary-{name}"
+    return {
+        "substitution": f"$({touch})",
+        "backticks": f"`{touch}`",
+        "semicolon": f"x; {touch}",
+        "semicolon-quoted": f"x'; {touch}; echo 'x",
+        "semicolon-double-quoted": f'x"; {touch}; echo "x',
+        "and": f"x && {touch}",
+        "or": f"false || {touch}",
+        "pipe": f"x | {touch}",
+        "background": f"x & {touch} &",
+        "redirection": f"x > canary-{name}",
+        "home": "$HOME",
+        "braces": "${HOME}",
+        "percent": "%PATH%",
+        "glob": "*",
+        "question-mark": "???",
+        "tilde": "~",
+        "comment": "x # y",
+    }
+
+
+WRITTEN: Mapping[str, str] = {
+    "one-character": "x",
+    "quotes": "say \"hi\" and 'there'",
+    "single-quote": "it's",
+    "double-quote": '"',
+    "backslash": "\\",
+    "backslashes": "C:\\new\\\\x\\",
+    "escapes": "\\n \\u0041 \\x41",
+    "tab": "a\tb",
+    "newline": "one\ntwo",
+    "newlines": "\none\n\n\ntwo\n",
+    "carriage-return": "one\rtwo",
+    "windows-newlines": "one\r\ntwo\r\n",
+    "line-separators": "one\u2028two\u2029three\u0085four",
+    "latin": "café",
+    "cjk": "日本語 한국어 中文",
+    "right-to-left": "\u202eשלום \u0645\u0631\u062d\u0628\u0627",
+    "emoji": "😀 👩\u200d👩\u200d👧 🇫🇷",
+    "combining": "e\u0301 n\u0303 \u1100\u1161\u11a8",
+    "noncharacters": "\ufffe \uffff \U0010ffff",
+    "byte-order-mark": "\ufeffx",
+    "zero-width": "a\u200bb\u00a0c",
+    "json": '{"prompt": ["x", null]}',
+    "format": "%s {0} {prompt} $1 %(x)s",
+    "percent-encoded": "%20 &amp; \\u00e9",
+}
+"""Texts that every argument must carry as they are, blanks at their ends apart."""
+
+PROMPTS: Mapping[str, str] = {
+    **WRITTEN,
+    "quoted": '"in double quotes"',
+    "single-quoted": "'in single quotes'",
+    "empty": "",
+    "blank": " ",
+    "blanks": "  two before, two after  ",
+    "newline-only": "\n",
+    "newline-last": "the end\n",
+    "tab-first": "\tthe beginning",
+    "control": "bell \x07, escape \x1b[31m, delete \x7f",
+    "nul": "before\0after",
+    "nul-first": "\0after",
+    "lone-surrogate": "half \ud83d of it",
+    "dash": "-",
+    "dashes": "--",
+    "dash-number": "-5 degrees",
+    "dash-word": "-verbose mode, please",
+    "dash-minus-one": "-1",
+    "dash-canary": "-x $(touch canary-prompt) `touch canary-prompt`",
+    "lines-canary": "one\n$(touch canary-prompt)\ntouch canary-prompt",
+    "option-help": "--help",
+    "option-version": "--version",
+    "option-short-version": "-v",
+    "option-yolo": "--yolo",
+    "option-model": "--model=other",
+    "option-short-model": "-m",
+    "option-sessions": "--list-sessions",
+    "option-resume": "-r latest",
+    "option-newline": "--output-format\ntext",
+    **{f"word-{word}": word for word in (*sorted(SUBCOMMANDS), "help")},
+    "word-in-text": "help me with mcp",
+    "word-line": "mcp\nlist",
+    "word-json": "json",
+    "word-latest": "latest",
+    "word-null": "null",
+    "word-true": "true",
+    "word-undefined": "undefined",
+    "number": "42",
+    "number-zero": "007",
+    "number-fraction": "3.10",
+    "number-point": ".5",
+    "number-point-last": "5.",
+    "number-exponent": "1e3",
+    "number-exponent-upper": "1E-3",
+    "number-hexadecimal": "0x10",
+    "number-hexadecimal-upper": "0X1F",
+    "number-large": "12345678901234567890",
+    "number-infinity": "Infinity",
+    "at-path": "@README.md explain",
+    "at-only": "@",
+    "at-escaped": "\\@README.md is no file",
+    "at-inside": "mail me@example.com @/etc/hostname",
+    "slash": "/help",
+    "slash-only": "/",
+    "slash-path": "/etc/hostname is a file",
+    "exclamation": "!ls",
+    "equals": "a=b",
+    "4-kib": "x" * (4 * KIB),
+    "127999": "x" * (LIMIT - 1),
+    "128000": "x" * LIMIT,
+    "128000-wide": "é" * (LIMIT // 2),
+    "128000-lines": "0123456\n" * (LIMIT // 8),
+    "128000-dash": "-" + "x" * (LIMIT - 1),
+    "128001": "x" * (LIMIT + 1),
+    "128001-wide": "€" * (LIMIT // 3) + "xxx",
+    "1-mb": "All work and no play. " * 47663,
+}
+"""Prompts for either tool."""
+
+LONGEST: Mapping[str, str] = {"8-mib": "x" * MOST, "over-8-mib": "x" * (MOST + 1)}
+"""Prompts for one tool each: they take long."""
+
+SYSTEMS: Mapping[str, str] = {
+    **WRITTEN,
+    "shell": "$(touch canary-system) `touch canary-system`; touch canary-system",
+    "blanks": "  two before, two after  \n",
+    "variables": "${AgentSkills} ${SubAgents} $PATH",
+    "dash": "--help",
+    "nul": "before\0after",
+    "lone-surrogate": "half \ud83d of it",
+    "empty": "",
+    "blank": " \n\t ",
+    "128001": "x" * (LIMIT + 1),
+    "1-mb": "Be brief and kind.\r\n" * 52429,
+}
+
+WORDS: Mapping[str, str] = {
+    "one-character": "x",
+    "number": "42",
+    "quotes": "say-\"hi\"-'there'",
+    "backslash": "a\\b",
+    "latin": "café-日本-😀",
+    "slash": "models/x:latest",
+    "upper": "Gemini-3-PRO",
+    "percent-format": "%s{0}",
+    "inner-blank": "two words",
+    "long": "x" * 1000,
+    "empty": "",
+    "blank": " ",
+    "nul": "be\0fore",
+    "lone-surrogate": "half\ud83d",
+    "newline": "one\ntwo",
+    "escape": "x\x1b[31m",
+    "delete": "x\x7f",
+    "next-line": "x\u0085y",
+    "option-yolo": "--yolo",
+    "option-sessions": "--list-sessions",
+    "option-version": "--version",
+    "option-short": "-d",
+    "option-prompt": "--prompt=other",
+    "dash": "-",
+    "dashes": "--",
+    "long-argument": "x" * (LIMIT + 3200),
+}
+"""Models and session ids."""

@@ -1,0 +1,76 @@
+"""Cases: conversations as files, with the very ids they had when played. Reads and writes the user's cache.
+
+Each port has a directory of its own, so that equal names of two ports do not meet.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.see.observation import Observation
+from gemini_mcp_conformance.talk.conversation import Conversation, from_json, to_json, with_ids
+
+PORTS = 50
+"""Ports whose cases stay; those of the one that has failed longest ago go first."""
+
+
+def folder(target: Target) -> Path:
+    """Where failing conversations with a port are kept for `replay`."""
+    port = json.dumps([target.argv, target.url]).encode("ascii")
+    return _root() / hashlib.sha256(port).hexdigest()[:12]
+
+
+def keep(target: Target, observations: Collection[Observation], is_whole: bool) -> str | None:
+    """Keep what was said, to the byte; a whole run leaves nothing older of the port. Why that cannot be, or None."""
+    place = folder(target)
+    if is_whole:
+        shutil.rmtree(place, ignore_errors=True)
+    if not observations:
+        return None
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for observation in observations:
+            _write(place, observation)
+        for old in sorted(_root().iterdir(), key=os.path.getmtime)[:-PORTS]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        where = f"{str(place)!r}: {error.strerror}"
+        return f"Cases cannot be kept for `replay` in {where}. Set XDG_CACHE_HOME to a directory that can be written."
+    return None
+
+
+def load(name: str, target: Target) -> Conversation:
+    """The case of that file, or of that name among those kept, the port's own first; UsageError when there is none."""
+    path = Path(name) if name.endswith(".json") or os.sep in name else _kept(name, target)
+    try:
+        return from_json(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        raise UsageError(f"There is no case {name!r} in {str(path.parent)!r}. A run that fails keeps one.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"The case {str(path)!r} cannot be used: {error}.") from None
+
+
+def _root() -> Path:
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    return Path(cache, "gemini-mcp-conformance", "cases")
+
+
+def _write(place: Path, observation: Observation) -> None:
+    played = with_ids(observation.conversation, observation.ids)
+    text = json.dumps(to_json(played), indent=2) + "\n"
+    (place / f"{observation.conversation.id}.json").write_text(text, encoding="utf-8")
+
+
+def _kept(name: str, target: Target) -> Path:
+    """The file of that name: the port's own, or the newest of another's."""
+    own = folder(target) / f"{name}.json"
+    others = _root().glob(f"*/{glob.escape(name)}.json")
+    return own if own.exists() else max(others, key=os.path.getmtime, default=own)

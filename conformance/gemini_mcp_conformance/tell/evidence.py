@@ -1,0 +1,55 @@
+"""Evidence: the bytes of a conversation and the fake's journal, as texts that a report can hold. Pure.
+
+The same run must give the same texts, so directories that differ from run to run are replaced by names.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from gemini_mcp_conformance.play.fake.journal import Call
+from gemini_mcp_conformance.tell.report import Evidence, Run
+
+HEAD, TAIL = 1500, 500
+"""Characters that remain of a text that is longer than both together."""
+
+
+def evidence(
+    did: str, sent: Iterable[bytes], received: Iterable[bytes], calls: Iterable[Call], places: Mapping[str, str]
+) -> Evidence:
+    """What the suite did, in a few words, and all that it rests on; `places` maps a directory to its name."""
+    return Evidence(
+        did=did,
+        sent=tuple(shown(line, places) for line in sent),
+        received=tuple(shown(line, places) for line in received),
+        runs=tuple(_run(call, places) for call in calls),
+    )
+
+
+def shown(data: str | bytes, places: Mapping[str, str]) -> str:
+    """`data` as text: bytes that are no UTF-8 as `\\xNN`, places by their names, the middle cut out if it is long."""
+    if isinstance(data, str):
+        data = data.encode("utf-8", "backslashreplace")
+    return _cut(_named(data.decode("utf-8", "backslashreplace"), places))
+
+
+def _run(call: Call, places: Mapping[str, str]) -> Run:
+    return Run(
+        argv=tuple(shown(element, places) for element in call.argv),
+        cwd=shown(call.cwd, places),
+        stdin_kind=call.stdin_kind,
+        stdin=None if call.stdin is None else shown(call.stdin, places),
+        system_file=None if call.system_md is None else shown(call.system_md, places),
+    )
+
+
+def _named(text: str, places: Mapping[str, str]) -> str:
+    if not places:
+        return text
+    longest_first = sorted(places, key=lambda place: (-len(place), place))
+    return re.sub("|".join(map(re.escape, longest_first)), lambda match: places[match[0]], text)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= HEAD + TAIL:
+        return text
+    return f"{text[:HEAD]} […{len(text) - HEAD - TAIL:,} characters left out…] {text[-TAIL:]}"

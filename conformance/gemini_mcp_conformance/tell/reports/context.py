@@ -1,0 +1,83 @@
+"""Context: what a renderer needs besides the report, and the sentences that several renderers share. Pure."""
+
+import re
+from dataclasses import dataclass
+
+from gemini_mcp_conformance.tell.report import CONFORMS, Command, Report, Url
+from gemini_mcp_conformance.tell.reports.printable import one_line
+
+REQUIREMENTS = "spec/requirements.json"
+
+
+@dataclass(frozen=True)
+class Context:
+    """`requirements` is the text of the specification's file of that name; the rest concerns the terminal."""
+
+    requirements: str
+    color: bool = False
+    verbose: bool = False
+
+    def line(self, requirement: str) -> int:
+        """The line of that file which holds the requirement's id; 1 when none does."""
+        match = re.search(rf'"id"\s*:\s*"{re.escape(requirement)}"', self.requirements)
+        return self.requirements.count("\n", 0, match.start()) + 1 if match else 1
+
+    def count(self, profile: str) -> int:
+        """How many requirements of the profile that file holds."""
+        return len(re.findall(rf'"profile"\s*:\s*"{re.escape(profile)}"', self.requirements))
+
+
+CONCLUSIONS = (
+    "The port conforms.",
+    "The port does not conform.",
+    "The run could not begin.",
+    "The run is incomplete.",
+    "The port never answered.",
+    "The suite itself failed.",
+)
+"""By exit code."""
+
+PART_CONFORMS = "What was selected conforms."
+
+
+def conclusion(report: Report, context: Context) -> str:
+    """What the run says about the port, or about the part of it that was looked at."""
+    is_part = len(report.judgements) < context.count(report.profile)
+    return PART_CONFORMS if is_part and report.exit == CONFORMS else CONCLUSIONS[report.exit]
+
+
+def title(report: Report) -> str:
+    """What was tested, by the name that the port gives itself."""
+    if report.port is None:
+        return one_line(target(report))
+    return one_line(f"{report.port.name} {report.port.version}")
+
+
+def target(report: Report) -> str:
+    """How the port was reached."""
+    match report.target:
+        case Command(argv):
+            return " ".join(argv)
+        case Url(url):
+            return url
+
+
+def scores(report: Report) -> str:
+    """How much of it the port meets, in a few words."""
+    must, should = report.score("MUST"), report.score("SHOULD")
+    return f"MUST {must.passed}/{must.applicable}, SHOULD {should.passed}/{should.applicable}"
+
+
+def run_facts(report: Report) -> dict[str, str]:
+    """What the run was, by name; only what is known."""
+    facts = {
+        "Target": target(report),
+        "Profile": report.profile,
+        "Protocol": report.protocol,
+        "Specification": report.spec_version,
+        "Suite": report.suite_version,
+        "Mutants killed": report.mutants and f"{report.mutants.killed}/{report.mutants.total}",
+        "Seed": None if report.seed is None else str(report.seed),
+        "Strict": "yes" if report.strict else None,
+    }
+    return {name: value for name, value in facts.items() if value}

@@ -1,0 +1,67 @@
+"""JUnit XML: one suite per level, one case per requirement; Report in, text out, pure.
+
+Failures are the verdict fail, errors are could-not-run and harness-error, skipped is not-applicable: nothing that was
+not seen to hold looks like a pass.
+"""
+
+import xml.etree.ElementTree as ET
+
+from gemini_mcp_conformance.tell.report import LEVELS, Judgement, Level, Report, Verdict
+from gemini_mcp_conformance.tell.reports.context import Context, run_facts, title
+from gemini_mcp_conformance.tell.reports.printable import printable
+
+KINDS: dict[Verdict, str] = {
+    "fail": "failure",
+    "could-not-run": "error",
+    "harness-error": "error",
+    "not-applicable": "skipped",
+}
+
+
+def render(report: Report, context: Context) -> str:
+    root = ET.Element("testsuites", {"name": title(report), **_counts(report.judgements)})
+    for level in LEVELS:
+        if any(judgement.level == level for judgement in report.judgements):
+            root.append(_suite(report, level))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _suite(report: Report, level: Level) -> ET.Element:
+    judgements = tuple(judgement for judgement in report.judgements if judgement.level == level)
+    suite = ET.Element("testsuite", {"name": level, **_counts(judgements)})
+    properties = ET.SubElement(suite, "properties")
+    for name, value in run_facts(report).items():
+        ET.SubElement(properties, "property", {"name": name, "value": printable(value)})
+    suite.extend(_case(report.profile, judgement) for judgement in judgements)
+    return suite
+
+
+def _case(profile: str, judgement: Judgement) -> ET.Element:
+    area = judgement.id.partition(":")[0]
+    case = ET.Element("testcase", {"name": judgement.id, "classname": f"gemini-mcp.{profile}.{area}"})
+    kind = KINDS.get(judgement.verdict)
+    if kind is not None:
+        attributes = {"message": printable(judgement.message or ""), "type": judgement.verdict}
+        ET.SubElement(case, kind, attributes).text = printable(_details(judgement))
+    return case
+
+
+def _details(judgement: Judgement) -> str:
+    parts = {
+        "": judgement.sentence,
+        "Known: ": judgement.known,
+        "Witness: ": judgement.witness,
+        "Replay: ": judgement.replay,
+    }
+    return "\n".join(f"{name}{text}" for name, text in parts.items() if text)
+
+
+def _counts(judgements: tuple[Judgement, ...]) -> dict[str, str]:
+    kinds = [KINDS.get(judgement.verdict) for judgement in judgements]
+    return {
+        "tests": str(len(kinds)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+        "skipped": str(kinds.count("skipped")),
+    }

@@ -1,0 +1,78 @@
+"""SARIF 2.1.0: a result for every failure, at the line of the specification that is broken. Report in, text out, pure.
+
+What could not run and what the suite did wrong are no results: they are notifications about the run.
+"""
+
+import json
+from collections.abc import Mapping
+
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.tell.report import COULD_BE_JUDGED, Judgement, Level, Report
+from gemini_mcp_conformance.tell.reports.context import REQUIREMENTS, Context
+from gemini_mcp_conformance.tell.reports.printable import printable
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS: Mapping[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
+
+
+def render(report: Report, context: Context) -> str:
+    failures = report.with_verdict("fail")
+    run = {
+        "tool": {"driver": _driver(report)},
+        "invocations": [_invocation(report)],
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(report, judgement, context) for judgement in failures],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _driver(report: Report) -> Json:
+    return {
+        "name": "gemini-mcp-conformance",
+        "semanticVersion": report.suite_version,
+        "rules": [_rule(judgement) for judgement in report.judgements],
+    }
+
+
+def _rule(judgement: Judgement) -> Json:
+    return {
+        "id": judgement.id,
+        "shortDescription": {"text": judgement.sentence},
+        "defaultConfiguration": {"level": LEVELS[judgement.level]},
+    }
+
+
+def _invocation(report: Report) -> Json:
+    unjudged = report.with_verdict("could-not-run", "harness-error")
+    return {
+        "executionSuccessful": report.exit in COULD_BE_JUDGED,
+        "exitCode": report.exit,
+        "toolExecutionNotifications": [_notification(report, judgement) for judgement in unjudged],
+    }
+
+
+def _notification(report: Report, judgement: Judgement) -> Json:
+    return {
+        "associatedRule": {"id": judgement.id},
+        "level": report.severity(judgement),
+        "message": {"text": printable(judgement.message or judgement.verdict)},
+    }
+
+
+def _result(report: Report, judgement: Judgement, context: Context) -> Json:
+    text = "\n".join(filter(None, (judgement.message, judgement.replay and f"Replay: {judgement.replay}")))
+    result: dict[str, Json] = {
+        "ruleId": judgement.id,
+        "ruleIndex": report.judgements.index(judgement),
+        "level": report.severity(judgement),
+        "message": {"text": printable(text)},
+        "locations": [_location(context.line(judgement.id))],
+        "partialFingerprints": {"requirement/v1": judgement.id},
+    }
+    if judgement.known is not None:
+        result["suppressions"] = [{"kind": "external", "justification": printable(judgement.known)}]
+    return result
+
+
+def _location(line: int) -> Json:
+    return {"physicalLocation": {"artifactLocation": {"uri": REQUIREMENTS}, "region": {"startLine": line}}}

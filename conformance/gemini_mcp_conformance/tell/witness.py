@@ -1,0 +1,73 @@
+"""Witness: an exchange or an observation as the few lines that a verdict rests on; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from gemini_mcp.spec.values import Json, items, table
+from gemini_mcp_conformance.see.memo import remembered
+from gemini_mcp_conformance.see.observation import Exchange, Observation, Run
+
+SHORT = 300
+
+
+@remembered
+def of_exchange(exchange: Exchange) -> str:
+    """What was asked, what gemini was given, what was answered."""
+    asked = f"{exchange.label}: {exchange.method} {shown(_without_meta(exchange.params))}"
+    runs = [f"ran gemini {argv_shown(run)}" for run in exchange.runs]
+    runs += [f"listed sessions with gemini {argv_shown(run)}" for run in exchange.listings]
+    answered = f"answered {shown(_body(exchange.answer))}" if exchange.answer else f"no answer ({exchange.silence})"
+    return "; ".join((asked, *runs, answered))
+
+
+def of_observation(observation: Observation) -> str:
+    """How much was said, and how the port ended."""
+    received = sum(1 for _ in observation.received)
+    parts = [f"{observation.conversation.id}: {received} lines received, {len(observation.runs)} runs of gemini"]
+    if observation.exit is not None:
+        parts.append(f"{observation.exit.asked} asked the port to end, exit code {observation.exit.code}")
+    if observation.died is not None:
+        parts.append(f"the port {observation.died}")
+    return "; ".join(parts)
+
+
+def reply(exchange: Exchange, asked: str) -> str:
+    """What the port answered, as the beginning of a complaint."""
+    if exchange.answer is None:
+        return f"The port gave no answer to {asked} ({exchange.silence})"
+    return f"The port answered {asked} with {shown(exchange.answer)}"
+
+
+def argv_shown(run: Run) -> str:
+    """A command line for a reader, its elements apart."""
+    return shown([argument.decode("utf-8", "replace") for argument in run.call.argv])
+
+
+def shown(value: Json) -> str:
+    """JSON for a reader, its middle left out when it is long."""
+    text = json.dumps(_brief(value), ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if len(text) <= SHORT else f"{text[: SHORT // 2]} … {text[-SHORT // 3 :]} ({len(text)} characters)"
+
+
+def bytes_shown(data: bytes) -> str:
+    """Bytes for a reader, as the text that they should be."""
+    return shown(data.decode("utf-8", "backslashreplace"))
+
+
+def _brief(value: Json) -> Json:
+    """The value with the middle of each long text left out, so that megabytes are not written to be cut."""
+    if isinstance(value, str) and len(value) > 3 * SHORT:
+        return f"{value[:SHORT]} … {value[-SHORT:]} ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {key: _brief(item) for key, item in table(value).items()}
+    return [_brief(item) for item in items(value)] if isinstance(value, list | tuple) else value
+
+
+def _body(answer: Mapping[str, Json]) -> Json:
+    return answer.get("result", answer.get("error", answer))
+
+
+def _without_meta(params: Mapping[str, Json]) -> Json:
+    return {key: value for key, value in params.items() if key != "_meta"}

@@ -1,0 +1,40 @@
+"""The specification as records: the one place that opens files below `spec/`. Reads files.
+
+What may live here: the reader, the records that it gives, and the vocabulary of JSON. What a record means is decided by
+the module that uses it.
+"""
+
+from gemini_mcp.errors import OperatorError, SpecError
+from gemini_mcp.spec.reader import (
+    Manifest,
+    Requirement,
+    ServerSpec,
+    ToolSpec,
+    default_root,
+    load_documents,
+    load_manifest,
+    load_released,
+    load_requirements,
+    load_server,
+    read,
+    requirements_text,
+    written_out,
+)
+
+__all__ = [
+    "Manifest",
+    "OperatorError",
+    "Requirement",
+    "ServerSpec",
+    "SpecError",
+    "ToolSpec",
+    "default_root",
+    "load_documents",
+    "load_manifest",
+    "load_released",
+    "load_requirements",
+    "load_server",
+    "read",
+    "requirements_text",
+    "written_out",
+]

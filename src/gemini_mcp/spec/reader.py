@@ -1,0 +1,211 @@
+"""The only reader of `spec/`: a directory of JSON files in, frozen records out. Reads files, once.
+
+A loader for another kind of file is added here, and nowhere else; what the content means is decided by the
+module that uses it.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, cast
+
+from gemini_mcp.errors import OperatorError, SpecError
+from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
+from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec, outcome_spec
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Which specification this is, and which server and protocol revisions it speaks of."""
+
+    version: str
+    server_name: str
+    server_version: str
+    handshake_revisions: tuple[str, ...]
+    stateless_revisions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as `tools/list` serves it."""
+
+    name: str
+    definition: Mapping[str, Json]
+
+    @property
+    def properties(self) -> Mapping[str, Json]:
+        return self.definition["inputSchema"].get("properties", {})
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return tuple(self.definition["inputSchema"].get("required", ()))
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One normative sentence, and where it comes from."""
+
+    id: str
+    profile: str
+    level: str
+    sentence: str
+    source: Mapping[str, str]
+    since: str
+    excluded: str | None
+
+
+@dataclass(frozen=True)
+class ServerSpec:
+    """Everything the server direction needs at run time."""
+
+    manifest: Manifest
+    tools: tuple[ToolSpec, ...]
+    invocation: InvocationSpec
+    outcome: OutcomeSpec
+
+
+def default_root() -> Path:
+    """The specification that belongs to this code: inside an installed package, or beside `src/` in a checkout."""
+    packaged = Path(__file__).parents[1] / "_spec"
+    return packaged if packaged.is_dir() else Path(__file__).parents[3] / "spec"
+
+
+def load_manifest(root: Path | None = None) -> Manifest:
+    """Read which specification lies at `root`."""
+    return _record((root or default_root()) / "manifest.json", _manifest)
+
+
+def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
+    """Read every requirement of both profiles, in the order of the file."""
+    return _record((root or default_root()) / "requirements.json", _requirements)
+
+
+def load_released(version: str, root: Path | None = None) -> tuple[Requirement, ...]:
+    """Read the requirements as that version of the specification had them."""
+    root = root or default_root()
+    path = root / "released" / f"{version}.json"
+    if not path.is_file():
+        known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
+        raise OperatorError(f"There is no released version {version!r}. The specification at {root} has: {known}.")
+    return _record(path, _requirements)
+
+
+def requirements_text(root: Path | None = None) -> str:
+    """The text of the list of requirements, for whoever points at its lines."""
+    path = (root or default_root()) / "requirements.json"
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise SpecError(str(path), str(error)) from None
+
+
+def load_documents(folder: str, root: Path | None = None) -> Mapping[str, Json]:
+    """Read the JSON files of one folder of the specification, such as `server/cases`, by name without suffix."""
+    return {path.stem: read(path) for path in _sorted((root or default_root()) / folder)}
+
+
+def written_out(document: Json) -> Json:
+    """A document with every abbreviated text, `{"repeat": "x", "times": 3}`, at full length."""
+    if isinstance(document, list):
+        return [written_out(value) for value in cast("list[Json]", document)]
+    if not isinstance(document, dict):
+        return document
+    members = cast("dict[str, Json]", document)
+    if members.keys() == {"repeat", "times"}:
+        return members["repeat"] * members["times"]
+    return {name: written_out(value) for name, value in members.items()}
+
+
+def load_server(root: Path | None = None, locale: str | None = None) -> ServerSpec:
+    """Read the server direction of the specification at `root`, its descriptions in `locale`."""
+    root = root or default_root()
+    overlay: Mapping[str, Json] = _overlay(root, locale) if locale else {}
+    tools = tuple(_localised(_record(path, _tool), overlay) for path in _sorted(root / "server/tools"))
+    if not tools:
+        raise SpecError(str(root / "server/tools"), "it holds no tool")
+    return ServerSpec(
+        manifest=load_manifest(root),
+        tools=tools,
+        invocation=_record(root / "server/invocation.json", invocation_spec),
+        outcome=_record(root / "server/outcome.json", outcome_spec),
+    )
+
+
+def read(path: Path) -> Json:
+    """The JSON content of one file of the specification."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise SpecError(str(path), "it does not exist") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise SpecError(str(path), str(error)) from None
+
+
+def _record(path: Path, parse: Callable[[Json], Record]) -> Record:
+    document = read(path)
+    try:
+        return parse(document)
+    except KeyError as error:
+        raise SpecError(str(path), f"it lacks {error}") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise SpecError(str(path), str(error)) from None
+
+
+def _sorted(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.json"), key=lambda path: path.stem)
+
+
+def _manifest(document: Json) -> Manifest:
+    return Manifest(
+        version=document["version"],
+        server_name=document["server"]["name"],
+        server_version=document["server"]["version"],
+        handshake_revisions=tuple(document["protocol"]["handshake"]),
+        stateless_revisions=tuple(document["protocol"]["stateless"]),
+    )
+
+
+def _requirements(document: Json) -> tuple[Requirement, ...]:
+    return tuple(
+        Requirement(
+            id=entry["id"],
+            profile=entry["profile"],
+            level=entry["level"],
+            sentence=entry["sentence"],
+            source=entry["source"],
+            since=entry["since"],
+            excluded=entry.get("excluded"),
+        )
+        for entry in document["requirements"]
+    )
+
+
+def _tool(document: Json) -> ToolSpec:
+    if document["inputSchema"]["type"] != "object":
+        raise ValueError("its inputSchema does not have the type object")
+    return ToolSpec(document["name"], document)
+
+
+def _overlay(root: Path, locale: str) -> Mapping[str, Json]:
+    path = root / "server/locales" / f"{locale}.json"
+    if not path.is_file():
+        known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
+        raise OperatorError(f"There is no locale {locale!r}. The specification at {root} has: {known}.")
+    return read(path)["tools"]
+
+
+def _localised(tool: ToolSpec, overlay: Mapping[str, Json]) -> ToolSpec:
+    texts = overlay.get(tool.name)
+    if texts is None:
+        return tool
+    schema = tool.definition["inputSchema"]
+    properties = {
+        name: {**definition, "description": texts["properties"][name]} if name in texts["properties"] else definition
+        for name, definition in schema.get("properties", {}).items()
+    }
+    localised = {"description": texts["description"], "inputSchema": {**schema, "properties": properties}}
+    return ToolSpec(tool.name, {**tool.definition, **localised})

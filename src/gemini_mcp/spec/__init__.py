@@ -9,8 +9,8 @@ from gemini_mcp.spec.reader import (
     Manifest,
     Requirement,
     ServerSpec,
-    ToolSpec,
     default_root,
+    expanded_requirements,
     load_documents,
     load_manifest,
     load_released,
@@ -18,8 +18,10 @@ from gemini_mcp.spec.reader import (
     load_server,
     read,
     requirements_text,
+    server_spec,
     written_out,
 )
+from gemini_mcp.spec.tools import ToolSpec
 
 __all__ = [
     "Manifest",
@@ -29,6 +31,7 @@ __all__ = [
     "SpecError",
     "ToolSpec",
     "default_root",
+    "expanded_requirements",
     "load_documents",
     "load_manifest",
     "load_released",
@@ -36,5 +39,6 @@ __all__ = [
     "load_server",
     "read",
     "requirements_text",
+    "server_spec",
     "written_out",
 ]

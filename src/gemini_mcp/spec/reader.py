@@ -5,13 +5,15 @@ module that uses it.
 """
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
+from gemini_mcp.spec.families import Subject, expanded, subjects_of, words_of
 from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
+from gemini_mcp.spec.tools import ToolSpec
 from gemini_mcp.spec.values import Json
 from gemini_mcp.spec.wording import OutcomeSpec, outcome_spec
 
@@ -30,24 +32,11 @@ class Manifest:
 
 
 @dataclass(frozen=True)
-class ToolSpec:
-    """A tool as `tools/list` serves it."""
-
-    name: str
-    definition: Mapping[str, Json]
-
-    @property
-    def properties(self) -> Mapping[str, Json]:
-        return self.definition["inputSchema"].get("properties", {})
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        return tuple(self.definition["inputSchema"].get("required", ()))
-
-
-@dataclass(frozen=True)
 class Requirement:
-    """One normative sentence, and where it comes from."""
+    """One normative sentence, and where it comes from.
+
+    `family` is its id before placeholders were filled, and `subject` what they were filled with.
+    """
 
     id: str
     profile: str
@@ -56,6 +45,8 @@ class Requirement:
     source: Mapping[str, str]
     since: str
     excluded: str | None
+    family: str = ""
+    subject: Subject = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -80,8 +71,12 @@ def load_manifest(root: Path | None = None) -> Manifest:
 
 
 def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
-    """Read every requirement of both profiles, in the order of the file."""
-    return _record((root or default_root()) / "requirements.json", _requirements)
+    """Read every requirement of both profiles, in the order of the file, the families expanded."""
+    root = root or default_root()
+    server = load_server(root)
+    subjects = subjects_of(server.tools, server.invocation, server.outcome)
+    words = words_of(server.manifest.server_name, server.manifest.server_version, server.invocation, server.outcome)
+    return _record(root / "requirements.json", lambda document: _requirements(document, subjects, words))
 
 
 def load_released(version: str, root: Path | None = None) -> tuple[Requirement, ...]:
@@ -91,7 +86,7 @@ def load_released(version: str, root: Path | None = None) -> tuple[Requirement, 
     if not path.is_file():
         known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
         raise OperatorError(f"There is no released version {version!r}. The specification at {root} has: {known}.")
-    return _record(path, _requirements)
+    return _record(path, lambda document: _requirements(document["requirements"], None))
 
 
 def requirements_text(root: Path | None = None) -> str:
@@ -135,6 +130,18 @@ def load_server(root: Path | None = None, locale: str | None = None) -> ServerSp
     )
 
 
+def server_spec(documents: Mapping[str, Json]) -> ServerSpec:
+    """The server direction of a specification that is in memory, its documents by path; LookupError, TypeError or
+    ValueError when it is none."""
+    tools = [document for path, document in sorted(documents.items()) if path.startswith("server/tools/")]
+    return ServerSpec(
+        manifest=_manifest(documents["manifest.json"]),
+        tools=tuple(map(_tool, tools)),
+        invocation=invocation_spec(documents["server/invocation.json"]),
+        outcome=outcome_spec(documents["server/outcome.json"]),
+    )
+
+
 def read(path: Path) -> Json:
     """The JSON content of one file of the specification."""
     try:
@@ -169,7 +176,16 @@ def _manifest(document: Json) -> Manifest:
     )
 
 
-def _requirements(document: Json) -> tuple[Requirement, ...]:
+def expanded_requirements(entries: Sequence[Json], server: ServerSpec | None) -> Iterator[tuple[int, Json, Subject]]:
+    """The requirements of a list whose families are about this server, each behind the number of its entry."""
+    if server is None:
+        return expanded(entries, {}, {})
+    manifest = server.manifest
+    words = words_of(manifest.server_name, manifest.server_version, server.invocation, server.outcome)
+    return expanded(entries, subjects_of(server.tools, server.invocation, server.outcome), words)
+
+
+def _requirements(entries: Sequence[Json], server: ServerSpec | None) -> tuple[Requirement, ...]:
     return tuple(
         Requirement(
             id=entry["id"],
@@ -179,8 +195,10 @@ def _requirements(document: Json) -> tuple[Requirement, ...]:
             source=entry["source"],
             since=entry["since"],
             excluded=entry.get("excluded"),
+            family=entries[number]["id"],
+            subject=subject,
         )
-        for entry in document["requirements"]
+        for number, entry, subject in expanded_requirements(entries, server)
     )
 
 

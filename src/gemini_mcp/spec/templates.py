@@ -58,6 +58,7 @@ class FormCase:
 class Refusal:
     """A value that no call may carry."""
 
+    name: str
     sentence: str
     pattern: str | None
     max_bytes: int | None
@@ -109,6 +110,7 @@ class InvocationSpec:
 
     program: str
     rules: Mapping[str, ArgumentRule]
+    refusals: tuple[Refusal, ...]
     everywhere: tuple[Refusal, ...]
     forms: Mapping[str, tuple[FormCase, ...]]
     tools: Mapping[str, ToolTemplate]
@@ -119,7 +121,7 @@ class InvocationSpec:
 
 def invocation_spec(document: Json) -> InvocationSpec:
     """Read the content of `invocation.json`; `KeyError`, `TypeError` or `ValueError` when it is not one."""
-    refusals = {name: _refusal(entry) for name, entry in document["refusals"].items()}
+    refusals = {name: _refusal(name, entry) for name, entry in document["refusals"].items()}
     return InvocationSpec(
         program=document["program"],
         rules={
@@ -130,6 +132,7 @@ def invocation_spec(document: Json) -> InvocationSpec:
             )
             for name, rule in document["arguments"].items()
         },
+        refusals=tuple(refusals.values()),
         everywhere=tuple(refusals[name] for name, entry in document["refusals"].items() if entry.get("everywhere")),
         forms={name: tuple(_form_case(case) for case in cases) for name, cases in document["forms"].items()},
         tools={name: _tool(entry) for name, entry in document["tools"].items()},
@@ -139,8 +142,8 @@ def invocation_spec(document: Json) -> InvocationSpec:
     )
 
 
-def _refusal(entry: Json) -> Refusal:
-    return Refusal(entry["sentence"], entry.get("pattern"), entry.get("maxBytes"))
+def _refusal(name: str, entry: Json) -> Refusal:
+    return Refusal(name, entry["sentence"], entry.get("pattern"), entry.get("maxBytes"))
 
 
 def _form_case(case: Json) -> FormCase:

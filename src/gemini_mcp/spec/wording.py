@@ -12,13 +12,18 @@ from gemini_mcp.spec.values import Json
 
 @dataclass(frozen=True)
 class Sentence:
-    """What the server says of one kind of failure."""
+    """What the server says of one kind of failure.
+
+    `cause` is what a port should name in words of its own, and `names` a pattern that such words match.
+    """
 
     id: str
     when: str
     text: str
     exits: tuple[int, ...]
     stderr: str | None
+    cause: str | None
+    names: str | None
 
 
 @dataclass(frozen=True)
@@ -59,4 +64,12 @@ def outcome_spec(document: Json) -> OutcomeSpec:
 
 
 def _sentence(entry: Json) -> Sentence:
-    return Sentence(entry["id"], entry["when"], entry["sentence"], tuple(entry.get("exit", ())), entry.get("stderr"))
+    return Sentence(
+        id=entry["id"],
+        when=entry["when"],
+        text=entry["sentence"],
+        exits=tuple(entry.get("exit", ())),
+        stderr=entry.get("stderr"),
+        cause=entry.get("cause"),
+        names=entry.get("names"),
+    )

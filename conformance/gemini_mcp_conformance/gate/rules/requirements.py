@@ -6,6 +6,8 @@ A rule about a statement or about what it cites belongs here.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from gemini_mcp.spec import expanded_requirements, server_spec
+from gemini_mcp.spec.families import is_member
 from gemini_mcp_conformance.gate.findings import Finding, Rule
 from gemini_mcp_conformance.gate.positions import Json, Path, is_array, is_object
 from gemini_mcp_conformance.gate.spec_files import SpecFiles
@@ -19,10 +21,20 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z`])")
 _CITING = ("server/cases", "server/scenarios", "host/scenarios")
 
 
-def requirements(spec: SpecFiles) -> list[tuple[Path, Mapping[str, Json]]]:
-    """Every requirement with its path, as far as the file has them."""
+def written(spec: SpecFiles) -> list[tuple[Path, Mapping[str, Json]]]:
+    """Every entry of the file with its path, families as they are written."""
     found = ((("requirements", index), entry) for index, entry in enumerate(spec.entries(FILE, "requirements")))
     return [(path, entry) for path, entry in found if is_object(entry) and isinstance(entry.get("id"), str)]
+
+
+def requirements(spec: SpecFiles) -> list[tuple[Path, Mapping[str, Json]]]:
+    """Every requirement with the path of its entry, families expanded as far as the other files can be read."""
+    entries = spec.entries(FILE, "requirements")
+    try:
+        expanded = expanded_requirements(entries, server_spec(spec.documents))
+        return [(("requirements", number), entry) for number, entry, _ in expanded]
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return written(spec)
 
 
 def removed(spec: SpecFiles) -> Mapping[str, str]:
@@ -41,13 +53,14 @@ def id_form(spec: SpecFiles) -> Iterator[Finding]:
 
 def id_unique(spec: SpecFiles) -> Iterator[Finding]:
     """No two requirements have the same id."""
-    first: dict[str, Path] = {}
-    for path, entry in requirements(spec):
-        if entry["id"] in first:
-            line = spec.position(FILE, (*first[entry["id"]], "id")).line
+    first: dict[tuple[str, str | None], Path] = {}
+    for path, entry in written(spec):
+        key = entry["id"], entry.get("for") if "{" in entry["id"] else None
+        if key in first:
+            line = spec.position(FILE, (*first[key], "id")).line
             message = f"The id {entry['id']!r} is that of line {line} already."
             yield Finding("id-unique", FILE, (*path, "id"), message, "Give this statement another id.")
-        first.setdefault(entry["id"], path)
+        first.setdefault(key, path)
 
 
 def id_removed(spec: SpecFiles) -> Iterator[Finding]:
@@ -187,16 +200,18 @@ def frozen_set(spec: SpecFiles) -> Iterator[Finding]:
     """The list of a released version holds what that version had, and none of its ids has been lost."""
     current = [entry for _, entry in requirements(spec)]
     known = {entry["id"] for entry in current} | set(removed(spec))
+    families = [entry["id"] for _, entry in written(spec) if "for" in entry]
     for file, document in spec.folder("released").items():
         if not is_object(document) or not is_array(document.get("requirements")):
             continue
         yield from _version_of(spec, file, document)
         listed = [str(entry.get("id")) for entry in document["requirements"]]
         for index, name in enumerate(listed):
-            if name not in known:
+            if name not in known and not any(is_member(name, family) for family in families):
                 message = f"{name!r} has gone, but `removed` of {FILE} does not say so."
                 yield Finding("frozen-set", file, ("requirements", index), message, "Add it to `removed`.")
-        for name in _lost(current, set(listed), str(document.get("version"))):
+        alone = [entry for entry in current if not any(is_member(entry["id"], family) for family in families)]
+        for name in _lost(alone, set(listed), str(document.get("version"))):
             message = f"{name!r} claims to be older than this list, which lacks it."
             fix = "Correct its `since`; before the release, run `gemini-mcp-spec freeze`."
             yield Finding("frozen-set", file, ("requirements",), message, fix)

@@ -1,0 +1,252 @@
+"""Families of requirements: one entry becomes a requirement for every tool, argument or exit code it is about. Pure.
+
+A set of subjects is added here when sentences need one that the files can give; what a requirement means is for checks.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from gemini_mcp.spec.templates import Element, Form, FormCase, InvocationSpec, Join, Refusal, ToolTemplate, Value, With
+from gemini_mcp.spec.tools import ToolSpec
+from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec
+
+Subject: TypeAlias = Mapping[str, str]
+"""The values of the placeholders of one requirement."""
+
+Subjects: TypeAlias = Mapping[str, Sequence[Subject]]
+"""The sets that a family can be expanded over, by the name that its `for` gives."""
+
+PLACEHOLDER = re.compile(r"\{([a-zA-Z-]+)\}")
+FAMILY = ("for", "where", "refusal")
+"""What an entry says of its family, and none of its requirements says."""
+
+ANNOTATIONS = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
+"""Keywords of a property's schema that forbid no value of its type."""
+
+
+def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iterator[tuple[int, Json, Subject]]:
+    """Each requirement without placeholders, behind the number of its entry; the first of two equal ids stays."""
+    entries, seen = list(entries), set[str]()
+    claimed = {entry.get("where", entry).get("refusal") for entry in entries}
+    for number, entry in enumerate(entries):
+        for subject in _subjects_of(entry, subjects, claimed):
+            id = PLACEHOLDER.sub(lambda match, subject=subject: kebab(subject[match[1]]), entry["id"])
+            if id not in seen:
+                seen.add(id)
+                sentence = _filled(entry["sentence"], {**words, **subject})
+                own = {key: value for key, value in entry.items() if key not in FAMILY}
+                yield number, {**own, "id": id, "sentence": sentence}, subject
+
+
+def size_of(count: int) -> str:
+    """A number of bytes as people write it: `8 MiB`, `128,000 bytes`."""
+    is_power_of_two = count.bit_count() == 1
+    units = ((1 << 20, "MiB"), (1 << 10, "KiB"))
+    fitting = (f"{count // size} {unit}" for size, unit in units if is_power_of_two and count >= size)
+    return next(fitting, f"{count:,} bytes")
+
+
+def is_member(id: str, family: str) -> bool:
+    """Whether an id is one that the id of a family can become."""
+    parts = PLACEHOLDER.split(family)[::2]
+    return re.fullmatch("[a-z0-9-]+".join(map(re.escape, parts)), id) is not None
+
+
+def kebab(name: str) -> str:
+    """A name as a part of an id: `sessionId` is `session-id`."""
+    return re.sub(r"[^a-z0-9]+", "-", re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)).strip("-")
+
+
+def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: OutcomeSpec) -> Subjects:
+    """Everything that a family can be about."""
+    known = [(tool, invocation.tools[tool.name]) for tool in tools if tool.name in invocation.tools]
+    spoken = _unique(_argument(name) for tool, template in known for name in on_command_line(template, invocation))
+    directories = [_of(tool, template.cwd) for tool, template in known if template.cwd]
+    files = [row for tool, template in known for row in _files(tool, template, invocation)]
+    resuming = [_resumed(tool, template) for tool, template in known if template.resumes]
+    names = {row["tool"] for row in resuming}
+    beginning = [tool.name for tool, template in known if not template.resumes]
+    return {
+        "tool": [{"tool": tool.name, "required": _listed(tool.required)} for tool in tools],
+        "beginning-tool": [{"tool": name} for name in beginning],
+        "resuming-tool": resuming,
+        "resuming-tool-with-default": [row for row in resuming if "default" in row],
+        "property": [row for tool in tools for row in _properties(tool)],
+        "option": [_of(tool, name) for tool, template in known for name in options(template)],
+        "optional-option": [
+            _of(tool, name) for tool, template in known for name in options(template) if name not in tool.required
+        ],
+        "required-argument": _unique(
+            {"argument": row["argument"], "type": row["type"]}
+            for tool in tools
+            for row in _properties(tool)
+            if row["argument"] in tool.required
+        ),
+        "optional-argument": _unique(_argument(name) for tool in tools for name in tool.optional),
+        "restricted-argument": _unique(
+            _argument(name) for tool in tools for name, schema in tool.properties.items() if schema.keys() - ANNOTATIONS
+        ),
+        "spoken-argument": spoken,
+        "shell-argument": _unique([*spoken, *(_argument(row["argument"]) for row in directories)]),
+        "prompt": _unique(_prompts(known, invocation)),
+        "long-prompt": _unique(row for row in _prompts(known, invocation) if "limit" in row),
+        "absent-argument": [
+            {"argument": name, "absent": rule.absent}
+            for name, rule in invocation.rules.items()
+            if rule.absent is not None and any(name in tool.properties for tool in tools)
+        ],
+        "refusal": list(_refusals(tools, invocation)),
+        "directory": directories,
+        "resuming-directory": [row for row in directories if row["tool"] in names],
+        "file": files,
+        "resuming-file": [{**row, "others": _listed(beginning)} for row in files if row["tool"] in names],
+        "exit": [
+            {"exit": str(exit), "cause": sentence.cause or "its cause"}
+            for sentence in outcome.sentences
+            for exit in (sentence.exits if sentence.stderr is None else ())
+        ],
+        "saying": [{"saying": sentence.id} for sentence in outcome.sentences if sentence.stderr is not None],
+    }
+
+
+def words_of(server: str, version: str, invocation: InvocationSpec, outcome: OutcomeSpec) -> Subject:
+    """The words of the specification that any sentence may name."""
+    return {
+        "server": server,
+        "version": version,
+        "program": invocation.program,
+        "text": outcome.answer["text"],
+        "session": outcome.answer["session"],
+        "error": outcome.answer["error"],
+        "warnings": outcome.answer["warnings"],
+        "meta": outcome.meta["session"],
+        "prefix": outcome.prefix,
+        "separator": outcome.separator.strip("\n"),
+        "stderr": size_of(outcome.stderr_bytes),
+        "listing": " ".join((invocation.program, *invocation.listing.argv)),
+        "temporary": invocation.temporary.prefix + "X" * invocation.temporary.random,
+    }
+
+
+def on_command_line(template: ToolTemplate, invocation: InvocationSpec) -> tuple[str, ...]:
+    """The arguments that the command line of a tool can hold, or its stdin."""
+    return tuple(dict.fromkeys(_arguments_in(template.argv, invocation.forms)))
+
+
+def prompts(template: ToolTemplate, invocation: InvocationSpec) -> tuple[str, ...]:
+    """The arguments that gemini takes for words of the prompt: those in a form, or alone behind no flag."""
+    formed = [element for element in template.argv if isinstance(element, Form)]
+    bare = [
+        element
+        for before, element in zip(("", *template.argv), template.argv, strict=False)
+        if isinstance(element, Value) and not (isinstance(before, str) and before.startswith("-"))
+    ]
+    return tuple(dict.fromkeys(_arguments_in((*formed, *bare), invocation.forms)))
+
+
+def options(template: ToolTemplate) -> tuple[str, ...]:
+    """The arguments that become options of gemini, the session apart."""
+    resumed = template.resumes.argument if template.resumes else None
+    bare = [
+        element
+        for before, element in zip(("", *template.argv), template.argv, strict=False)
+        if not isinstance(element, Form | Value) or (isinstance(before, str) and before.startswith("-"))
+    ]
+    return tuple(dict.fromkeys(name for name in _arguments_in(bare, {}) if name != resumed))
+
+
+def _arguments_in(elements: Iterable[Element], forms: Mapping[str, Sequence[FormCase]]) -> Iterator[str]:
+    for element in elements:
+        match element:
+            case str():
+                continue
+            case Value(argument):
+                yield argument
+            case Join(parts):
+                yield from _arguments_in(parts, forms)
+            case With(argument, inner):
+                yield argument
+                yield from _arguments_in(inner, forms)
+            case Form(name):
+                for case in forms.get(name, ()):
+                    yield from _arguments_in(case.argv, forms)
+                    yield from () if case.stdin is None else (case.stdin.argument,)
+
+
+def _subjects_of(entry: Json, subjects: Subjects, claimed: set[str | None]) -> Iterable[Subject]:
+    if "for" not in entry:
+        return ({},)
+    if entry["for"] == "other-refusal":
+        rows = [row for row in subjects["refusal"] if row["refusal"] not in claimed]
+    else:
+        rows = [row for row in subjects[entry["for"]] if entry.get("where", {}).items() <= row.items()]
+    return rows if not rows or PLACEHOLDER.search(entry["id"]) else (_joined(rows),)
+
+
+def _filled(sentence: str, values: Subject) -> str:
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), sentence)
+
+
+def _joined(rows: Sequence[Subject]) -> Subject:
+    """One subject of all, for a sentence that is said once: its names are joined."""
+    names = {name: None for row in rows for name in row}
+    return {name: "` and `".join(dict.fromkeys(row[name] for row in rows if name in row)) for name in names}
+
+
+def _refusals(tools: Sequence[ToolSpec], invocation: InvocationSpec) -> Iterator[Subject]:
+    """The rules that can refuse something, each with the arguments it is about and its limit."""
+    declared = {name for tool in tools for name in tool.properties}
+    given = dict.fromkeys(name for name in (*invocation.rules, *sorted(declared)) if name in declared)
+    for refusal in invocation.refusals:
+        named = [name for name in given if refusal in _rules_for(name, invocation)]
+        if named:
+            limit = {} if refusal.max_bytes is None else {"size": size_of(refusal.max_bytes)}
+            yield {"refusal": refusal.name, "argument": "` or `".join(named), **limit}
+
+
+def _rules_for(name: str, invocation: InvocationSpec) -> tuple[Refusal, ...]:
+    rule = invocation.rules.get(name)
+    return (*invocation.everywhere, *(rule.refusals if rule else ()))
+
+
+def _prompts(known: Iterable[tuple[ToolSpec, ToolTemplate]], invocation: InvocationSpec) -> Iterator[Subject]:
+    for _, template in known:
+        forms = [element.name for element in template.argv if isinstance(element, Form)]
+        limits = [case.longer_than for name in forms for case in invocation.forms.get(name, ()) if case.longer_than]
+        limit = {"limit": str(min(limits)), "size": size_of(min(limits))} if limits else {}
+        yield from ({"argument": name, **limit} for name in prompts(template, invocation))
+
+
+def _files(tool: ToolSpec, template: ToolTemplate, invocation: InvocationSpec) -> Iterator[Subject]:
+    for variable, file in template.env.items():
+        yield {**_of(tool, template.files[file].argument), "file": file, "variable": variable}
+
+
+def _resumed(tool: ToolSpec, template: ToolTemplate) -> Subject:
+    assert template.resumes is not None
+    default = {} if template.resumes.default is None else {"default": template.resumes.default}
+    return {**_of(tool, template.resumes.argument), **default}
+
+
+def _properties(tool: ToolSpec) -> Iterator[Subject]:
+    for name, schema in tool.properties.items():
+        types = schema.get("type", "any type")
+        yield {**_of(tool, name), "type": types if isinstance(types, str) else "` or `".join(types)}
+
+
+def _of(tool: ToolSpec, argument: str) -> Subject:
+    return {"tool": tool.name, "argument": argument}
+
+
+def _argument(name: str) -> Subject:
+    return {"argument": name}
+
+
+def _unique(rows: Iterable[Subject]) -> list[Subject]:
+    return list({tuple(row.items()): row for row in rows}.values())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return "` and `".join(names) or "nothing"

@@ -1,8 +1,9 @@
 """Checks the arguments of a call against the tool's input schema: a tool and its arguments in, or an error. Pure.
 
-Only keywords that describe a single value belong here; a schema that needs more is checked by nobody but its author.
+The keywords that most schemas use are checked here, with a sentence for each; `jsonschema` checks every other.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -36,6 +37,11 @@ BOUNDS: Mapping[str, tuple[str, Callable[[Json, Json], bool]]] = {
     "maximum": ("{} or less", lambda value, bound: not _is_number(value) or value <= bound),
 }
 
+KNOWN = frozenset(
+    {*BOUNDS, "type", "properties", "required", "title", "description", "default", "examples", "deprecated", "$schema"}
+)
+"""Keywords that are checked here, and those that forbid nothing."""
+
 
 def check(tool: ToolSpec, arguments: Mapping[str, Json]) -> None:
     """Raise `CallerError` for the first argument that is missing or not what its schema says; others are ignored."""
@@ -44,12 +50,31 @@ def check(tool: ToolSpec, arguments: Mapping[str, Json]) -> None:
             _check_value(name, schema, arguments[name])
         elif name in tool.required:
             raise CallerError("argument-missing", {"argument": name, "expected": expected(schema)})
+    if not _is_simple(tool.definition["inputSchema"]):
+        _check_whole(tool.definition["inputSchema"], arguments)
 
 
 def expected(schema: Mapping[str, Json]) -> str:
     """What a value should be, in words: `a string`."""
     types = _types(schema)
     return " or ".join(_with_article(name) for name in types) if types else "a value"
+
+
+def _is_simple(schema: Mapping[str, Json]) -> bool:
+    """Whether `check` knows every keyword of a tool's schema, so that the start need not wait for `jsonschema`."""
+    named = [schema, *schema.get("properties", {}).values()]
+    return all(isinstance(one, dict) and one.keys() <= KNOWN for one in named)
+
+
+def _check_whole(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> None:
+    import jsonschema  # Importing it takes as long as the rest of a start.
+
+    validator: Json = jsonschema.Draft202012Validator(schema)
+    error: Json = next(validator.iter_errors(arguments), None)
+    if error is not None:
+        name = str(error.absolute_path[0]) if error.absolute_path else ", ".join(arguments)
+        wanted = f"what `{error.validator}` asks for, {json.dumps(error.validator_value, ensure_ascii=False)}"
+        raise CallerError("argument-value", {"argument": name, "expected": wanted})
 
 
 def _check_value(name: str, schema: Mapping[str, Json], value: Json) -> None:

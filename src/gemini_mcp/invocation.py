@@ -3,6 +3,7 @@
 What a tool's arguments become is said by `invocation.json`; this module only interprets its templates.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from gemini_mcp.arguments import check
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec
 from gemini_mcp.spec.templates import Element, Form, FormCase, InvocationSpec, Join, Refusal, ToolTemplate, Value, With
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, is_array, texts_in
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,10 @@ def _refuse(given: Mapping[str, Json], spec: InvocationSpec) -> None:
     for name, value in given.items():
         rule = spec.rules.get(name)
         for refusal in (*spec.everywhere, *(rule.refusals if rule else ())):
-            if isinstance(value, str) and _applies(refusal, value):
-                fields = {"argument": name, "bytes": str(_size(value))}
-                raise CallerError("refused", fields, refusal.sentence)
+            for text in texts_in(value):
+                if _applies(refusal, text):
+                    fields = {"argument": name, "bytes": str(_size(text))}
+                    raise CallerError("refused", fields, refusal.sentence)
 
 
 def _applies(refusal: Refusal, value: str) -> bool:
@@ -85,6 +87,9 @@ def _present(given: Mapping[str, Json], spec: InvocationSpec) -> dict[str, Json]
 
 
 def _is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
+    """Null, `false` and an empty array ask for nothing; a text does when its rule says so."""
+    if value is None or value is False or value == []:
+        return True
     rule = spec.rules.get(name)
     return (
         rule is not None
@@ -119,7 +124,7 @@ def _fill(
         env={variable: file for variable, file in template.env.items() if file in files},
         resumes=resumes,
         resumes_by_id=resumes is not None and template.resumes is not None and resumes != template.resumes.default,
-        private=tuple(values[name] for name in template.private if name in values),
+        private=tuple(text for name in template.private if name in values for text in texts_in(values[name])),
     )
 
 
@@ -143,11 +148,16 @@ def _expand(element: Element, values: Mapping[str, Json], forms: Mapping[str, Fo
     match element:
         case str():
             return (element,)
+        case Value(argument) if is_array(items := values.get(argument)):
+            return tuple(text_of(item) for item in items)
         case Value():
             text = _text(element, values)
             return () if text is None else (text,)
         case Join(parts):
             return ("".join(part if isinstance(part, str) else _text(part, values) or "" for part in parts),)
+        case With(argument, elements) if is_array(items := values.get(argument)):
+            each = (_elements(elements, {**values, argument: item}, forms) for item in items)
+            return tuple(text for texts in each for text in texts)
         case With(argument, elements):
             return _elements(elements, values, forms) if argument in values else ()
         case Form(name):
@@ -157,7 +167,17 @@ def _expand(element: Element, values: Mapping[str, Json], forms: Mapping[str, Fo
 
 def _text(value: Value, values: Mapping[str, Json]) -> str | None:
     found = values.get(value.argument, value.default)
-    return found if found is None or isinstance(found, str) else str(found)
+    return None if found is None else text_of(found)
+
+
+def text_of(value: Json) -> str:
+    """A value as an element of a command line: a text as it is, an array with commas, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if is_array(value):
+        return ",".join(map(text_of, value))
+    is_whole = isinstance(value, float) and value.is_integer()
+    return json.dumps(int(value) if is_whole else value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _size(text: str) -> int:

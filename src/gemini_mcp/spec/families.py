@@ -62,7 +62,7 @@ def kebab(name: str) -> str:
 def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: OutcomeSpec) -> Subjects:
     """Everything that a family can be about."""
     known = [(tool, invocation.tools[tool.name]) for tool in tools if tool.name in invocation.tools]
-    spoken = _unique(_argument(name) for tool, template in known for name in on_command_line(template, invocation))
+    spoken = _unique(_argument(name) for _, template in known for name in on_command_line(template, invocation))
     directories = [_of(tool, template.cwd) for tool, template in known if template.cwd]
     files = [row for tool, template in known for row in _files(tool, template, invocation)]
     resuming = [_resumed(tool, template) for tool, template in known if template.resumes]

@@ -74,9 +74,7 @@ def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
     """Read every requirement of both profiles, in the order of the file, the families expanded."""
     root = root or default_root()
     server = load_server(root)
-    subjects = subjects_of(server.tools, server.invocation, server.outcome)
-    words = words_of(server.manifest.server_name, server.manifest.server_version, server.invocation, server.outcome)
-    return _record(root / "requirements.json", lambda document: _requirements(document, subjects, words))
+    return _record(root / "requirements.json", lambda document: _requirements(document["requirements"], server))
 
 
 def load_released(version: str, root: Path | None = None) -> tuple[Requirement, ...]:
@@ -87,6 +85,12 @@ def load_released(version: str, root: Path | None = None) -> tuple[Requirement, 
         known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
         raise OperatorError(f"There is no released version {version!r}. The specification at {root} has: {known}.")
     return _record(path, lambda document: _requirements(document["requirements"], None))
+
+
+def load_former_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
+    """Read the requirements of every released version."""
+    folder = (root or default_root()) / "released"
+    return tuple(each for path in _sorted(folder) for each in load_released(path.stem, folder.parent))
 
 
 def requirements_text(root: Path | None = None) -> str:

@@ -5,7 +5,7 @@ This is the one vocabulary for JSON in every package. Only what is true of any J
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard, cast
 
 Json: TypeAlias = Any
@@ -56,3 +56,11 @@ def is_object(value: Json) -> TypeGuard[Mapping[str, Json]]:
 def is_array(value: Json) -> TypeGuard[Sequence[Json]]:
     """Whether the value is an array."""
     return isinstance(value, list)
+
+
+def texts_in(value: Json) -> Iterator[str]:
+    """Every text that a value is or holds, the names of members included."""
+    if isinstance(value, str):
+        yield value
+    for inner in (*table(value), *table(value).values(), *items(value)):
+        yield from texts_in(inner)

@@ -12,7 +12,18 @@ from fnmatch import fnmatchcase
 from gemini_mcp.arguments import check
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec
-from gemini_mcp.spec.templates import Element, Form, FormCase, InvocationSpec, Join, Refusal, ToolTemplate, Value, With
+from gemini_mcp.spec.templates import (
+    Element,
+    Form,
+    FormCase,
+    InvocationSpec,
+    Join,
+    Refusal,
+    ToolTemplate,
+    Value,
+    With,
+    argument_of,
+)
 from gemini_mcp.spec.values import Json, is_array, texts_in
 
 
@@ -112,7 +123,7 @@ def _fill(
     template: ToolTemplate, spec: InvocationSpec, values: Mapping[str, Json], flags: tuple[str, ...]
 ) -> Invocation:
     used = [element.name for element in template.argv if isinstance(element, Form)]
-    forms = {name: _choose(spec.forms[name], values.get(name)) for name in used}
+    forms = {name: _choose(spec.forms[name], values) for name in used}
     files = {name: text for name, value in template.files.items() if (text := _text(value, values)) is not None}
     resumes = _text(template.resumes, values) if template.resumes else None
     stdin = [form.stdin for form in forms.values() if form and form.stdin]
@@ -128,7 +139,8 @@ def _fill(
     )
 
 
-def _choose(cases: tuple[FormCase, ...], text: Json) -> FormCase | None:
+def _choose(cases: tuple[FormCase, ...], values: Mapping[str, Json]) -> FormCase | None:
+    text = values.get(argument_of(cases) or "")
     return next((case for case in cases if isinstance(text, str) and _fits(case, text)), None)
 
 

@@ -200,14 +200,14 @@ def test_the_system_file_is_kept_with_its_modes(fake: Fake, tmp_path: Path, shel
     file.chmod(0o600)
     run(fake, shell=shell, GEMINI_SYSTEM_MD=str(file))
     call = only_call(fake)
-    assert (call.system_md, call.system_md_path) == (b"\xff\0be brief\n\n", str(file))
-    assert (call.system_md_mode, call.system_dir_mode) == (0o600, 0o700)
+    assert (call.file.content, call.file.path) == (b"\xff\0be brief\n\n", str(file))
+    assert (call.file.mode, call.file.directory_mode) == (0o600, 0o700)
 
 
 def test_a_system_file_that_is_missing_has_a_path_only(fake: Fake) -> None:
     assert run(fake, GEMINI_SYSTEM_MD="/nowhere/SYSTEM.md") == b"hello\n"
     call = only_call(fake)
-    assert (call.system_md, call.system_md_path, call.system_md_mode) == (None, "/nowhere/SYSTEM.md", None)
+    assert (call.file.content, call.file.path, call.file.mode) == (None, "/nowhere/SYSTEM.md", None)
 
 
 def test_sixteen_calls_at_once_are_sixteen_entries(fake: Fake) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gemini_mcp_conformance.see.understanding import (
-    STDIN_LIMIT,
+    PROGRAM,
     Other,
     Understood,
     UsageError,
@@ -19,6 +19,7 @@ from gemini_mcp_conformance.see.understanding import (
     understand,
 )
 
+STDIN_LIMIT = PROGRAM["stdinLimit"]
 MEASURED = Path(__file__).parent.parent / "data" / "real_cli_argv.json"
 CASES: list[dict[str, Any]] = json.loads(MEASURED.read_text(encoding="utf-8"))["cases"]
 
@@ -52,9 +53,9 @@ def test_every_measured_case_is_used() -> None:
 def test_a_prompt_is_understood_as_measured(case: Mapping[str, Any]) -> None:
     understood = asked(*argv_of(case))
     assert effective_prompt(understood, stdin_of(case)) == case["prompt"]
-    assert (understood.model, understood.resume) == (case.get("model"), case.get("resume"))
+    assert (understood.values.get("model"), understood.values.get("resume")) == (case.get("model"), case.get("resume"))
     if case["prompt"] is not None:
-        assert understood.output_format == case["format"]
+        assert understood.values["output-format"] == case["format"]
 
 
 @pytest.mark.parametrize("case", cases_with("other"))
@@ -74,22 +75,23 @@ def test_what_is_refused_is_refused_for_the_measured_reason(case: Mapping[str, A
 )
 def test_every_spelling_of_a_model_is_the_same_model(spelling: tuple[str, ...]) -> None:
     assert asked("hi", *spelling) == asked(*spelling, "hi")
-    assert asked("hi", *spelling).model == "x"
+    assert asked("hi", *spelling).values["model"] == "x"
 
 
 @pytest.mark.parametrize("spelling", [("-r", "a b"), ("-r=a b",), ("--resume", " a b"), ("--resume='a b'",)])
 def test_every_spelling_of_a_session_is_the_same_session(spelling: tuple[str, ...]) -> None:
-    assert asked(*spelling, "-o", "json", "hi").resume == "a b"
+    assert asked(*spelling, "-o", "json", "hi").values["resume"] == "a b"
 
 
 @pytest.mark.parametrize("argv", [("-o", "json", "-r"), ("-r", "-o", "json"), ("--resume", "--", "x")])
 def test_a_session_without_a_value_is_the_latest(argv: tuple[str, ...]) -> None:
-    assert asked(*argv).resume == "latest"
+    assert asked(*argv).values["resume"] == "latest"
 
 
 def test_harmless_flags_are_told_apart() -> None:
     argv = ("--skip-trust", "--approvalMode", "default", "hi", "--no-sandbox", "-e=a", "-e", "b", "--debug", "true")
-    assert asked(*argv).other == {
+    assert asked(*argv).values == {
+        "output-format": "text",
         "skip-trust": True,
         "approval-mode": "default",
         "sandbox": False,
@@ -107,7 +109,7 @@ def test_a_flag_without_its_value_takes_the_prompt() -> None:
 
 
 def test_a_key_ends_with_its_line() -> None:
-    assert asked("--model\nignored", "hi", "there") == Understood("there", "hi", None, "text")
+    assert asked("--model\nignored", "hi", "there") == Understood("there", {"model": "hi", "output-format": "text"})
 
 
 def test_bytes_that_are_no_text_become_replacement_characters() -> None:

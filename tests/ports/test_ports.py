@@ -184,7 +184,7 @@ def test_every_odd_port_serves_a_call_and_leaves_nothing(
     assert text == " Päris\n{}"
     client.call(4, "chat-reply", prompt="mcp", cwd=str(tmp_path))
     assert [asked(call) for call in fake.calls()] == [("- x\n\u2028 {}", "m 1", None), ("mcp", None, "latest")]
-    assert [(call.system_md, call.cwd) for call in fake.calls()][1] == (None, str(tmp_path))
+    assert [(call.file.content, call.cwd) for call in fake.calls()][1] == (None, str(tmp_path))
     for identity in (5, 6):
         arguments = {"prompt": "x", "systemPrompt": "y"}
         client.send({"id": identity, "method": "tools/call", "params": {"name": "chat", "arguments": arguments}})
@@ -226,9 +226,9 @@ def test_the_correct_port_returns_the_answer_and_the_session(start: Start, fake:
     assert result == {"content": [{"type": "text", "text": " Päris\n"}], "_meta": {"sessionId": SESSION}}
     (call,) = fake.calls()
     assert understand(call.argv) == Understood("- Where?\n", "m", None, "json")
-    assert (call.system_md, call.system_md_mode, call.stdin) == ("Be brief. é".encode(), 0o600, None)
-    assert call.system_md_path is not None
-    assert not Path(call.system_md_path).parent.exists()
+    assert (call.file.content, call.file.mode, call.stdin) == ("Be brief. é".encode(), 0o600, None)
+    assert call.file.path
+    assert not Path(call.file.path).parent.exists()
 
 
 def test_the_correct_port_sends_a_long_prompt_through_stdin(start: Start, fake: Fake) -> None:

@@ -33,11 +33,11 @@ def load(server: Server, case: Json) -> None:
 
 def seen(call: Call, case: Json) -> Json:
     """What gemini saw of a call, as a case writes it."""
-    env = {"GEMINI_SYSTEM_MD": "{files}/SYSTEM.md"} if call.system_md_path else {}
+    env = {"GEMINI_SYSTEM_MD": "{files}/SYSTEM.md"} if call.file.path else {}
     parts = {
         "argv": ["gemini", *(os.fsdecode(element) for element in call.argv)],
         "env": env,
-        "files": {"SYSTEM.md": (call.system_md or b"").decode()} if env else {},
+        "files": {"SYSTEM.md": (call.file.content or b"").decode()} if env else {},
         "stdin": (call.stdin or b"").decode(),
         "cwd": case["invocation"].get("cwd") and call.cwd,
     }
@@ -120,8 +120,8 @@ def test_a_system_prompt_replaces_that_of_the_operator_for_its_call_only(furnish
     furnished.chat(systemPrompt="be brief")
     furnished.chat()
     first, second = furnished.fake.calls()[-2:]
-    assert first.system_md == b"be brief"
-    assert second.system_md_path == "/operator.md"
+    assert first.file.content == b"be brief"
+    assert second.file.path == "/operator.md"
 
 
 @pytest.mark.requirement("error:secrets", "error:prompt", "error:stderr", "error:session-id")
@@ -174,10 +174,10 @@ def test_a_system_prompt_lies_in_a_private_file_while_gemini_runs(server: Server
     server.fake.load([play({"release": "end"}, answer(PARIS))])
     call_id = server.start(tool, prompt="hello", systemPrompt="a\r\nb ü \ufeff\n ")
     (call,) = server.fake.wait_for_calls(1, 10)
-    assert call.system_md_path is not None
-    path = Path(call.system_md_path)
-    assert path.read_bytes() == call.system_md == "a\r\nb ü \ufeff\n ".encode()
-    assert (call.system_md_mode, call.system_dir_mode) == (0o600, 0o700)
+    assert call.file.path
+    path = Path(call.file.path)
+    assert path.read_bytes() == call.file.content == "a\r\nb ü \ufeff\n ".encode()
+    assert (call.file.mode, call.file.directory_mode) == (0o600, 0o700)
     assert (path.name, path.parent.parent) == ("SYSTEM.md", server.place.tmp)
     assert len(path.parent.name) == len("gemini-mcp-XXXXXX")
     server.fake.release("end")
@@ -191,9 +191,9 @@ def test_no_call_sees_the_system_prompt_of_another(server: Server) -> None:
     ids = [server.start("chat", prompt=name, systemPrompt=f"be {name}") for name in "ab"]
     ids.append(server.start("chat", prompt="c"))
     calls = {call.argv[0]: call for call in server.fake.wait_for_calls(3, 10)}
-    assert {prompt: call.system_md for prompt, call in calls.items()} == {b"a": b"be a", b"b": b"be b", b"c": None}
-    assert len({call.system_md_path for call in calls.values()}) == 3
-    assert calls[b"c"].system_md_path is None
+    assert {prompt: call.file.content for prompt, call in calls.items()} == {b"a": b"be a", b"b": b"be b", b"c": None}
+    assert len({call.file.path for call in calls.values()}) == 3
+    assert calls[b"c"].file.path == ""
     server.fake.release("end")
     for id in ids:
         server.answer(id)

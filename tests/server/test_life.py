@@ -230,8 +230,8 @@ def test_what_a_killed_server_left_is_swept_and_nothing_else(place: Place) -> No
     other, killed = place.start(), place.start()
     _, kept = running(other, {"hang": True})
     _, lost = running(killed, {"hang": True})
-    assert kept.system_md_path is not None
-    assert lost.system_md_path is not None
+    assert kept.file.path
+    assert lost.file.path
     killed.kill(signal.SIGKILL)
     strangers = place.tmp / "gemini-mcp-strang", place.tmp / "gemini-mcp-linked", place.tmp / "gemini-mcp-a-file"
     strangers[0].mkdir()
@@ -242,11 +242,11 @@ def test_what_a_killed_server_left_is_swept_and_nothing_else(place: Place) -> No
     marked = place.tmp / "gemini-mcp-marked"
     marked.mkdir()
     (marked / ".gemini-mcp-server").symlink_to(place.root / "target/.gemini-mcp-server")
-    left = {*place.left()} - {Path(lost.system_md_path).parent.name}
+    left = {*place.left()} - {Path(lost.file.path).parent.name}
     # This transport sweeps before it tells that it listens.
     with place.listening("http"):
         assert set(place.left()) == left
-    assert Path(kept.system_md_path).read_text(encoding="utf-8") == "be brief"
+    assert Path(kept.file.path).read_text(encoding="utf-8") == "be brief"
     assert (place.root / "target/.gemini-mcp-server").exists()
 
 

@@ -6,44 +6,24 @@ Only what binds every port is here. Where ports may differ the answer is None, a
 from __future__ import annotations
 
 import base64
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
-from gemini_mcp.spec.values import Json, is_unicode
+from gemini_mcp.spec.values import Json, is_unicode, texts_in
+from gemini_mcp_conformance.judge.reading import Reading, read
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.see.reading import Reading, read
+from gemini_mcp_conformance.spec import schema
+from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size
+from gemini_mcp_conformance.spec.specification import Heard
 
-TOOLS = ("chat", "chat-reply")
-OPTIONAL = ("model", "sessionId", "cwd", "systemPrompt")
-PROMPT_LIMIT = 8 * 1024 * 1024
-ARGUMENT_LIMIT = 128_000
-"""Bytes of the longest prompt that every port serves."""
 WORD = 4096
-"""Bytes of a model or a session id that no operating system finds too long."""
-
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-
-RECENT = 32
-"""Texts of which is remembered what was found, since many checks ask; some are megabytes."""
+"""Bytes of a name or an id that no operating system finds too long."""
 
 Fate = Literal["served", "refused", "either"]
 """What becomes of the arguments: gemini must run, must not run, or the port may choose."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What gemini must be given by a call that is served."""
-
-    prompt: str
-    model: str | None
-    resume: str | None
-    system: str | None
-    cwd: str | None
 
 
 @dataclass(frozen=True)
@@ -69,10 +49,15 @@ class Answer:
     session: str | None
 
 
+def is_call(exchange: Exchange) -> bool:
+    """Whether it is a call of a tool that the specification names."""
+    return exchange.tool in exchange.spec.names
+
+
 @remembered
 def fate(exchange: Exchange) -> Fate:
     """Whether the call must reach gemini, by its arguments alone."""
-    if exchange.tool not in TOOLS or not is_object(exchange) or faults(exchange):
+    if not is_call(exchange) or not is_object(exchange) or faults(exchange):
         return "refused"
     return "either" if exchange.gemini != "present" or any(_choices(exchange)) else "served"
 
@@ -82,58 +67,90 @@ def is_object(exchange: Exchange) -> bool:
     return isinstance(exchange.params.get("arguments", {}), Mapping)
 
 
+@remembered
+def schema_faults(exchange: Exchange) -> Mapping[str, schema.Fault]:
+    """The arguments that the tool's schema forbids, and why."""
+    return schema.faults(exchange.spec.tools[exchange.tool or ""], exchange.arguments) if is_call(exchange) else {}
+
+
 def faults(exchange: Exchange) -> tuple[str, ...]:
     """The arguments for which every port refuses the call."""
-    given = exchange.arguments
-    wrong = [name for name in declared(exchange) if name in given and not isinstance(given[name], str)]
-    certain = [name for name in wrong if name == "prompt" or given[name] is not None]
-    missing = [] if "prompt" in given else ["prompt"]
-    return (*missing, *certain, *(["cwd"] if exchange.cwd in ("missing", "file") else []))
+    found = schema_faults(exchange)
+    required = exchange.spec.tools[exchange.tool or ""].required if is_call(exchange) else ()
+    certain = [name for name, fault in found.items() if fault != "null" or name in required]
+    directory = exchange.spec.directory(exchange.tool or "") if is_call(exchange) else None
+    wrong = [directory] if directory and exchange.cwd in ("missing", "file") else []
+    return (*certain, *(name for name in wrong if name not in certain))
 
 
-def declared(exchange: Exchange) -> Sequence[str]:
+def declared(exchange: Exchange) -> tuple[str, ...]:
     """The arguments that the specification names for the tool."""
-    return [name for name in ("prompt", *OPTIONAL) if name != "sessionId" or exchange.tool == "chat-reply"]
+    return tuple(exchange.spec.tools[exchange.tool or ""].properties) if is_call(exchange) else ()
 
 
-def is_settled(name: str, value: Json) -> bool:
-    """Whether every port must serve an argument of this value, and in one way."""
-    return isinstance(value, str) and _is_settled(name, value)
+def is_prompt(exchange: Exchange, name: str) -> bool:
+    return is_call(exchange) and exchange.spec.prompt(exchange.tool or "") == name
 
 
-@lru_cache(RECENT)
-def _is_settled(name: str, value: str) -> bool:
-    if not value or "\0" in value or not is_unicode(value):
+def prompt_of(exchange: Exchange) -> str | None:
+    """The text of the argument that reaches the model."""
+    value = exchange.arguments.get(exchange.spec.prompt(exchange.tool or "") or "") if is_call(exchange) else None
+    return value if isinstance(value, str) else None
+
+
+def session_of(exchange: Exchange) -> str | None:
+    """The text of the argument that names a session."""
+    value = exchange.arguments.get(exchange.spec.session(exchange.tool or "") or "") if is_call(exchange) else None
+    return value if isinstance(value, str) else None
+
+
+def resumes(exchange: Exchange) -> bool:
+    """Whether its tool resumes a session."""
+    return is_call(exchange) and exchange.spec.session(exchange.tool or "") is not None
+
+
+def is_settled(exchange: Exchange, name: str) -> bool:
+    """Whether every port must serve the value that an argument has, and in one way."""
+    return name in settled(exchange)
+
+
+@remembered
+def settled(exchange: Exchange) -> frozenset[str]:
+    """The arguments whose values every port must serve, and in one way."""
+    return frozenset(name for name in declared(exchange) if name in exchange.arguments and _is_settled(exchange, name))
+
+
+def _is_settled(exchange: Exchange, name: str) -> bool:
+    value, spec = exchange.arguments[name], exchange.spec
+    if is_absent(name, value, spec.invocation) or refusals(name, value, spec.invocation):
         return False
-    if name == "prompt":
-        return size(value) <= ARGUMENT_LIMIT
-    if name in ("model", "sessionId"):
-        return not value.startswith("-") and value == value.strip() and not CONTROL.search(value) and size(value) < WORD
-    return bool(value.strip())
+    if not all(text and "\0" not in text and is_unicode(text) for text in texts_in(value)):
+        return False
+    tool = exchange.tool or ""
+    if is_prompt(exchange, name):
+        return all(size(text) <= spec.limit for text in texts_in(value))
+    if name in spec.spoken(tool):
+        return all(text == text.strip() and size(text) < WORD for text in texts_in(value))
+    return True
 
 
-@lru_cache(RECENT)
-def size(text: str) -> int:
-    """Bytes of the text in UTF-8."""
-    return len(text.encode("utf-8", "replace"))
+@remembered
+def specified(exchange: Exchange) -> Specified | None:
+    """What the call becomes; None for one that no port may serve."""
+    return None if fate(exchange) == "refused" else exchange.spec.specified(exchange.tool or "", exchange.arguments)
 
 
-def wanted(exchange: Exchange) -> Wanted | None:
-    """What gemini must be given; None for a call that must be served by no port."""
-    if fate(exchange) == "refused":
-        return None
-    given: Mapping[str, str] = {
-        name: value for name, value in exchange.arguments.items() if isinstance(value, str) and value
-    }
-    resume = None if exchange.tool == "chat" else given.get("sessionId", "latest").strip()
-    system = given.get("systemPrompt")
-    return Wanted(
-        prompt=given.get("prompt", ""),
-        model=given.get("model"),
-        resume=resume,
-        system=system if system and system.strip() else None,
-        cwd=given.get("cwd"),
-    )
+@remembered
+def heard(exchange: Exchange) -> object:
+    """What gemini must understand of the call: a Heard, or what else it makes of the specified command line."""
+    call = specified(exchange)
+    return None if call is None else exchange.spec.heard(call)
+
+
+def wanted(exchange: Exchange) -> Heard | None:
+    """The prompt and the options that gemini must understand; None when it must understand none."""
+    found = heard(exchange)
+    return found if isinstance(found, Heard) else None
 
 
 def ending(script: Script) -> Ending:
@@ -147,8 +164,8 @@ def ending(script: Script) -> Ending:
         elif kind.endswith("Base64"):
             streams[kind.removesuffix("Base64")] += base64.b64decode(value)
         elif kind == "fill":
-            text, size = _text(value["text"]).encode(), value["bytes"]
-            streams[value["stream"]] += (text * (size // len(text) + 1))[:size]
+            text, length = _text(value["text"]).encode(), value["bytes"]
+            streams[value["stream"]] += (text * (length // len(text) + 1))[:length]
         elif kind == "child":
             leaves = True
         elif kind in ("exit", "signal", "hang"):
@@ -172,7 +189,7 @@ def reading(exchange: Exchange) -> Reading | None:
         return None
     if end.exit != 0:
         return Reading("error", "signal" if end.exit is None else "exit")
-    return read(end.stdout)
+    return read(end.stdout, exchange.spec.outcome.answer)
 
 
 def answer(exchange: Exchange) -> Answer | None:
@@ -190,10 +207,8 @@ def succeeded(exchange: Exchange) -> bool:
 
 def _choices(exchange: Exchange) -> Iterator[bool]:
     """For each argument whether ports may refuse it or serve it."""
-    names = declared(exchange)
     yield exchange.cwd in ("relative", "unknown")
-    for name, value in exchange.arguments.items():
-        yield name not in names or not is_settled(name, value)
+    yield not settled(exchange).issuperset(exchange.arguments)
 
 
 def _ended(streams: Mapping[str, bytearray], kind: str, value: Json, leaves: bool) -> Ending:

@@ -1,7 +1,8 @@
 """Registry: the checks by the requirement they decide, each a pure function with the selector of what it can judge.
 
-A check returns complaints about one exchange, or one observation; none is a pass. It raises Spared where the
+A check returns complaints about one exchange, or one observation; none is a pass. It raises NotApplicable where the
 requirement does not bind the port. To add one, decorate a function in `checks/`; importing its module registers it.
+A check of a family, such as `tools:{tool}`, is given the subject of each requirement as well.
 """
 
 from __future__ import annotations
@@ -9,15 +10,23 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
+from gemini_mcp.spec import Requirement
+from gemini_mcp.spec.families import Subject
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 
-Complaints = list[str]
-OfExchange = Callable[[Exchange], Complaints]
-OfObservation = Callable[[Observation], Complaints]
+Complaints: TypeAlias = list[str]
+OfExchange: TypeAlias = Callable[[Exchange], Complaints]
+OfObservation: TypeAlias = Callable[[Observation], Complaints]
+Function: TypeAlias = Callable[..., Complaints]
+
+About: TypeAlias = Literal["", "prompt", "options", "session", "text", "file", "directory", "process", "stderr", "list"]
+"""What a complaint is about: two checks that complain about the same thing of one exchange have seen one fault."""
 
 
-class Spared(Exception):
+class NotApplicable(Exception):
     """The requirement does not bind the port, for what was observed; the sentence says why."""
 
 
@@ -31,58 +40,79 @@ class Check:
     requirement: str
     name: str
     sentence: str
+    about: str
     exchange: tuple[Callable[[Exchange], bool], OfExchange] | None = None
     observation: tuple[Callable[[Observation], bool], OfObservation] | None = None
     anyway: bool = False
 
 
-_CHECKS: dict[str, Check] = {}
+@dataclass(frozen=True)
+class _Rule:
+    """A registered function, for every requirement of a family."""
+
+    family: str
+    function: Function
+    judges: Callable[..., bool]
+    is_of_exchange: bool
+    anyway: bool
+    about: str
+
+    def bound(self, requirement: Requirement) -> Check:
+        """The check of one requirement."""
+        pair = _bound(self.judges, requirement.subject), _bound(self.function, requirement.subject)
+        return Check(
+            requirement=requirement.id,
+            name=self.function.__name__,
+            sentence=_sentence(self.function),
+            about=self.about or self.function.__name__,
+            exchange=pair if self.is_of_exchange else None,
+            observation=None if self.is_of_exchange else pair,
+            anyway=self.anyway,
+        )
+
+
+_RULES: dict[tuple[str, str], _Rule] = {}
 
 
 def check(
-    *requirements: str, judges: Callable[[Exchange], bool], anyway: bool = False
-) -> Callable[[OfExchange], OfExchange]:
+    *families: str, judges: Callable[..., bool], anyway: bool = False, about: About = ""
+) -> Callable[[Function], Function]:
     """Register a function that judges every exchange which `judges` accepts."""
-
-    def register(function: OfExchange) -> OfExchange:
-        for requirement in requirements:
-            _add(Check(requirement, function.__name__, _sentence(function), (judges, function), None, anyway))
-        return function
-
-    return register
+    return _registered(families, judges, True, anyway, about)
 
 
 def check_all(
-    *requirements: str, judges: Callable[[Observation], bool] = lambda _: True
-) -> Callable[[OfObservation], OfObservation]:
+    *families: str, judges: Callable[..., bool] = lambda _: True, about: About = ""
+) -> Callable[[Function], Function]:
     """Register a function that judges every conversation which `judges` accepts, as a whole."""
+    return _registered(families, judges, False, True, about)
 
-    def register(function: OfObservation) -> OfObservation:
-        for requirement in requirements:
-            _add(Check(requirement, function.__name__, _sentence(function), None, (judges, function), True))
+
+def checks_for(requirements: Iterable[Requirement]) -> tuple[Check, ...]:
+    """The checks of some requirements, in the order of registration."""
+    known: dict[str, list[Requirement]] = {}
+    for requirement in requirements:
+        known.setdefault(requirement.family, []).append(requirement)
+    return tuple(rule.bound(each) for rule in _RULES.values() for each in known.get(rule.family, ()))
+
+
+def _registered(
+    families: tuple[str, ...], judges: Callable[..., bool], is_of_exchange: bool, anyway: bool, about: str
+) -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        for family in families:
+            rule = _Rule(family, function, judges, is_of_exchange, anyway, about)
+            _RULES[(family, function.__name__)] = rule
         return function
 
     return register
 
 
-def checks() -> tuple[Check, ...]:
-    """Every registered check, in the order of registration."""
-    return tuple(_CHECKS.values())
+def _bound(function: Callable[..., Any], subject: Subject) -> Callable[[Any], Any]:
+    """The function with the subject of a requirement, if it asks for one."""
+    asks = len(inspect.signature(function).parameters) == 2
+    return partial(function, subject=subject) if asks else function
 
 
-def checks_of(requirement: str) -> tuple[Check, ...]:
-    return tuple(check for check in checks() if check.requirement == requirement)
-
-
-def unknown(requirements: Iterable[str]) -> tuple[str, ...]:
-    """The requirements that checks claim to decide and the specification does not have."""
-    known = set(requirements)
-    return tuple(check.requirement for check in checks() if check.requirement not in known)
-
-
-def _add(new: Check) -> None:
-    _CHECKS[f"{new.requirement} {new.name}"] = new
-
-
-def _sentence(function: Callable[..., Complaints]) -> str:
+def _sentence(function: Function) -> str:
     return (inspect.getdoc(function) or function.__name__.replace("_", " ")).split("\n")[0]

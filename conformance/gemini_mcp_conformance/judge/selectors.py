@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
-from gemini_mcp_conformance.judge.expectation import TOOLS, answer, fate, is_settled
+from gemini_mcp.spec.families import Subject
+from gemini_mcp_conformance.judge.expectation import answer, fate, is_call, is_settled, prompt_of
 from gemini_mcp_conformance.see.observation import Exchange
+from gemini_mcp_conformance.spec.interpreter import is_absent
 
-Predicate = Callable[[Exchange], bool]
+Predicate: TypeAlias = Callable[[Exchange], bool]
 
 
 def asks(method: str) -> Predicate:
@@ -15,40 +18,43 @@ def asks(method: str) -> Predicate:
     return lambda exchange: exchange.method == method
 
 
-def calls(tool: str | None = None) -> Predicate:
-    """Calls of that tool, or of any tool that the specification names."""
-    return lambda exchange: exchange.tool == tool if tool else exchange.tool in TOOLS
+def of_tool(exchange: Exchange, subject: Subject) -> bool:
+    """Calls of the tool that a requirement is about, or of any when it is about none."""
+    return exchange.tool == subject["tool"] if "tool" in subject else is_call(exchange)
 
 
-def served(tool: str | None = None, *arguments: str, without: tuple[str, ...] = ()) -> Predicate:
-    """Calls that must reach gemini, with these arguments and without those."""
-    called = calls(tool)
-
-    def accepts(exchange: Exchange) -> bool:
-        given = {name for name, value in exchange.arguments.items() if value != ""}
-        fits = given.issuperset(arguments) and given.isdisjoint(without)
-        return called(exchange) and fits and is_played(exchange) and fate(exchange) == "served" and was_due(exchange)
-
-    return accepts
+def gives(exchange: Exchange, name: str) -> bool:
+    """Whether a call has a value for an argument that does not count as absent."""
+    return name in exchange.arguments and not is_absent(name, exchange.arguments[name], exchange.spec.invocation)
 
 
-def reaching(tool: str | None = None, *arguments: str, without: tuple[str, ...] = ()) -> Predicate:
+def served(exchange: Exchange) -> bool:
+    """Calls that must reach gemini."""
+    return is_call(exchange) and is_played(exchange) and fate(exchange) == "served" and was_due(exchange)
+
+
+def reaches(exchange: Exchange, *names: str) -> bool:
     """Calls that must reach gemini, and those that need not and did, as long as these arguments are settled."""
-    called, must = calls(tool), served(tool, *arguments, without=without)
-
-    def accepts(exchange: Exchange) -> bool:
-        given = exchange.arguments
-        settled = all(is_settled(name, given.get(name)) for name in arguments)
-        fits = called(exchange) and settled and not any(given.get(name) for name in without)
-        return must(exchange) or (fits and bool(exchange.runs) and fate(exchange) == "either")
-
-    return accepts
+    if served(exchange):
+        return True
+    ran = is_call(exchange) and bool(exchange.runs) and fate(exchange) == "either"
+    return ran and all(is_settled(exchange, name) for name in names)
 
 
-def answered(tool: str | None = None) -> Predicate:
+def reaching(exchange: Exchange, subject: Subject) -> bool:
+    """Calls of the subject's tool that reach gemini with the subject's argument, if it has one."""
+    names = [subject["argument"]] if "argument" in subject else []
+    return of_tool(exchange, subject) and all(gives(exchange, name) for name in names) and reaches(exchange, *names)
+
+
+def reaching_without(exchange: Exchange, subject: Subject) -> bool:
+    """Calls of the subject's tool that reach gemini without the subject's argument."""
+    return of_tool(exchange, subject) and not exchange.arguments.get(subject["argument"]) and reaches(exchange)
+
+
+def answered(exchange: Exchange) -> bool:
     """Calls that must succeed, with a text that the specification settles."""
-    called = calls(tool)
-    return lambda exchange: called(exchange) and answer(exchange) is not None
+    return answer(exchange) is not None
 
 
 def refused(exchange: Exchange) -> bool:
@@ -66,7 +72,17 @@ def was_due(exchange: Exchange) -> bool:
     return exchange.silence not in ("cancelled", "ended") or bool(exchange.runs)
 
 
-def prompt(fits: Callable[[str], bool]) -> Predicate:
+def is_unforced(exchange: Exchange) -> bool:
+    """Calls that a port may refuse or serve, though gemini is there and the directory is plain."""
+    played = is_played(exchange) and exchange.gemini == "present" and exchange.cwd in ("none", "absolute")
+    return played and is_call(exchange) and fate(exchange) == "either"
+
+
+def prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
     """Calls that reach gemini with such a prompt."""
-    reaches = reaching(None, "prompt")
-    return lambda exchange: reaches(exchange) and fits(exchange.arguments["prompt"])
+
+    def accepts(exchange: Exchange) -> bool:
+        text, name = prompt_of(exchange), exchange.spec.prompt(exchange.tool or "") if is_call(exchange) else None
+        return text is not None and name is not None and reaches(exchange, name) and fits(exchange, text)
+
+    return accepts

@@ -18,13 +18,15 @@ from typing import ClassVar
 from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.proof import prove
+from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.player import Player
-from gemini_mcp_conformance.play.session import CLIENT, HANDSHAKE, Session
+from gemini_mcp_conformance.play.session import CLIENT, Session
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.wire import StdioWire, Unreachable, Wire
 from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_files, make_place
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
+from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, Request
 from gemini_mcp_conformance.tell.witness import bytes_shown, shown
 
@@ -55,10 +57,11 @@ class Bench:
     limit: ClassVar[int | None] = None
     """How many tracks can run side by side, where not as many as one likes."""
 
-    def __init__(self, target: Target, stateless: tuple[str, ...], patience: Patience | None = None) -> None:
+    def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
         self.target = target
+        self.spec = spec
         self.patience = patience or Patience()
-        self._stateless = stateless
+        self._stateless = spec.manifest.stateless_revisions
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
         self._seats: list[Seat] = []
         self._tracks: dict[int, Seat] = {}
@@ -141,7 +144,7 @@ class Bench:
         make_files(seat.place, conversation.files)
         if seat.fake is not None and seat.fake.last() > JOURNAL:
             seat.fake.reset()
-        player = Player(seat.session, seat.fake, seat.place, conversation, self.patience)
+        player = Player(seat.session, seat.fake, seat.place, conversation, self.spec, self.patience)
         observation = await player.play(seat.greeting, seat.is_new)
         seat.is_new, seat.played = False, conversation
         if observation.died is not None:
@@ -178,6 +181,7 @@ class Bench:
         code = inside(greeting.error, "code") if greeting else None
         return Observation(
             conversation,
+            self.spec,
             seat.place,
             self.target.transport,
             exchanges=(greeting,) if greeting and is_handshake and code not in UNKNOWN_TO_PORT else (),
@@ -189,6 +193,7 @@ class Bench:
         await self._left(seat)
         return Observation(
             conversation,
+            self.spec,
             seat.place,
             self.target.transport,
             lines=tuple(seat.session.lines),
@@ -217,7 +222,7 @@ class Bench:
     async def _seat(self, conversation: Conversation) -> Seat:
         self._made += 1
         place, fake = self._ground(self._root / str(self._made))
-        session = Session(self._wire(conversation, place, fake))
+        session = Session(self._wire(conversation, place, fake), self.spec.manifest.handshake_revisions[-1])
         seat = Seat(session, fake, place, conversation.circumstances)
         self._seats.append(seat)
         await session.open()
@@ -229,7 +234,7 @@ class Bench:
 
     def _ground(self, root: Path) -> tuple[Place, Fake | None]:
         """The directories and the fake of one port process."""
-        return make_place(root / PORT), Fake.create(root / FAKE)
+        return make_place(root / PORT), Fake.create(root / FAKE, watched(self.spec.invocation))
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert fake is not None
@@ -241,7 +246,7 @@ class Bench:
         if revision in self._stateless:
             await self._discover(seat, revision)
             return
-        session.revision = revision or HANDSHAKE
+        session.revision = revision or session.revision
         params = {"protocolVersion": session.revision, "capabilities": {}, "clientInfo": dict(CLIENT)}
         seat.greeting = await self._ask(seat, "initialize", params)
         result = seat.greeting.result
@@ -274,7 +279,7 @@ class Bench:
         """One request outside any conversation; the first conversation of the seat shows it as its own."""
         greeting = Conversation("greeting", "", (Request(method, params),))
         patience = replace(self.patience, answer=self._greeting_seconds)
-        player = Player(seat.session, seat.fake, seat.place, greeting, patience)
+        player = Player(seat.session, seat.fake, seat.place, greeting, self.spec, patience)
         return (await player.play(None, first=True)).exchanges[0]
 
     @property

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from gemini_mcp_conformance.play.bench import Bench, Seat
 from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.play.workplace import make_place
 from gemini_mcp_conformance.see.observation import Observation, Place
+from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 
 
@@ -25,11 +27,11 @@ class HttpBench(Bench):
 
     limit = 1
 
-    def __init__(self, target: Target, stateless: tuple[str, ...], patience: Patience | None = None) -> None:
-        super().__init__(target, stateless, patience)
+    def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
+        super().__init__(target, spec, patience)
         is_double = bool(target.command) and target.fake is not None
-        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake")
-        self._twin = Bench(replace(target, url=None, fake=None), stateless, patience) if is_double else None
+        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake", watched(spec.invocation))
+        self._twin = Bench(replace(target, url=None, fake=None), spec, patience) if is_double else None
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:
         """Play one conversation in the session that most share, or in one of its own, and over stdio as well."""

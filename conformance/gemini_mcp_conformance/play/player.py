@@ -23,6 +23,8 @@ from gemini_mcp_conformance.play.surroundings import directory, take_canaries
 from gemini_mcp_conformance.see.attribution import Open, claimed, exchange, is_late, taken
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
+from gemini_mcp_conformance.see.yargs import Option
+from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import (
     AUTO,
     Await,
@@ -54,6 +56,7 @@ class Player:
     fake: Fake | None
     place: Place
     conversation: Conversation
+    spec: Specification
     patience: Patience = field(default_factory=Patience)
     opens: list[Open] = field(default_factory=list[Open])
     exit: Exit | None = None
@@ -79,6 +82,7 @@ class Player:
         exchanges = [exchange(open, self.opens, by_open, lines, self._frame()) for open in self.opens]
         return Observation(
             conversation=self.conversation,
+            spec=self.spec,
             place=self.place,
             transport=self.session.wire.transport,
             lines=lines,
@@ -89,7 +93,9 @@ class Player:
             leftovers=await self._leftovers(before),
             stderr=self.session.wire.stderr(),
             died=self._death(),
-            web=tuple(wire.web[asked:]) if isinstance(wire, HttpWire) else (),
+            web=tuple(replace(web, manifest=self.spec.manifest) for web in wire.web[asked:])
+            if isinstance(wire, HttpWire)
+            else (),
             ids=tuple(open.id for open in self.opens if isinstance(open.step, Request) and not open.is_page),
         )
 
@@ -149,14 +155,15 @@ class Player:
         is_page: bool = False,
     ) -> Open:
         before = self._temporary()
-        cwd = directory(inside(message, "params", "arguments", "cwd"), self.place.work)
-        open = Open(number, step, message, self._last_run(), cwd=cwd, is_page=is_page)
+        open = Open(self.spec, number, step, message, self._last_run(), is_page=is_page)
+        named = self.spec.directory(open.tool) if open.tool else None
+        open.cwd = directory(open.arguments.get(named or ""), self.place.work)
         self.opens.append(open)
         self._load()
         open.sent = await send()
         if step.until == "answered":
             await self._answered(open)
-            open.leftovers = await self._leftovers(before) if open.has_system_prompt else ()
+            open.leftovers = await self._leftovers(before) if open.has_file else ()
             open.canaries = take_canaries(self.place) if open.has_canary else ()
         elif step.until != "sent":
             await self._poll(lambda: self._has_begun(open), self.patience.start)
@@ -257,7 +264,7 @@ class Player:
     def _runs(self, since: int | None = None) -> tuple[Run, ...]:
         first = self.opens[0].mark if self.opens else 0
         calls = self.fake.calls(first if since is None else since) if self.fake is not None else ()
-        return tuple(_run(call) for call in calls)
+        return tuple(_run(call, self.spec.new_options) for call in calls)
 
     def _examined(self, run: Run) -> Run:
         """The run, with what lives of it."""
@@ -307,8 +314,8 @@ def next_cursor(answers: Sequence[Line]) -> Json:
     return inside(answers[0].table, "result", "nextCursor") if answers else None
 
 
-def _run(call: Call) -> Run:
-    understood = _understood(call.argv)
+def _run(call: Call, more: Sequence[Option]) -> Run:
+    understood = _understood(call.argv, more)
     prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
     return Run(call, understood, prompt)
 

@@ -16,7 +16,6 @@ from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.see.observation import Line
 
-HANDSHAKE = "2025-11-25"
 CLIENT: Mapping[str, Json] = {"name": "gemini-mcp-conformance", "version": "1.0.0"}
 _META = "io.modelcontextprotocol"
 
@@ -24,10 +23,10 @@ _META = "io.modelcontextprotocol"
 class Session:
     """Lines to and from one port."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, revision: str) -> None:
         self.wire = wire
         self.lines: list[Line] = []
-        self.revision = HANDSHAKE
+        self.revision = revision
         self.is_stateless = False
         self.cancelled: list[Json] = []
         """The ids of the requests that were cancelled, which may be answered late."""

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.see.observation import Directory, Exchange, Line, Run, Silence
+from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Raw, Request
 
 
@@ -18,6 +19,7 @@ class Open:
     `is_page` says that it asks for a further page of a step's list.
     """
 
+    spec: Specification
     step_number: int
     step: Request | Raw
     message: Mapping[str, Json]
@@ -40,18 +42,30 @@ class Open:
         return self.last is None
 
     @property
+    def tool(self) -> str | None:
+        """The specified tool that it calls."""
+        name = inside(self.message, "params", "name")
+        return name if isinstance(name, str) and name in self.spec.names else None
+
+    @property
+    def arguments(self) -> Mapping[str, Json]:
+        return table(inside(self.message, "params", "arguments"))
+
+    @property
     def token(self) -> str | None:
-        """A line of the prompt, by which a concurrent run is known."""
-        prompt = inside(self.message, "params", "arguments", "prompt")
+        """The prompt, by which a concurrent run is known."""
+        name = self.spec.prompt(self.tool) if self.tool else None
+        prompt = self.arguments.get(name or "")
         return prompt if isinstance(prompt, str) and prompt.strip() else None
 
     @property
-    def has_system_prompt(self) -> bool:
-        return "systemPrompt" in table(inside(self.message, "params", "arguments"))
+    def has_file(self) -> bool:
+        """Whether an argument is handed over in a file."""
+        return self.tool is not None and not self.spec.files(self.tool).keys().isdisjoint(self.arguments)
 
     @property
     def has_canary(self) -> bool:
-        return any("canary" in str(value) for value in table(inside(self.message, "params", "arguments")).values())
+        return any("canary" in str(value) for value in self.arguments.values())
 
     def is_answered_by(self, line: Line) -> bool:
         return same_id(line.table.get("id"), self.id)
@@ -88,6 +102,7 @@ def exchange(
     own = runs.get(open.step_number, ())
     answers = [line for line in lines if line.is_response and not line.sent and open.is_answered_by(line)]
     return Exchange(
+        spec=open.spec,
         step=open.step_number,
         request=open.message,
         scripts=open.step.scripts,
@@ -101,6 +116,7 @@ def exchange(
         cwd=open.cwd,
         alone=not any(_overlap(open, other) for other in opens if other is not open),
         silence=open.silence,
+        expected=getattr(open.step, "expected", None),
         **frame,
     )
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, cast
 
+from gemini_mcp.spec import Manifest
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_conformance.play.fake.journal import Call
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.understanding import Other, Understood, UsageError
+from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 
 Silence = Literal["", "timeout", "died", "cancelled", "ended"]
@@ -73,9 +75,10 @@ class Exchange:
 
     `alone` says that no other request was open meanwhile; `leftovers` are files below the temporary directory that
     were not there before, `canaries` those that only a shell would make. `answers` has more than one line when the
-    port answered twice. `cwd` is what the argument of that name named when it was sent.
+    port answered twice. `cwd` is what the argument for the working directory named when it was sent.
     """
 
+    spec: Specification
     conversation: str
     step: int
     request: Mapping[str, Json]
@@ -94,6 +97,7 @@ class Exchange:
     gemini: str = "present"
     cwd: Directory = "none"
     canaries: tuple[str, ...] = ()
+    expected: Json = None
 
     @property
     def method(self) -> str:
@@ -162,6 +166,10 @@ class Exit:
     seconds: float
 
 
+UNKNOWN = Manifest("", "", "", (), ())
+"""No specification at all, until the player knows which one is meant."""
+
+
 @dataclass(frozen=True)
 class Web:
     """A request over HTTP, with the message it carried, and its answer; no status when no connection was taken."""
@@ -173,6 +181,7 @@ class Web:
     answered: Mapping[str, str] = field(default_factory=dict[str, str])
     body: bytes = b""
     elsewhere: bool = False
+    manifest: Manifest = UNKNOWN
 
     @property
     def is_stream(self) -> bool:
@@ -189,6 +198,7 @@ class Observation:
     """
 
     conversation: Conversation
+    spec: Specification
     place: Place
     transport: str
     lines: tuple[Line, ...] = ()

@@ -1,91 +1,41 @@
-"""Understanding: what Gemini CLI 0.61 would have made of an argv (and of stdin); pure.
+"""Understanding: what Gemini CLI would have made of a command line and of stdin. Reads one file, its options.
 
 So a port may write `--model=x` or `-m x`, in any order: checks compare what gemini understands, not how it was said.
+What differs between versions of the program belongs in `gemini-cli.json`, how its parser works in `yargs`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from importlib import resources
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.see.yargs import Option, Parsed, Value, number, number_text, parse
-
-OtherKind = Literal["help", "version", "subcommand", "list-sessions", "list-extensions", "delete-session", "acp"]
-
-STDIN_LIMIT = 8 * 1024 * 1024
-"""Bytes of stdin that gemini reads; the rest is cut off."""
-
-SUBCOMMANDS = frozenset({"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"})
 
 JS_BLANKS = "\t\n\v\f\r \xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 """What JavaScript's `trim` takes away."""
 
-GLOBAL_OPTIONS = (
-    Option("is-command", "boolean"),
-    Option("debug", "boolean", "d"),
-    Option("help", "boolean", "h"),
-    Option("version", "boolean", "v"),
-)
+PROGRAM: Json = json.loads(resources.files("gemini_mcp_conformance.see").joinpath("gemini-cli.json").read_bytes())
+FACTS: Mapping[str, Json] = {entry["name"]: entry for entry in PROGRAM["options"]}
+"""The options of gemini by their long names."""
 
-OPTIONS = (
-    *GLOBAL_OPTIONS,
-    Option("query", "array"),
-    Option("model", "one", "m"),
-    Option("prompt", "one", "p"),
-    Option("prompt-interactive", "one", "i"),
-    Option("skip-trust", "boolean"),
-    Option("worktree", "string", "w"),
-    Option("sandbox", "boolean", "s"),
-    Option("yolo", "boolean", "y"),
-    Option("approval-mode", "one"),
-    Option("policy", "array"),
-    Option("admin-policy", "array"),
-    Option("acp", "boolean"),
-    Option("experimental-acp", "boolean"),
-    Option("allowed-mcp-server-names", "array"),
-    Option("allowed-tools", "array"),
-    Option("extensions", "array", "e"),
-    Option("list-extensions", "boolean", "l"),
-    Option("resume", "string", "r"),
-    Option("session-file", "one"),
-    Option("session-id", "one"),
-    Option("list-sessions", "boolean"),
-    Option("delete-session", "string"),
-    Option("include-directories", "array"),
-    Option("screen-reader", "boolean"),
-    Option("output-format", "one", "o"),
-    Option("fake-responses", "string"),
-    Option("fake-responses-non-strict", "string"),
-    Option("record-responses", "string"),
-    Option("raw-output", "boolean"),
-    Option("accept-raw-output-risk", "boolean"),
-)
-
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "output-format": ("text", "json", "stream-json"),
-    "approval-mode": ("default", "auto_edit", "yolo", "plan"),
-}
-
-MODES: Mapping[str, OtherKind] = {
-    "list-extensions": "list-extensions",
-    "list-sessions": "list-sessions",
-    "delete-session": "delete-session",
-    "acp": "acp",
-    "experimental-acp": "acp",
-}
+OPTIONS = tuple(Option(name, entry["kind"], entry.get("letter")) for name, entry in FACTS.items())
+GLOBAL_OPTIONS = tuple(option for option in OPTIONS if "global" in FACTS[option.name])
+SUBCOMMANDS = frozenset(PROGRAM["subcommands"])
+COMMAND_WORDS = (*sorted(SUBCOMMANDS), PROGRAM["help"])
+"""Words that gemini does not take for a prompt when they stand alone."""
+PROMPT, QUERY = PROGRAM["prompt"], PROGRAM["query"]
 
 
 @dataclass(frozen=True)
 class Understood:
-    """A prompt for the model. `other` holds every further option given, by its long name."""
+    """A prompt for the model. `values` holds every option that was given or has a default, by its long name."""
 
     prompt: str | None
-    model: str | None
-    resume: str | None
-    output_format: str
-    other: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
 
 @dataclass(frozen=True)
@@ -97,27 +47,42 @@ class UsageError:
 
 @dataclass(frozen=True)
 class Other:
-    """gemini does something else than to ask the model."""
+    """gemini does something else than to ask the model: the subcommand or the option that makes it so."""
 
-    kind: OtherKind
+    kind: str
 
 
-def understand(argv: Sequence[str | bytes]) -> Understood | UsageError | Other:
-    """What gemini makes of `argv`, the program's name not included, when stdin is no terminal."""
+def understand(argv: Sequence[str | bytes], more: Sequence[Option] = ()) -> Understood | UsageError | Other:
+    """What gemini makes of `argv`, the program's name not included, when stdin is no terminal.
+
+    `more` are options that a newer gemini is said to have.
+    """
     arguments = [_decoded(argument) for argument in argv]
-    return _elsewhere(parse(arguments, GLOBAL_OPTIONS)) or _asked(parse(arguments, OPTIONS))
+    return _elsewhere(parse(arguments, GLOBAL_OPTIONS)) or _asked(parse(arguments, (*OPTIONS, *more)))
 
 
 def effective_prompt(understood: Understood, stdin: bytes | None) -> str | None:
     """The text that reaches the model; None when there is none, and gemini exits 42."""
-    piped = (stdin or b"")[:STDIN_LIMIT].decode("utf-8", "replace")
+    piped = (stdin or b"")[: PROGRAM["stdinLimit"]].decode("utf-8", "replace")
     return "\n\n".join(filter(None, (piped, understood.prompt))) or None
+
+
+def unknown_options(argv: Sequence[str]) -> tuple[Option, ...]:
+    """The options of a command line that gemini does not know: with a value where no other option follows."""
+    known = {spelling for option in OPTIONS for spelling in option.spellings()}
+    found: list[Option] = []
+    for element, following in zip(argv, (*argv[1:], "-"), strict=True):
+        match = re.match(r"--?([^=-][^=]*)(=?)", element)
+        if match and match[1] not in known:
+            has_value = bool(match[2]) or not following.startswith("-")
+            found.append(Option(match[1], "one" if has_value else "boolean"))
+    return tuple(dict.fromkeys(found))
 
 
 def _elsewhere(parsed: Parsed) -> Other | None:
     """Before it knows its options, yargs looks for a command, `help` and `version`."""
-    if parsed.positionals and parsed.positionals[-1] == "help":
-        return Other("help")
+    if parsed.positionals and parsed.positionals[-1] == PROGRAM["help"]:
+        return Other(PROGRAM["help"])
     if parsed.positionals and parsed.positionals[0] in SUBCOMMANDS:
         return Other("subcommand")
     return next((Other(kind) for kind in ("help", "version") if parsed.values.get(kind)), None)
@@ -125,24 +90,26 @@ def _elsewhere(parsed: Parsed) -> Other | None:
 
 def _asked(parsed: Parsed) -> Understood | UsageError | Other:
     values = parsed.values
-    if parsed.positionals and parsed.positionals[-1] == "help":
-        return Other("help")
-    query = [*_strings(values.pop("query", [])), *_query(parsed.positionals)]
+    if parsed.positionals and parsed.positionals[-1] == PROGRAM["help"]:
+        return Other(PROGRAM["help"])
+    query = [*_strings(values.pop(QUERY, [])), *_query(parsed.positionals)]
     if reason := _complaint(parsed, query):
         return UsageError(reason)
-    for name, kind in MODES.items():
-        if values.get(name):
-            return Other(kind)
-    prompt, model, resume, output_format = (
-        values.pop(name, None) for name in ("prompt", "model", "resume", "output-format")
-    )
-    return Understood(
-        prompt=_string(prompt) or " ".join(query) or None,
-        model=_trimmed(model) or None,
-        resume=None if resume is None else _trimmed(resume) or "latest",
-        output_format=output_format if isinstance(output_format, str) else "text",
-        other=values,
-    )
+    for name, facts in FACTS.items():
+        if "mode" in facts and values.get(name):
+            return Other(facts["mode"])
+    prompt = values.pop(PROMPT, None)
+    settled = {name: _settled(FACTS.get(name, {}), value) for name, value in values.items()}
+    defaults = {name: facts["default"] for name, facts in FACTS.items() if "default" in facts}
+    known = {name: value for name, value in {**defaults, **settled}.items() if value != ""}
+    return Understood(_string(prompt) or " ".join(query) or None, known)
+
+
+def _settled(facts: Mapping[str, Json], value: Value) -> Value:
+    """The value as gemini uses it."""
+    if "trimmed" not in facts:
+        return facts.get("default", value) if isinstance(value, list) and "choices" in facts else value
+    return _trimmed(value) or facts.get("empty", "")
 
 
 def _complaint(parsed: Parsed, query: Sequence[str]) -> str | None:
@@ -150,34 +117,30 @@ def _complaint(parsed: Parsed, query: Sequence[str]) -> str | None:
     values = parsed.values
     if parsed.error is not None:
         return parsed.error
-    if isinstance(values.get("resume"), list | bool) or isinstance(values.get("session-id"), list | bool):
+    if any("needs" in facts and isinstance(values.get(name), list | bool) for name, facts in FACTS.items()):
         return "value.trim is not a function"
-    if (session := values.get("session-id")) is not None and not re.match(r"[a-zA-Z0-9_-]+\Z", _trimmed(session)):
-        allowed = "Only alphanumeric characters, dashes, and underscores are allowed."
-        return f'Invalid session ID "{_trimmed(session)}": {allowed}'
+    for name, facts in FACTS.items():
+        if "pattern" in facts and name in values and not re.match(facts["pattern"], _trimmed(values[name])):
+            return str(facts["complaint"]).format(_trimmed(values[name]))
     if parsed.unknown:
         named = [name if name.strip(JS_BLANKS) else f'"{name}"' for name in parsed.unknown]
         return f"Unknown argument{'s' if len(named) > 1 else ''}: {', '.join(named)}"
-    for name, choices in CHOICES.items():
-        if any(value not in choices for value in _strings(values.get(name, []))):
-            return f"Invalid values: {name}"
+    for name, facts in FACTS.items():
+        given = _strings(values.get(name, []))
+        if "choices" in facts and any(value not in facts["choices"] for value in given):
+            return f"Invalid values: {name}: {', '.join(given)}"
     return _conflict(values, query)
 
 
 def _conflict(values: Mapping[str, Value], query: Sequence[str]) -> str | None:
-    if sum(name in values for name in ("resume", "session-id", "session-file")) > 1:
-        return "The flags --resume, --session-id, and --session-file are mutually exclusive"
-    if values.get("prompt") and query:
+    if values.get(PROMPT) and query:
         return "Cannot use both a positional prompt and the --prompt (-p) flag together"
-    if isinstance(values.get("prompt"), list):
+    if isinstance(values.get(PROMPT), list):
         return "The --prompt (-p) flag is given twice"
-    if values.get("prompt-interactive"):
-        return "The --prompt-interactive flag cannot be used when input is piped from stdin"
-    if values.get("yolo") and values.get("approval-mode"):
-        return "Cannot use both --yolo (-y) and --approval-mode together"
-    if "worktree" in values:
-        return "The --worktree flag is only available when experimental.worktrees is enabled in your settings"
-    return None
+    for rule in PROGRAM["exclusive"]:
+        if sum(bool(values.get(name)) or values.get(name) == "" for name in rule["options"]) > 1:
+            return str(rule["complaint"])
+    return next((str(why) for name, why in PROGRAM["impossible"].items() if name in values), None)
 
 
 def _query(positionals: Sequence[str]) -> list[str]:

@@ -32,6 +32,8 @@ LISTING = 10
 class Request:
     """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
 
+    `expected` is the result that a scenario of the specification says it has.
+
     `bare` leaves `params` as they are, without the metadata that a stateless request carries. `pages` asks for every
     page behind the first as well.
     """
@@ -45,6 +47,7 @@ class Request:
     id: Json = AUTO
     bare: bool = False
     pages: bool = False
+    expected: Json = None
 
 
 @dataclass(frozen=True)

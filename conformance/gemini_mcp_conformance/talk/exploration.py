@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from hypothesis.strategies import SearchStrategy
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation, to_json
 
 Served = Mapping[str, Mapping[str, Json]]
@@ -42,9 +41,3 @@ def joined(earlier: Sequence[Conversation], last: Conversation) -> Conversation:
     every = (*earlier, last)
     files = {name: text for each in every for name, text in each.files.items()}
     return replace(last, steps=tuple(step for each in every for step in each.steps), files=files)
-
-
-def reply(text: str, session: str, pretty: bool = False) -> Script:
-    """gemini answers with this text in this session."""
-    document: Json = {"session_id": session, "response": text, "stats": {}}
-    return Script("generated", ({"stdout": json.dumps(document, indent=2 if pretty else None)},))

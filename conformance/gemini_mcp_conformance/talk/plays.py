@@ -1,12 +1,14 @@
-"""Plays: the scripts that conversations write themselves, from the words they are about; pure."""
+"""Plays: the scripts that conversations write themselves, in the keys of the specification; pure."""
 
 from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import dataclass
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.specification import Specification
 
 SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
 
@@ -14,18 +16,6 @@ SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
 def session(name: str) -> str:
     """A session id that belongs to a name."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
-
-
-def answers(text: str, session: str = SESSION, release: str | None = None, wait: float = 0) -> Script:
-    """An answer, once it is released, or after so many seconds."""
-    held: list[Json] = [{"release": release}] if release else [{"wait": wait}] if wait else []
-    document = json.dumps({"session_id": session, "response": text, "stats": {}})
-    return Script("answers", (*held, {"stdout": document}))
-
-
-def lists() -> Script:
-    """An answer that names no session, and a list of sessions that does not end."""
-    return Script("lists", ({"stdout": json.dumps({"response": "Unlisted.", "stats": {}})},), ({"hang": True},))
 
 
 def fails(exit: int = 1, release: str | None = None) -> Script:
@@ -39,3 +29,28 @@ def hangs(child: bool = False, stubborn: bool = False) -> Script:
     ignored: list[Json] = [{"ignore": ["TERM", "INT", "HUP"]}] if stubborn else []
     started: list[Json] = [{"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}] if child else []
     return Script("hangs", (*ignored, *started, {"hang": True}))
+
+
+@dataclass(frozen=True)
+class Plays:
+    """Writes answers as gemini writes them by one specification."""
+
+    spec: Specification
+
+    def document(self, text: Json, session: Json = None, **more: Json) -> dict[str, Json]:
+        """The JSON of an answer; a session that is None is left out."""
+        keys = self.spec.outcome.answer
+        named = {} if session is None else {keys["session"]: session}
+        return {**named, keys["text"]: text, **{keys.get(key, key): value for key, value in more.items()}}
+
+    def answers(
+        self, text: str, session: str | None = SESSION, release: str | None = None, wait: float = 0, **dump: Json
+    ) -> Script:
+        """An answer, once it is released, or after so many seconds; `dump` says how its JSON is written."""
+        held: list[Json] = [{"release": release}] if release else [{"wait": wait}] if wait else []
+        document = json.dumps(self.document(text, session, stats={}), **dump)
+        return Script("answers", (*held, {"stdout": document}))
+
+    def lists(self) -> Script:
+        """An answer that names no session, and a list of sessions that does not end."""
+        return Script("lists", ({"stdout": json.dumps(self.document("Unlisted.", stats={}))},), ({"hang": True},))

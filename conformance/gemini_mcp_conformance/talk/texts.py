@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gemini_mcp_conformance.see.understanding import SUBCOMMANDS
+from gemini_mcp_conformance.see.understanding import COMMAND_WORDS
 
 KIB = 1024
-LIMIT = 128_000
-MOST = 8 * KIB * KIB
+WRONG_WORD = 128_000 + 3_200
+"""Characters of a name that is longer than any command line can carry."""
 
 PLAIN = "What is the capital of France?"
-SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
-MODEL = "gemini-3-pro"
 
 
 def canaries(name: str) -> Mapping[str, str]:
@@ -65,7 +63,7 @@ WRITTEN: Mapping[str, str] = {
     "byte-order-mark": "\ufeffx",
     "zero-width": "a\u200bb\u00a0c",
     "json": '{"prompt": ["x", null]}',
-    "format": "%s {0} {prompt} $1 %(x)s",
+    "format": "%s {0} {name} $1 %(x)s",
     "percent-encoded": "%20 &amp; \\u00e9",
 }
 """Texts that every argument must carry as they are, blanks at their ends apart."""
@@ -89,8 +87,8 @@ PROMPTS: Mapping[str, str] = {
     "dash-number": "-5 degrees",
     "dash-word": "-verbose mode, please",
     "dash-minus-one": "-1",
-    "dash-canary": "-x $(touch canary-prompt) `touch canary-prompt`",
-    "lines-canary": "one\n$(touch canary-prompt)\ntouch canary-prompt",
+    "dash-canary": "-x $(touch canary-NAME) `touch canary-NAME`",
+    "lines-canary": "one\n$(touch canary-NAME)\ntouch canary-NAME",
     "option-help": "--help",
     "option-version": "--version",
     "option-short-version": "-v",
@@ -100,7 +98,7 @@ PROMPTS: Mapping[str, str] = {
     "option-sessions": "--list-sessions",
     "option-resume": "-r latest",
     "option-newline": "--output-format\ntext",
-    **{f"word-{word}": word for word in (*sorted(SUBCOMMANDS), "help")},
+    **{f"word-{word}": word for word in COMMAND_WORDS},
     "word-in-text": "help me with mcp",
     "word-line": "mcp\nlist",
     "word-json": "json",
@@ -129,23 +127,27 @@ PROMPTS: Mapping[str, str] = {
     "exclamation": "!ls",
     "equals": "a=b",
     "4-kib": "x" * (4 * KIB),
-    "127999": "x" * (LIMIT - 1),
-    "128000": "x" * LIMIT,
-    "128000-wide": "é" * (LIMIT // 2),
-    "128000-lines": "0123456\n" * (LIMIT // 8),
-    "128000-dash": "-" + "x" * (LIMIT - 1),
-    "128001": "x" * (LIMIT + 1),
-    "128001-wide": "€" * (LIMIT // 3) + "xxx",
     "1-mb": "All work and no play. " * 47663,
 }
-"""Prompts for either tool."""
+"""Prompts for any tool."""
 
-LONGEST: Mapping[str, str] = {"8-mib": "x" * MOST, "over-8-mib": "x" * (MOST + 1)}
-"""Prompts for one tool each: they take long."""
 
-SYSTEMS: Mapping[str, str] = {
+def sized(limit: int) -> Mapping[str, str]:
+    """Prompts around a limit in bytes, by their size and what they are made of."""
+    return {
+        f"{limit - 1}": "x" * (limit - 1),
+        f"{limit}": "x" * limit,
+        f"{limit}-wide": "é" * (limit // 2) + "x" * (limit % 2),
+        f"{limit}-lines": ("0123456\n" * (limit // 8 + 1))[:limit],
+        f"{limit}-dash": "-" + "x" * (limit - 1),
+        f"{limit + 1}": "x" * (limit + 1),
+        f"{limit + 1}-wide": "€" * (limit // 3) + "x" * (limit % 3 + 1),
+    }
+
+
+IN_FILES: Mapping[str, str] = {
     **WRITTEN,
-    "shell": "$(touch canary-system) `touch canary-system`; touch canary-system",
+    "shell": "$(touch canary-file) `touch canary-file`; touch canary-file",
     "blanks": "  two before, two after  \n",
     "variables": "${AgentSkills} ${SubAgents} $PATH",
     "dash": "--help",
@@ -153,7 +155,7 @@ SYSTEMS: Mapping[str, str] = {
     "lone-surrogate": "half \ud83d of it",
     "empty": "",
     "blank": " \n\t ",
-    "128001": "x" * (LIMIT + 1),
+    "long": "x" * WRONG_WORD,
     "1-mb": "Be brief and kind.\r\n" * 52429,
 }
 
@@ -183,6 +185,6 @@ WORDS: Mapping[str, str] = {
     "option-prompt": "--prompt=other",
     "dash": "-",
     "dashes": "--",
-    "long-argument": "x" * (LIMIT + 3200),
+    "long-argument": "x" * WRONG_WORD,
 }
-"""Models and session ids."""
+"""Names of models, ids of sessions, and whatever else becomes an option."""

@@ -38,7 +38,7 @@ def _run(call: Call, places: Mapping[str, str]) -> Run:
         cwd=shown(call.cwd, places),
         stdin_kind=call.stdin_kind,
         stdin=None if call.stdin is None else shown(call.stdin, places),
-        system_file=None if call.system_md is None else shown(call.system_md, places),
+        system_file=None if call.file.content is None else shown(call.file.content, places),
     )
 
 

@@ -40,6 +40,25 @@ def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Ite
                 yield number, {**own, "id": id, "sentence": sentence}, subject
 
 
+def named_in(sentences: Iterable[str], entries: Iterable[Json]) -> Mapping[str, frozenset[str]]:
+    """The tools that old sentences speak of, with their arguments, as families about tools and properties read them."""
+    templates = [entry["sentence"] for entry in entries if entry.get("for") in ("tool", "property")]
+    patterns = [re.compile(_pattern(template)) for template in templates]
+    found: dict[str, set[str]] = {}
+    for sentence in sentences:
+        for match in filter(None, (pattern.fullmatch(sentence) for pattern in patterns)):
+            groups = match.groupdict()
+            found.setdefault(groups["tool"], set()).update({groups["argument"]} if "argument" in groups else ())
+    return {tool: frozenset(arguments) for tool, arguments in found.items()}
+
+
+def _pattern(template: str) -> str:
+    """What matches every sentence that a template can become, its placeholders as groups."""
+    parts = PLACEHOLDER.split(template)
+    groups = [re.escape(part) if number % 2 == 0 else f"(?P<{part}>[^`]+)" for number, part in enumerate(parts)]
+    return "".join(groups)
+
+
 def size_of(count: int) -> str:
     """A number of bytes as people write it: `8 MiB`, `128,000 bytes`."""
     is_power_of_two = count.bit_count() == 1

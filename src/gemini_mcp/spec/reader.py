@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
-from gemini_mcp.spec.families import Subject, expanded, subjects_of, words_of
+from gemini_mcp.spec.families import Subject, expanded, named_in, subjects_of, words_of
 from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
 from gemini_mcp.spec.tools import ToolSpec
 from gemini_mcp.spec.values import Json
@@ -87,10 +87,12 @@ def load_released(version: str, root: Path | None = None) -> tuple[Requirement, 
     return _record(path, lambda document: _requirements(document["requirements"], None))
 
 
-def load_former_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
-    """Read the requirements of every released version."""
-    folder = (root or default_root()) / "released"
-    return tuple(each for path in _sorted(folder) for each in load_released(path.stem, folder.parent))
+def load_former_tools(root: Path | None = None) -> Mapping[str, frozenset[str]]:
+    """Read which tools, with which arguments, the requirements of released versions spoke of."""
+    root = root or default_root()
+    released = [each for path in _sorted(root / "released") for each in load_released(path.stem, root)]
+    sentences = [each.sentence for each in released]
+    return _record(root / "requirements.json", lambda document: named_in(sentences, document["requirements"]))
 
 
 def requirements_text(root: Path | None = None) -> str:

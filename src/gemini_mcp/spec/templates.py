@@ -4,7 +4,7 @@ A template says how arguments become a command line. Only what `invocation.json`
 `invocation.py` interprets it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -52,6 +52,17 @@ class FormCase:
     stdin: Value | None
     longer_than: int | None
     pattern: str | None
+
+
+def argument_of(cases: Sequence[FormCase]) -> str | None:
+    """The argument whose value a form hands over: the first that its cases name."""
+    for case in cases:
+        for element in (*case.argv, *(() if case.stdin is None else (case.stdin,))):
+            parts = element.parts if isinstance(element, Join) else (element,)
+            for part in parts:
+                if isinstance(part, Value):
+                    return part.argument
+    return None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from types import TracebackType
 from gemini_mcp_conformance.play.fake import processes, program
 from gemini_mcp_conformance.play.fake.journal import Call, Journal, Kind, StdinKind
 from gemini_mcp_conformance.play.fake.script import JSON, Play, Script, ScriptError, to_shell
+from gemini_mcp_conformance.play.fake.watched import Watched, usual
 
 __all__ = ["Call", "Fake", "Kind", "Play", "Script", "ScriptError", "StdinKind"]
 
@@ -27,23 +28,24 @@ CLOSED = "finish 70\n"
 class Fake:
     """A fake gemini under a directory of its own."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, watched: Watched | None = None) -> None:
         self.root = root
+        self.watched = watched or usual()
         self.bin = root / "bin"
         self.program = self.bin / "gemini"
-        self._journal = Journal(root / "journal")
+        self._journal = Journal(root / "journal", self.watched.variables)
         self._loads = 0
         self._is_idle = False
         self._released: set[str] = set()
 
     @classmethod
-    def create(cls, root: Path) -> Fake:
+    def create(cls, root: Path, watched: Watched | None = None) -> Fake:
         """Write the program into `root`, with no play loaded; what is there already stays."""
-        fake = cls(root.resolve())
+        fake = cls(root.resolve(), watched)
         for folder in (fake.bin, fake.root / "journal", fake.root / "plays", fake.root / "releases"):
             folder.mkdir(parents=True, exist_ok=True)
         fake.load(())
-        fake.program.write_text(program.text(fake.root), encoding="utf-8", errors="surrogateescape")
+        fake.program.write_text(program.text(fake.root, fake.watched), encoding="utf-8", errors="surrogateescape")
         fake.program.chmod(0o755)
         return fake
 

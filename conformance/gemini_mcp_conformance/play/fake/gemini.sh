@@ -26,10 +26,10 @@ call=$root/journal/$number
 kind=call
 case $#,$1 in 1,--version | 1,-v) kind=version ;; esac
 for argument in "$@"; do
-  case $argument in
-    --) break ;;
-    --list-sessions | --listSessions) kind=list ;;
-  esac
+  case $argument in --) break ;; esac
+  case $listing in *"
+$argument
+"*) kind=list ;; esac
 done
 
 fd=/dev/fd/0
@@ -52,14 +52,18 @@ else
   stat="$$ (gemini) R 0 $("$ps" -o pgid= -p $$)"
 fi
 
-if [ -n "$GEMINI_SYSTEM_MD" ] && [ -f "$GEMINI_SYSTEM_MD" ]; then
-  case $GEMINI_SYSTEM_MD in
-    */*) directory=${GEMINI_SYSTEM_MD%/*}/ ;;
-    *) directory=. ;;
-  esac
-  "$cat" "$GEMINI_SYSTEM_MD" > "$call.system" 2>/dev/null
-  "$ls" -Lldn "$GEMINI_SYSTEM_MD" "$directory" > "$call.modes" 2>/dev/null
-fi
+# The names in $variables are those of variables that may name a file.
+for variable in $variables; do
+  eval "path=\${$variable-}"
+  if [ -n "$path" ] && [ -f "$path" ]; then
+    case $path in
+      */*) directory=${path%/*}/ ;;
+      *) directory=. ;;
+    esac
+    "$cat" "$path" > "$call.file-$variable" 2>/dev/null
+    "$ls" -Lldn "$path" "$directory" > "$call.modes-$variable" 2>/dev/null
+  fi
+done
 
 {
   printf '%s\n' "$stat" "$kind $stdin $#"
@@ -96,9 +100,12 @@ case $kind,$stdin in
 esac
 
 finish() {
-  if [ -e "$call.system" ] && [ -f "$GEMINI_SYSTEM_MD" ]; then
-    "$cat" "$GEMINI_SYSTEM_MD" > "$call.system-end" 2>/dev/null
-  fi
+  for variable in $variables; do
+    eval "path=\${$variable-}"
+    if [ -e "$call.file-$variable" ] && [ -f "$path" ]; then
+      "$cat" "$path" > "$call.file-end-$variable" 2>/dev/null
+    fi
+  done
   : > "$call.end"
   exit "$1"
 }

@@ -17,11 +17,22 @@ StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
 
 
 @dataclass(frozen=True)
+class Given:
+    """A file that a variable named: what it held at the start and when gemini was about to exit, and who may read it."""
+
+    path: str
+    content: bytes | None
+    at_end: bytes | None
+    mode: int | None
+    directory_mode: int | None
+
+
+@dataclass(frozen=True)
 class Call:
     """One start of gemini, as gemini saw it.
 
     `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms); `ended` is None while the call
-    runs and when a signal ended it. `system_md_end` is what the system file held when gemini was about to exit.
+    runs and when a signal ended it. `given` are the files that variables named.
     """
 
     number: int
@@ -33,16 +44,17 @@ class Call:
     stdin_kind: StdinKind
     stdin_eof: bool
     stdin_inherited: bool
-    system_md: bytes | None
-    system_md_end: bytes | None
-    system_md_path: str | None
-    system_md_mode: int | None
-    system_dir_mode: int | None
+    given: Mapping[str, Given]
     stat: Stat
     children: tuple[int, ...]
     started: int
     ended: int | None
     files: Path
+
+    @property
+    def file(self) -> Given:
+        """The one file that was named, or the first of several; empty when there was none."""
+        return next(iter(self.given.values()), NOTHING)
 
     @property
     def pid(self) -> int:
@@ -53,11 +65,15 @@ class Call:
         return self.stat.pgid
 
 
+NOTHING = Given("", None, None, None, None)
+
+
 class Journal:
     """A folder of such files. A call that has ended is read once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, variables: tuple[str, ...]) -> None:
         self.folder = folder
+        self._variables = variables
         self._ended: dict[int, Call] = {}
         self._last = 0
 
@@ -84,13 +100,13 @@ class Journal:
         return os.path.exists(f"{self.folder}/{number}.start")
 
     def _call(self, number: int) -> Call | None:
-        call = self._ended.get(number) or _read_call(self.folder / str(number), number)
+        call = self._ended.get(number) or _read_call(self.folder / str(number), number, self._variables)
         if call is not None and call.ended is not None:
             self._ended[number] = call
         return call
 
 
-def _read_call(files: Path, number: int) -> Call | None:
+def _read_call(files: Path, number: int, variables: tuple[str, ...]) -> Call | None:
     ended = _time(files, "end")
     head = _bytes(files, "head")
     if head is None or not head.endswith(b"\n."):
@@ -99,7 +115,6 @@ def _read_call(files: Path, number: int) -> Call | None:
     kind, stdin_kind, count = summary.decode("ascii").split()
     *argv, cwd = rest.split(b"\0", int(count))
     environ = _environ(files)
-    file_mode, directory_mode = _modes(_bytes(files, "modes"))
     return Call(
         number=number,
         kind=cast("Kind", kind),
@@ -110,17 +125,18 @@ def _read_call(files: Path, number: int) -> Call | None:
         stdin_kind=cast("StdinKind", stdin_kind),
         stdin_eof=_time(files, "eof") is not None,
         stdin_inherited=_time(files, "inherited") is not None,
-        system_md=_bytes(files, "system"),
-        system_md_end=_bytes(files, "system-end"),
-        system_md_path=environ.get("GEMINI_SYSTEM_MD"),
-        system_md_mode=file_mode,
-        system_dir_mode=directory_mode,
+        given={name: _given(files, name, environ[name]) for name in variables if name in environ},
         stat=Stat.parse(stat.decode("utf-8", "replace")),
         children=tuple(int(pid) for pid in (_bytes(files, "children") or b"").split()),
         started=_time(files, "start") or 0,
         ended=ended,
         files=files,
     )
+
+
+def _given(files: Path, variable: str, path: str) -> Given:
+    modes = _modes(_bytes(files, f"modes-{variable}"))
+    return Given(path, _bytes(files, f"file-{variable}"), _bytes(files, f"file-end-{variable}"), *modes)
 
 
 def _environ(files: Path) -> Mapping[str, str]:

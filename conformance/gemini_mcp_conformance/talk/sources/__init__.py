@@ -13,20 +13,44 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol, cast
 
-from gemini_mcp.spec import load_documents
 from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.spec.specification import Specification
+from gemini_mcp_conformance.talk.asking import Asking
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
+from gemini_mcp_conformance.talk.plays import Plays
 
 
 @dataclass(frozen=True)
 class Sources:
     """What conversations are made from."""
 
-    scripts: Mapping[str, Script]
-    spec: Path | None = None
+    spec: Specification
     examples: int = 100
     seed: int | None = None
+
+    @property
+    def scripts(self) -> Mapping[str, Script]:
+        return self.spec.scripts
+
+    @property
+    def first(self) -> str:
+        """The tool that most conversations call: one that begins a session, if there is one."""
+        return self.spec.names[0]
+
+    def after(self, tool: str) -> str:
+        """Another tool, or the same where there is only one."""
+        names = self.spec.names
+        return names[(names.index(tool) + 1) % len(names)]
+
+    @property
+    def asking(self) -> Asking:
+        return Asking(self.spec)
+
+    @property
+    def plays(self) -> Plays:
+        return Plays(self.spec)
 
 
 class Source(Protocol):
@@ -39,8 +63,7 @@ class Source(Protocol):
 
 def read(spec: Path | None = None, examples: int = 100, seed: int | None = None) -> Sources:
     """What the specification at `spec` offers."""
-    documents = load_documents("server/scripts", spec)
-    return Sources({name: Script.from_json(script) for name, script in documents.items()}, spec, examples, seed)
+    return Sources(specification.load(spec), examples, seed)
 
 
 @cache

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_mcp.spec import load_server
-from gemini_mcp_conformance.judge.checks.tools import NO_CURSOR
+from gemini_mcp.spec.families import kebab
+from gemini_mcp_conformance.judge.checks.protocol.tools import NO_CURSOR
+from gemini_mcp_conformance.play.session import CLIENT
 from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Request, call
-from gemini_mcp_conformance.talk.plays import answers
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.texts import PLAIN
 
 ORDER = 0
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """In the order of what explains most."""
+    tools = sources.spec.tools.values()
     yield Conversation(
         "tools",
         "The list of tools, twice.",
         (Request("tools/list", pages=True), Request("tools/list", pages=True)),
         "basics",
         (
-            "tools:schema",
-            "tools:unique",
-            "tools:order",
-            *(f"tools:{tool.name}" for tool in load_server(sources.spec).tools),
+            *("tools:schema", "tools:unique", "tools:order", "tools:removed"),
+            *(f"tools:{kebab(tool.name)}" for tool in tools),
+            *(f"tools:{kebab(tool.name)}:{kebab(name)}" for tool in tools for name in (*tool.properties, "required")),
         ),
     )
     cursor = (Request("tools/list", {"cursor": NO_CURSOR}),)
@@ -37,24 +38,27 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         "basics",
         ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered"),
     )
-    yield Conversation(
-        "unknown-tool",
-        "A tool that nobody offers.",
-        tuple(
-            call(name, {"prompt": "What is the capital of France?"}, answers("Paris."))
-            for name in ("no-such-tool", " chat", "chat-reply ", "Chat", "chat_reply", "")
-        ),
-        "basics",
-        ("tools:unknown", "tools:unknown:code"),
-    )
+    yield _unknown_tools(sources)
     yield Conversation(
         "unknown-revision",
         "A client of a revision that does not exist.",
-        (Request("initialize", {"protocolVersion": "1999-12-31", "capabilities": {}, "clientInfo": CLIENT}),),
+        (Request("initialize", {"protocolVersion": "1999-12-31", "capabilities": {}, "clientInfo": dict(CLIENT)}),),
         "basics",
         ("lifecycle:version:unsupported",),
         greet=False,
     )
 
 
-CLIENT = {"name": "gemini-mcp-conformance", "version": "1.0.0"}
+def _unknown_tools(sources: Sources) -> Conversation:
+    """Tools that nobody offers, some of which look like one that is."""
+    first, last = sources.spec.names[0], sources.spec.names[-1]
+    known = {name.replace("_", "-") for name in sources.spec.tools}
+    names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "")
+    arguments = sources.asking.arguments(first, PLAIN)
+    steps = [
+        call(name, arguments, sources.plays.answers("Paris."))
+        for name in names
+        if name not in {*known, *sources.spec.tools}
+    ]
+    shows = ("tools:unknown", "tools:unknown:code")
+    return Conversation("unknown-tool", "A tool that nobody offers.", tuple(steps), "basics", shows)

@@ -7,21 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from gemini_mcp.spec import ToolSpec, load_server
+from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.schema import is_valid, takes_text
+from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, call, path
 from gemini_mcp_conformance.talk.sources import Sources
-from gemini_mcp_conformance.talk.texts import (
-    LONGEST,
-    MODEL,
-    PLAIN,
-    PROMPTS,
-    SESSION,
-    SYSTEMS,
-    WORDS,
-    canaries,
-)
+from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80
 PHASE = "boundaries"
@@ -32,15 +25,17 @@ WRONG: Mapping[str, Json] = {
     "fraction": 1.5,
     "true": True,
     "false": False,
+    "text": "x",
     "array": ["x"],
     "empty-array": [],
+    "array-of-numbers": [7],
     "object": {"text": "x"},
     "empty-object": {},
 }
-"""Values that are no text and not null."""
+"""Values of every type; those that a schema allows are played as well."""
 
 UNKNOWN: Mapping[str, Json] = {"temperature": 0.2, "yolo": True, "session_id": "x", "__proto__": {}, "args": ["-d"]}
-"""Arguments that no tool declares."""
+"""Arguments that no tool declares, unless a specification has them."""
 
 DIRECTORIES: Mapping[str, str] = {
     "plain": "demo",
@@ -51,7 +46,6 @@ DIRECTORIES: Mapping[str, str] = {
     "quotes": 'it\'s "quoted"',
     "backslash": "back\\slash",
     "dash": "-demo",
-    **{name: text for name, text in canaries("cwd").items() if "/" not in text},
 }
 """Directories that exist, by the name they have below the port's own."""
 RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
@@ -67,131 +61,162 @@ PATHS: Mapping[str, Json] = {
     "empty": "",
     "nul": "demo\0x",
     "too-long": "x" * 5000,
-    **{f"no-such-{kind}": f"no-such-{canaries('cwd')[kind]}" for kind in ("substitution", "backticks", "semicolon")},
 }
 """Working directories in other words, and such as cannot be."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """The cheap ones first."""
-    answer = sources.scripts["success-compact"]
-    for tool in load_server(sources.spec).tools:
-        yield from _shapes(tool, answer)
-        yield from _texts(tool, answer)
-        yield from _directories(tool, answer)
-    for tool, (name, text) in zip(("chat", "chat-reply"), LONGEST.items(), strict=True):
-        yield _one(tool, f"prompt-{name}", {"prompt": text}, answer, ("prompt:long:whole", "prompt:over-limit"))
+    for tool in sources.spec.names:
+        boundaries = Boundaries(sources, tool)
+        yield from boundaries.shapes()
+        yield from boundaries.texts()
+        yield from boundaries.directories()
+    yield from _longest(sources)
 
 
-def _one(tool: str, name: str, arguments: Json, answer: Script, shows: tuple[str, ...], **more: Json) -> Conversation:
-    return Conversation(
-        f"{tool}-{name}", f"A call of `{tool}`: {name}.", (call(tool, arguments, answer),), PHASE, shows, **more
-    )
+def _longest(sources: Sources) -> Iterator[Conversation]:
+    """A prompt that is just short enough, and one that is too long, of different tools: they take long."""
+    spec = sources.spec
+    for number, beyond in enumerate((0, 1)):
+        tool = spec.names[number % len(spec.names)]
+        name = spec.prompt(tool)
+        limit = spec.longest(name) if name is not None else None
+        if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
+            kind = f"{kebab(name)}-{'over-' * beyond}{limit}"
+            shows = ("prompt:long:whole", "prompt:over-limit")
+            yield Boundaries(sources, tool).one(kind, {name: "x" * (limit + beyond)}, shows)
 
 
-def _shapes(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
-    """Arguments that are missing, null, of a wrong type, or unknown."""
-    shows = ("arguments:prompt:missing", "arguments:refused:not-started", "arguments:refused:is-error")
-    usual = {"model": MODEL, "systemPrompt": "Be brief."}
-    yield _one(tool.name, "nothing", {}, answer, shows)
-    yield _one(tool.name, "prompt-missing", usual, answer, shows)
-    yield _one(tool.name, "prompt-misspelt", {"Prompt": PLAIN, "message": PLAIN}, answer, shows)
-    yield _one(tool.name, "prompt-null", {"prompt": None}, answer, ("arguments:prompt:null",))
-    for kind, value in WRONG.items():
-        yield _one(tool.name, f"prompt-is-{kind}", {"prompt": value}, answer, ("arguments:prompt:type",))
-    for name in _options(tool):
-        null = {"prompt": PLAIN, name: None}
-        yield _one(tool.name, f"{name}-null", null, answer, ("arguments:optional:null",))
+class Boundaries:
+    """The boundaries of one tool."""
+
+    def __init__(self, sources: Sources, tool: str) -> None:
+        self.spec: Specification = sources.spec
+        self.tool = tool
+        self.properties = sources.spec.tools[tool].properties
+        self.required = sources.spec.tools[tool].required
+        self.usual = sources.asking.arguments(tool, PLAIN)
+        self.answer: Script = sources.plays.answers("The answer to an odd call.")
+        self.everything = {**sources.spec.everything(tool), **self.usual}
+        if (directory := sources.spec.directory(tool)) is not None:
+            self.everything[directory] = path()
+
+    def one(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
+        """One call, its required arguments added to those that are named."""
+        given = {**self.usual, **arguments} if isinstance(arguments, dict) else arguments
+        return self.bare(name, given, shows, **more)
+
+    def bare(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
+        steps = (call(self.tool, arguments, self.answer),)
+        return Conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, PHASE, shows, **more)
+
+    def shapes(self) -> Iterator[Conversation]:
+        """Arguments that are missing, null, of a wrong type, or unknown."""
+        shows = ("arguments:refused:not-started", "arguments:refused:is-error", "arguments:refused:prefix")
+        if self.required:
+            yield self.bare("nothing", {}, (*(f"arguments:{kebab(name)}:missing" for name in self.required), *shows))
+        for name in self.required:
+            own, key = f"arguments:{kebab(name)}", kebab(name)
+            others = {each: value for each, value in self.everything.items() if each != name}
+            yield self.bare(f"{key}-missing", others, (f"{own}:missing", *shows))
+            misspelt = {**others, name.title(): PLAIN, "message": PLAIN}
+            yield self.bare(f"{key}-misspelt", misspelt, (f"{own}:missing", *shows))
+            yield self.one(f"{key}-null", {name: None}, (f"{own}:null",))
+            yield from self._values(name, (f"{own}:type", f"{own}:value"))
+        for name in self.properties:
+            if name not in self.required:
+                yield self.one(f"{kebab(name)}-null", {name: None}, ("arguments:optional:null",))
+                yield from self._values(name, ("arguments:optional:type", f"arguments:{kebab(name)}:value"))
+        for name, value in UNKNOWN.items():
+            if name not in self.properties:
+                yield self.one(f"unknown-{name}", {name: value}, ("arguments:unknown",))
+
+    def _values(self, name: str, shows: tuple[str, ...]) -> Iterator[Conversation]:
+        """Values of other types, and those that the schema lists or bounds."""
+        schema = self.properties[name]
         for kind, value in WRONG.items():
-            wrong = {"prompt": PLAIN, name: value}
-            yield _one(tool.name, f"{name}-is-{kind}", wrong, answer, ("arguments:optional:type",))
-    for name, value in UNKNOWN.items():
-        unknown = {"prompt": PLAIN, name: value}
-        yield _one(tool.name, f"unknown-{name}", unknown, answer, ("arguments:unknown",))
+            if kind != "text" or not is_valid(schema, value):
+                yield self.one(f"{kebab(name)}-is-{kind}", {name: value}, shows)
+        for number, value in enumerate(schema.get("enum", ())):
+            yield self.one(f"{kebab(name)}-choice-{number}", {name: value}, _shown(self.spec, self.tool, name))
+        for limit, length in (("minLength", -1), ("maxLength", 1)):
+            if limit in schema:
+                yield self.one(f"{kebab(name)}-{limit}", {name: "x" * max(0, schema[limit] + length)}, shows)
+        for limit, step in (("minimum", -1), ("maximum", 1)):
+            if limit in schema:
+                yield self.one(f"{kebab(name)}-{limit}", {name: schema[limit] + step}, shows)
+
+    def texts(self) -> Iterator[Conversation]:
+        """Each argument with each odd text, beside a usual prompt."""
+        for name in self.properties:
+            table = self._table(name)
+            for kind, text in table.items():
+                given = text.replace("canary-NAME", f"canary-{name}")
+                yield self.one(f"{kebab(name)}-{kind}", {name: given}, _shown(self.spec, self.tool, name))
+            if not table and name != self.spec.directory(self.tool):
+                usual = {name: self.everything.get(name)}
+                yield self.one(f"{kebab(name)}-usual", usual, _shown(self.spec, self.tool, name))
+        yield self.one("everything", self.everything, _everything(self.spec, self.tool))
+
+    def _table(self, name: str) -> Mapping[str, str]:
+        """The odd texts of an argument, by what it is for."""
+        spec, tool = self.spec, self.tool
+        if name == spec.directory(tool) or not takes_text(self.properties[name]):
+            return {}
+        if name == spec.prompt(tool):
+            return {**PROMPTS, **sized(spec.limit), **canaries(name)}
+        return IN_FILES if name in spec.files(tool) else {**WORDS, **canaries(name)}
+
+    def directories(self) -> Iterator[Conversation]:
+        """The working directory, absolute and relative, and as none."""
+        name = self.spec.directory(self.tool)
+        if name is None:
+            return
+        hostile = canaries(name)
+        shows = ("cwd:used", f"cwd:{kebab(self.tool)}", "cwd:relative", f"injection:shell:{kebab(name)}")
+        existing = {**DIRECTORIES, **{kind: text for kind, text in hostile.items() if "/" not in text}}
+        for kind, folder in existing.items():
+            forms: dict[str, Json] = {"absolute": path(folder), **({"relative": folder} if kind in RELATIVE else {})}
+            for form, cwd in forms.items():
+                yield self.one(f"{kebab(name)}-{form}-{kind}", {name: cwd}, shows, files={folder: None})
+        missing = {f"no-such-{kind}": f"no-such-{hostile[kind]}" for kind in ("substitution", "backticks", "semicolon")}
+        for kind, cwd in {**PATHS, **missing}.items():
+            also = ("arguments:empty:" + kebab(name),) if cwd == "" else ()
+            yield self.one(f"{kebab(name)}-{kind}", {name: cwd}, (*shows, *also), files=MADE)
+        given = {**self.usual, **dict.fromkeys(self.spec.files(self.tool), "Be brief.")}
+        wrong = (path("no-such"), path("demo/file"), path("demo/file/x"))
+        steps = tuple(call(self.tool, {**given, name: cwd}, self.answer) for cwd in wrong)
+        refused = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started", "system:removed:failure")
+        title = "Working directories that are missing, a file, and below a file."
+        last = call(self.tool, given, self.answer)
+        id = f"{self.tool}-{kebab(name)}-none"
+        yield Conversation(id, title, (*steps, last), PHASE, refused, files=MADE)
+        for folder in ("no-such/a", "demo/file"):
+            kind = f"{kebab(name)}-relative-{folder.replace('/', '-')}"
+            yield self.one(kind, {name: folder}, refused, files=MADE)
 
 
-def _texts(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
-    """Each argument with each odd text, beside a usual prompt."""
-    tables = {"prompt": PROMPTS, "model": WORDS, "sessionId": WORDS, "systemPrompt": SYSTEMS}
-    for name, texts in tables.items():
-        if name not in tool.properties:
-            continue
-        hostile: Mapping[str, str] = canaries(name) if name != "systemPrompt" else {}
-        for kind, text in {**texts, **hostile}.items():
-            given = {"prompt": PLAIN, name: text}
-            yield _one(tool.name, f"{name}-{kind}", given, answer, _SHOWN[name])
-    everything = {"prompt": PLAIN, "model": MODEL, "systemPrompt": "Be brief.", "cwd": path()}
-    session = {"sessionId": SESSION} if "sessionId" in tool.properties else {}
-    yield _one(tool.name, "everything", {**everything, **session}, answer, _EVERYTHING)
-
-
-def _directories(tool: ToolSpec, answer: Script) -> Iterator[Conversation]:
-    """`cwd` as a directory, absolute and relative, and as none."""
-    shows = ("cwd:used", "cwd:chat-reply", "cwd:relative", "injection:shell:cwd")
-    for kind, name in DIRECTORIES.items():
-        forms = {"absolute": path(name), **({"relative": name} if kind in RELATIVE else {})}
-        for form, cwd in forms.items():
-            given = {"prompt": PLAIN, "cwd": cwd}
-            yield _one(tool.name, f"cwd-{form}-{kind}", given, answer, shows, files={name: None})
-    for kind, cwd in PATHS.items():
-        yield _one(tool.name, f"cwd-{kind}", {"prompt": PLAIN, "cwd": cwd}, answer, shows, files=MADE)
-    given = {"prompt": PLAIN, "systemPrompt": "Be brief."}
-    wrong = ("missing", path("no-such")), ("file", path("demo/file")), ("below-file", path("demo/file/x"))
-    steps = tuple(call(tool.name, {**given, "cwd": cwd}, answer) for _, cwd in wrong)
-    refused = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started")
-    title = "Working directories that are missing, a file, and below a file."
-    yield Conversation(
-        f"{tool.name}-cwd-none", title, (*steps, call(tool.name, given, answer)), PHASE, refused, files=MADE
+def _everything(spec: Specification, tool: str) -> tuple[str, ...]:
+    id = kebab(tool)
+    return (
+        *(f"command:{id}", "command:once", "cwd:used", f"cwd:{id}"),
+        *("process:stdin", "process:stdin:ended", "process:environment", "system:content", f"system:{id}"),
     )
-    for name in ("no-such/a", "demo/file"):
-        kind = f"cwd-relative-{name.replace('/', '-')}"
-        yield _one(tool.name, kind, {"prompt": PLAIN, "cwd": name}, answer, refused, files=MADE)
 
 
-def _options(tool: ToolSpec) -> list[str]:
-    return [name for name in tool.properties if name not in tool.required]
-
-
-_EVERYTHING = (
-    *("command:chat", "command:chat-reply", "command:once", "cwd:used", "cwd:chat-reply"),
-    *("process:stdin", "process:stdin:ended", "process:environment", "system:content", "system:chat-reply"),
-)
-_SHOWN: Mapping[str, tuple[str, ...]] = {
-    "prompt": (
-        *(f"prompt:verbatim:{kind}" for kind in ("newline", "unicode", "blanks", "quotes", "dash", "command-word")),
-        *(f"prompt:verbatim:{kind}" for kind in ("number", "at-sign", "slash", "128000")),
-        "prompt:long",
-        "prompt:long:whole",
-        "prompt:empty",
-        "prompt:empty:kept",
-        "injection:shell:prompt",
-        "injection:option:prompt",
-        "arguments:nul",
-        "arguments:surrogate",
-    ),
-    "model": (
-        "command:chat:model",
-        "command:chat-reply:model",
-        "injection:shell:model",
-        "injection:option:model",
-        "arguments:control",
-        "arguments:empty:model",
-    ),
-    "sessionId": (
-        "command:chat-reply:session-id",
-        "injection:shell:session-id",
-        "injection:option:session-id",
-        "arguments:control",
-        "arguments:empty:session-id",
-    ),
-    "systemPrompt": (
-        "system:content",
-        "system:chat-reply",
-        "system:file-name",
-        "system:directory",
-        "system:mode",
-        "system:removed:success",
-        "arguments:empty:system-prompt",
-    ),
-}
-"""By the argument, the requirements that odd texts of it show."""
+def _shown(spec: Specification, tool: str, name: str) -> tuple[str, ...]:
+    """The requirements that odd texts of an argument show."""
+    id, key = kebab(tool), kebab(name)
+    if name == spec.prompt(tool):
+        kinds = ("newline", "unicode", "blanks", "quotes", "dash", "command-word", "number", "at-sign", "slash")
+        return (
+            *(f"prompt:verbatim:{kind}" for kind in (*kinds, spec.limit)),
+            *("prompt:long", "prompt:long:whole", "prompt:empty", "prompt:empty:kept", f"command:{id}"),
+            *(f"injection:shell:{key}", f"injection:option:{key}", "arguments:nul", "arguments:surrogate"),
+        )
+    if name in spec.files(tool):
+        names = ("content", id, "file-name", "directory", "mode", "removed:success")
+        return (*(f"system:{each}" for each in names), f"arguments:empty:{key}")
+    own = (f"command:{id}:{key}", f"injection:shell:{key}", f"injection:option:{key}")
+    return (*own, "arguments:control", f"arguments:empty:{key}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gemini_mcp.spec.values import table
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import (
     Await,
@@ -12,188 +12,184 @@ from gemini_mcp_conformance.talk.conversation import (
     Conversation,
     End,
     Ending,
-    Json,
     Notify,
     Release,
     Request,
     Step,
-    call,
 )
-from gemini_mcp_conformance.talk.plays import SESSION, answers, hangs, lists, session
+from gemini_mcp_conformance.talk.plays import SESSION, hangs, session
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 60
-TOOLS = ("chat", "chat-reply")
 CANCELLED = "notifications/cancelled"
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """First the ends of calls, then those of the port."""
-    for tool in TOOLS:
-        yield from _cancellations(tool)
-    yield _cancel_stubborn()
-    yield _cancel_one_of_several()
-    yield _cancel_in_line()
-    yield _cancel_in_list()
-    yield _same_looking_ids()
-    yield from _stdin_ends()
+    made = Endings(sources)
+    for tool in sources.spec.names:
+        yield from made.cancellations(tool)
+    yield made.cancel_stubborn()
+    yield made.cancel_one_of_several()
+    yield from made.cancel_in_line()
+    yield made.cancel_in_list()
+    yield made.same_looking_ids()
+    yield from made.stdin_ends()
     for how, name in SIGNALS.items():
-        yield from _signals(how, name)
-
-
-def hanging(tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
-    """A call whose gemini does not end."""
-    own = {"sessionId": session(name)} if tool == "chat-reply" else {}
-    arguments = {"prompt": f"No end of {name}", **own, **table(more.pop("and_", None))}
-    return call(tool, arguments, script or hangs(), name=name, **{"until": "started", **more})
-
-
-def served(name: str, tool: str = "chat") -> Request:
-    return call(tool, {"prompt": f"Served after {name}"}, answers(f"Served after {name}."))
+        yield from made.signals(how, name)
 
 
 def _cancel(id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
     return Conversation(f"cancel-{id}", title, tuple(steps), "endings", shows, **more)
 
 
-def _cancellations(tool: str) -> Iterable[Conversation]:
-    """Of one tool: each twice, with ids of both types, and a call served after each."""
-    other = TOOLS[tool == "chat"]
-    system = {"systemPrompt": "You are cancelled."}
-    kinds: tuple[dict[str, Json], ...] = ({}, {"and_": system}, {"id": f"cancelled-{tool}"}, {"id": ""})
-    steps: list[Step] = []
-    for number, more in enumerate(kinds):
-        name = f"{tool} {number}"
-        steps += [hanging(tool, name, **more), Cancel(name), served(name, (tool, other)[number % 2])]
-    shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")
-    yield _cancel(f"{tool}", f"A cancelled {tool}.", steps, *shows)
-    steps = [hanging(tool, "family", hangs(child=True)), Cancel("family"), served("family", other)]
-    yield _cancel(f"{tool}-group", f"A cancelled {tool} whose gemini has started a process.", steps, "cancel:group")
-    late: list[Step] = []
-    for name in ("late", "later"):
-        first = call(tool, {"prompt": f"Answered before {name}"}, answers("Answered."), name=name)
-        late += [first, Cancel(name), Request("tools/list"), served(name, other)]
-    yield _cancel(f"{tool}-late", f"A {tool} cancelled after its answer.", late, "cancel:late")
-    unknown: list[Step] = []
-    for id in ("no such call", 99_000_002, 0, ""):
-        unknown += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
-    unknown += [Notify(CANCELLED, {"requestId": "no such call", "reason": "None."}), served("nothing", tool)]
-    yield _cancel(f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown")
-
-
-def _cancel_stubborn() -> Conversation:
-    """It takes a port some time to end what ignores SIGTERM; meanwhile others are served."""
-    steps: list[Step] = _stubborn()
-    steps += [
-        hanging("chat", "quick", answers("Quick.", release="quick")),
-        *(Cancel(f"stubborn {tool}") for tool in TOOLS),
-    ]
-    steps += [Release("quick"), Await("quick"), served("stubborn"), served("stubborn ones", "chat-reply")]
-    return _cancel("ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", aside=True)
-
-
-def _cancel_one_of_several() -> Conversation:
-    """Of four, the first and the third are cancelled while the others run."""
-    steps: list[Step] = []
-    for number, tool in enumerate((*TOOLS, *TOOLS)):
-        name = f"{number} of four"
-        script = answers(f"The answer {name}.", release=name) if number % 2 else hangs()
-        steps.append(hanging(tool, name, script))
-    order: list[Step] = [Cancel("2 of four"), served("one", "chat-reply"), Cancel("0 of four")]
-    order += [step for name in ("3 of four", "1 of four") for step in (Release(name), Await(name))]
-    swapped = [hanging("chat-reply", "hung"), hanging("chat", "held", answers("Held.", release="held"))]
-    steps += [*order, *swapped, Cancel("hung"), Release("held"), Await("held")]
-    return _cancel("some", "Calls of which some are cancelled.", steps, "cancel:others", "cancel:child")
-
-
-def _cancel_in_line() -> Conversation:
-    """Replies in one session: the one that runs is cancelled, then one that waits; those behind are served."""
-
-    def reply(name: str, *scripts: Script, until: str = "sent") -> Request:
-        return call(
-            "chat-reply", {"prompt": f"In line: {name}", "sessionId": SESSION}, *scripts, name=name, until=until
-        )
-
-    steps: list[Step] = [reply("runs", hangs(), until="started"), reply("second", answers("Second.", release="second"))]
-    steps += [reply("waits", hangs()), reply("last", answers("Last.")), served("the line"), Cancel("waits")]
-    steps += [Cancel("runs"), Release("second"), Await("second"), Await("last"), reply("new", answers("New."))]
-    return _cancel("in-line", "Replies that wait for a cancelled one.", steps, "cancel:others", "cancel:unanswered")
-
-
-def _cancel_in_list() -> Conversation:
-    """Calls of both tools whose session gemini has not named, while the list of sessions does not end."""
-    steps: list[Step] = []
-    for tool in TOOLS:
-        steps += [_listed(tool), Cancel(f"list of {tool}"), served(f"the list of {tool}", tool)]
-    return _cancel("in-list", "Calls cancelled during the list of sessions.", steps, "cancel:child")
-
-
-def _listed(tool: str) -> Request:
-    return call(tool, {"prompt": f"The list of {tool}"}, lists(), name=f"list of {tool}", until="listing")
-
-
-def _same_looking_ids() -> Conversation:
-    """A number and the text that looks like it are two ids, whichever is cancelled and whichever came last."""
-    steps: list[Step] = []
-    for tool, number in zip((*TOOLS, *TOOLS), range(770_007, 770_011), strict=True):
-        kept, gone = (number, str(number)) if number % 2 else (str(number), number)
-        names = f"kept {number}", f"gone {number}"
-        calls = [hanging(tool, names[0], answers(f"The {names[0]}.", release=names[0]), id=kept)]
-        calls += [hanging(tool, names[1], id=gone)]
-        steps += calls if number < 770_009 else reversed(calls)
-        steps += [Cancel(names[1]), served(names[1]), Notify(CANCELLED, {"requestId": gone}), Request("tools/list")]
-        steps += [Release(names[0]), Await(names[0])]
-    return _cancel("ids", "Ids that look the same.", steps, "cancel:others")
-
-
 def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -> Conversation:
     return Conversation(f"end-{id}", title, (*steps, End(how)), "endings", shows)
-
-
-def _stdin_ends() -> Iterable[Conversation]:
-    """During calls of both tools, plain ones, with files and with children; stubborn ones; and a line of replies."""
-    shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
-    removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
-    yield _end("stdin-busy", "The end of stdin during calls.", "stdin", _busy(), *removed)
-    yield _end(
-        "stdin-ignored-term",
-        "The end of stdin while gemini ignores SIGTERM.",
-        "stdin",
-        _stubborn(),
-        "shutdown:stdin-end:ignored-term",
-    )
-    line = [
-        call("chat-reply", {"prompt": f"In line {number}"}, hangs(), until=until)
-        for number, until in enumerate(("started", "sent"))
-    ]
-    last = hanging("chat", "the last moment", until="sent")
-    title = "The end of stdin right behind a call, while a reply waits for another."
-    yield _end("stdin-at-once", title, "stdin", (*line, last), *shows)
-
-
-def _signals(how: Ending, name: str) -> Iterable[Conversation]:
-    group = f"shutdown:{name}:group"
-    yield _end(f"{name}-busy", f"{name.upper()} during calls.", how, _busy(), group, *_of_term(how))
-    if how == "TERM":
-        yield _end(name, "SIGTERM while nothing runs.", how, [served("nothing")], *_of_term(how), "shutdown:prompt")
-        yield _end(f"{name}-ignored", "SIGTERM while gemini ignores it.", how, _stubborn(), *_of_term(how))
-
-
-def _busy() -> list[Step]:
-    """Of each tool a plain call, one with a system prompt, one whose gemini has started a process; and a list."""
-    plain = [hanging(tool, f"plain {tool}") for tool in TOOLS]
-    families = [hanging(tool, f"family of {tool}", hangs(child=True)) for tool in TOOLS]
-    return [served("nothing"), *plain, *map(_with_system, TOOLS), *families, _listed("chat")]
-
-
-def _stubborn() -> list[Step]:
-    return [hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in TOOLS]
 
 
 def _of_term(how: Ending) -> tuple[str, ...]:
     return ("shutdown:sigterm", "system:removed:sigterm") if how == "TERM" else ()
 
 
-def _with_system(tool: str) -> Request:
-    return hanging(tool, f"system of {tool}", and_={"systemPrompt": "You are interrupted."})
+class Endings:
+    """Calls of the tools of one specification that do not end by themselves."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources, self.names = sources, sources.spec.names
+        self.first, self.last = sources.first, sources.after(sources.first)
+        self.answers = sources.plays.answers
+
+    def hanging(self, tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
+        """A call whose gemini does not end."""
+        how = {"session": session(name), "name": name, "until": "started", **more}
+        return self.sources.asking.ask(tool, f"No end of {name}", script or hangs(), **how)
+
+    def served(self, name: str, tool: str | None = None) -> Request:
+        words = f"Served after {name}"
+        return self.sources.asking.ask(tool or self.first, words, self.answers(f"{words}."))
+
+    def cancellations(self, tool: str) -> Iterable[Conversation]:
+        """Of one tool: each twice, with ids of both types, and a call served after each."""
+        other = self.sources.after(tool)
+        kinds: tuple[dict[str, Json], ...] = (
+            {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"}, {"id": ""}
+        )  # fmt: skip
+        steps: list[Step] = []
+        for number, more in enumerate(kinds):
+            name = f"{tool} {number}"
+            steps += [self.hanging(tool, name, **more), Cancel(name), self.served(name, (tool, other)[number % 2])]
+        shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")
+        yield _cancel(f"{tool}", f"A cancelled {tool}.", steps, *shows)
+        steps = [self.hanging(tool, "family", hangs(child=True)), Cancel("family"), self.served("family", other)]
+        yield _cancel(f"{tool}-group", f"A cancelled {tool} whose gemini has started a process.", steps, "cancel:group")
+        late: list[Step] = []
+        for name in ("late", "later"):
+            first = self.sources.asking.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
+            late += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
+        yield _cancel(f"{tool}-late", f"A {tool} cancelled after its answer.", late, "cancel:late")
+        unknown: list[Step] = []
+        for id in ("no such call", 99_000_002, 0, ""):
+            unknown += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
+        last = Notify(CANCELLED, {"requestId": "no such call", "reason": "None."})
+        unknown += [last, self.served("nothing", tool)]
+        yield _cancel(f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown")
+
+    def cancel_stubborn(self) -> Conversation:
+        """It takes a port some time to end what ignores SIGTERM; meanwhile others are served."""
+        steps: list[Step] = self._stubborn()
+        steps += [self.hanging(self.first, "quick", self.answers("Quick.", release="quick"))]
+        steps += [Cancel(f"stubborn {tool}") for tool in self.names]
+        steps += [Release("quick"), Await("quick"), self.served("stubborn"), self.served("stubborn ones", self.last)]
+        return _cancel("ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", aside=True)
+
+    def cancel_one_of_several(self) -> Conversation:
+        """Of four, the first and the third are cancelled while the others run."""
+        steps: list[Step] = []
+        for number in range(4):
+            name, tool = f"{number} of four", (self.first, self.last)[number % 2]
+            script = self.answers(f"The answer {name}.", release=name) if number % 2 else hangs()
+            steps.append(self.hanging(tool, name, script))
+        order: list[Step] = [Cancel("2 of four"), self.served("one", self.last), Cancel("0 of four")]
+        order += [step for name in ("3 of four", "1 of four") for step in (Release(name), Await(name))]
+        held = self.hanging(self.first, "held", self.answers("Held.", release="held"))
+        swapped = [self.hanging(self.last, "hung"), held]
+        steps += [*order, *swapped, Cancel("hung"), Release("held"), Await("held")]
+        return _cancel("some", "Calls of which some are cancelled.", steps, "cancel:others", "cancel:child")
+
+    def cancel_in_line(self) -> Iterable[Conversation]:
+        """Replies in one session: the one that runs is cancelled, then one that waits; those behind are served."""
+        tool = self.sources.spec.resumes
+        if tool is None:
+            return
+
+        def reply(name: str, script: Script, until: str = "sent") -> Request:
+            words = f"In line: {name}"
+            return self.sources.asking.ask(tool, words, script, session=SESSION, name=name, until=until)
+
+        steps: list[Step] = [reply("runs", hangs(), "started")]
+        steps += [reply("second", self.answers("Second.", release="second")), reply("waits", hangs())]
+        steps += [reply("last", self.answers("Last.")), self.served("the line"), Cancel("waits"), Cancel("runs")]
+        steps += [Release("second"), Await("second"), Await("last"), reply("new", self.answers("New."))]
+        shows = ("cancel:others", "cancel:unanswered")
+        yield _cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
+
+    def cancel_in_list(self) -> Conversation:
+        """Calls of every tool whose session gemini has not named, while the list of sessions does not end."""
+        steps: list[Step] = []
+        for tool in self.names:
+            steps += [self._listed(tool), Cancel(f"list of {tool}"), self.served(f"the list of {tool}", tool)]
+        return _cancel("in-list", "Calls cancelled during the list of sessions.", steps, "cancel:child")
+
+    def same_looking_ids(self) -> Conversation:
+        """A number and the text that looks like it are two ids, whichever is cancelled and whichever came last."""
+        steps: list[Step] = []
+        tools = (self.first, self.last, self.first, self.last)
+        for tool, number in zip(tools, range(770_007, 770_011), strict=True):
+            kept, gone = (number, str(number)) if number % 2 else (str(number), number)
+            names = f"kept {number}", f"gone {number}"
+            calls = [self.hanging(tool, names[0], self.answers(f"The {names[0]}.", release=names[0]), id=kept)]
+            calls += [self.hanging(tool, names[1], id=gone)]
+            steps += calls if number < 770_009 else reversed(calls)
+            steps += [Cancel(names[1]), self.served(names[1]), Notify(CANCELLED, {"requestId": gone})]
+            steps += [Request("tools/list"), Release(names[0]), Await(names[0])]
+        return _cancel("ids", "Ids that look the same.", steps, "cancel:others")
+
+    def stdin_ends(self) -> Iterable[Conversation]:
+        """During calls of every tool, plain ones, with files and with children; stubborn ones; a line of replies."""
+        shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
+        removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
+        yield _end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
+        title = "The end of stdin while gemini ignores SIGTERM."
+        yield _end("stdin-ignored-term", title, "stdin", self._stubborn(), "shutdown:stdin-end:ignored-term")
+        waiting = self.sources.spec.resumes or self.first
+        line = [
+            self.sources.asking.ask(waiting, f"In line {number}", hangs(), until=until)
+            for number, until in enumerate(("started", "sent"))
+        ]
+        last = self.hanging(self.first, "the last moment", until="sent")
+        title = "The end of stdin right behind a call, while a reply waits for another."
+        yield _end("stdin-at-once", title, "stdin", (*line, last), *shows)
+
+    def signals(self, how: Ending, name: str) -> Iterable[Conversation]:
+        group = f"shutdown:{name}:group"
+        yield _end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(), group, *_of_term(how))
+        if how == "TERM":
+            idle = [self.served("nothing")]
+            yield _end(name, "SIGTERM while nothing runs.", how, idle, *_of_term(how), "shutdown:prompt")
+            title = "SIGTERM while gemini ignores it."
+            yield _end(f"{name}-ignored", title, how, self._stubborn(), *_of_term(how))
+
+    def _busy(self) -> list[Step]:
+        """Of each tool a plain call, one with a file, one whose gemini has started a process; and a list."""
+        plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
+        files = [self.hanging(tool, f"file of {tool}", file="You are interrupted.") for tool in self.names]
+        families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
+        return [self.served("nothing"), *plain, *files, *families, self._listed(self.first)]
+
+    def _stubborn(self) -> list[Step]:
+        return [self.hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in self.names]
+
+    def _listed(self, tool: str) -> Request:
+        lists = self.sources.plays.lists()
+        return self.sources.asking.ask(tool, f"The list of {tool}", lists, name=f"list of {tool}", until="listing")

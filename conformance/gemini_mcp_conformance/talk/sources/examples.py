@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import cast
 
-from gemini_mcp.spec import load_documents
+from gemini_mcp.spec import load_documents, written_out
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, End, Release, Request, Step, call
@@ -16,26 +15,18 @@ ORDER = 10
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """Every case that a run can bring about, and every scenario."""
-    for id, case in load_documents("server/cases", sources.spec).items():
+    spec = sources.spec
+    for id, case in load_documents("server/cases", spec.root).items():
         script = _script_of(case)
-        if script is not None or case["invocation"] is None:
+        if case["call"]["name"] in spec.tools and (script is not None or case["invocation"] is None):
             yield _case(id, case, script)
-    for id, scenario in load_documents("server/scenarios", sources.spec).items():
-        yield _scenario(id, scenario, sources.scripts)
-
-
-def long(value: Json) -> Json:
-    """`value` with every abbreviated text written out."""
-    if isinstance(value, dict):
-        table = cast("Mapping[str, Json]", value)
-        if set(table) == {"repeat", "times"}:
-            return table["repeat"] * table["times"]
-        return {key: long(item) for key, item in table.items()}
-    return [long(item) for item in cast("list[Json]", value)] if isinstance(value, list) else value
+    for id, scenario in load_documents("server/scenarios", spec.root).items():
+        if {step["call"]["name"] for step in scenario["steps"] if "call" in step} <= spec.tools.keys():
+            yield _scenario(id, scenario, sources.scripts)
 
 
 def _case(id: str, case: Mapping[str, Json], script: Script | None) -> Conversation:
-    arguments = long(case["call"].get("arguments", {}))
+    arguments = written_out(case["call"].get("arguments", {}))
     step = call(case["call"]["name"], arguments, *((script,) if script else ()))
     return Conversation(f"case-{id}", case["title"], (step,), "examples", tuple(case["requirements"]))
 
@@ -86,6 +77,6 @@ def _step(step: Mapping[str, Json], scripts: Mapping[str, Script]) -> Step:
     chosen = () if script is None else (scripts[script] if isinstance(script, str) else Script.from_json(script),)
     stays = "together" in step or step.get("result", 0) is None
     until = ("started" if chosen else "sent") if stays else "answered"
-    return call(
-        step["call"]["name"], long(step["call"].get("arguments", {})), *chosen, name=step.get("id", ""), until=until
-    )
+    name, arguments = step["call"]["name"], written_out(step["call"].get("arguments", {}))
+    expected = written_out(step.get("result"))
+    return call(name, arguments, *chosen, name=step.get("id", ""), until=until, expected=expected)

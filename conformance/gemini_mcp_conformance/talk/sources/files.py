@@ -1,4 +1,4 @@
-"""Files of system prompts: side by side, while gemini runs, and when a call is stopped or cannot run.
+"""Texts that are handed over in files: side by side, while gemini runs, and when a call is stopped or cannot run.
 
 They wait, so they are played beside the others.
 """
@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.judge.expectation import TOOLS
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Step, call
-from gemini_mcp_conformance.talk.exploration import reply
+from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Step
+from gemini_mcp_conformance.talk.plays import SESSION, hangs
 from gemini_mcp_conformance.talk.sources import Sources
-from gemini_mcp_conformance.talk.texts import PLAIN, SESSION
+from gemini_mcp_conformance.talk.texts import PLAIN
 
 ORDER = 60
 PHASE = "files"
@@ -22,43 +21,47 @@ MOMENT, LONG = 0.6, 3.0
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """For either tool."""
-    for tool in TOOLS:
-        life = (_call(tool, 1, _late(1, LONG)),)
-        yield _conversation(f"{tool}-system-life", life, "system:life", "system:removed:success")
-        yield from _without_gemini(tool)
-        yield from _stopped(tool, sources.scripts["hang"])
-        held = (call(tool, {"prompt": PLAIN}, sources.scripts["grandchild-holds-stdout"]),)
+    """For every tool."""
+    names = [tool for tool in sources.spec.names if sources.spec.files(tool)]
+    for tool in sources.spec.names:
+        held = (sources.asking.ask(tool, PLAIN, _holding(sources)),)
         yield _conversation(f"{tool}-held-output", held, "process:held-output")
+    for tool in names:
+        life = (_call(sources, tool, 1, _late(sources, 1, LONG)),)
+        yield _conversation(f"{tool}-system-life", life, "system:life", "system:removed:success")
+        yield from _without_gemini(sources, tool)
+        begun = _call(sources, tool, 1, hangs(), name="it", until="started")
+        yield _conversation(f"{tool}-system-cancel", (begun, Cancel("it")), "system:removed:cancel")
     several = tuple(
-        _call(("chat", "chat-reply")[number % 2], number, _late(number), until="sent") for number in range(6)
+        _call(sources, names[number % len(names)], number, _late(sources, number), until="sent")
+        for number in range(6 if names else 0)
     )
-    yield _conversation("system-prompts-side-by-side", several, "system:isolation", "system:life")
+    if several:
+        yield _conversation("system-prompts-side-by-side", several, "system:isolation", "system:life")
 
 
-def _without_gemini(tool: str) -> Iterator[Conversation]:
-    step = (_call(tool, 1),)
-    title = "A system prompt for a gemini that cannot be started."
+def _without_gemini(sources: Sources, tool: str) -> Iterator[Conversation]:
+    step = (_call(sources, tool, 1),)
+    title = "A text in a file for a gemini that cannot be started."
     for gemini in ("absent", "not-executable"):
         id = f"{tool}-system-{gemini}"
         yield Conversation(id, title, step, PHASE, ("system:removed:failure",), aside=True, gemini=gemini)
 
 
-def _stopped(tool: str, hang: Script) -> Iterator[Conversation]:
-    begun = _call(tool, 1, hang, name="it", until="started")
-    yield _conversation(f"{tool}-system-cancel", (begun, Cancel("it")), "system:removed:cancel")
+def _holding(sources: Sources) -> Script:
+    """An answer whose gemini leaves a process behind that holds stdout open."""
+    answer = sources.plays.answers("Held.")
+    return Script("holding", ({"child": {"seconds": 30, "holds": "stdout"}}, *answer.play))
 
 
 def _conversation(id: str, steps: tuple[Step, ...], *shows: str) -> Conversation:
-    return Conversation(id, "System prompts, and what is left of them.", steps, PHASE, shows, aside=True)
+    return Conversation(id, "Texts in files, and what is left of them.", steps, PHASE, shows, aside=True)
 
 
-def _call(tool: str, number: int, *scripts: Script, **more: Json) -> Step:
-    arguments = {"prompt": f"This is call {number}.", "systemPrompt": f"You are number {number}."}
-    session = {"sessionId": f"{SESSION[:-1]}{number}"} if tool == "chat-reply" else {}
-    return call(tool, {**arguments, **session}, *scripts, **more)
+def _call(sources: Sources, tool: str, number: int, *scripts: Script, **more: Json) -> Step:
+    words, file, session = f"This is call {number}.", f"You are number {number}.", f"{SESSION[:-1]}{number}"
+    return sources.asking.ask(tool, words, *scripts, file=file, session=session, **more)
 
 
-def _late(number: int, seconds: float = MOMENT) -> Script:
-    answer = reply(f"The answer to call {number}.", f"{SESSION[:-1]}{number}")
-    return Script("late", ({"wait": seconds}, *answer.play))
+def _late(sources: Sources, number: int, seconds: float = MOMENT) -> Script:
+    return sources.plays.answers(f"The answer to call {number}.", f"{SESSION[:-1]}{number}", wait=seconds)

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.schema import allowed, is_valid, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, located, path
-from gemini_mcp_conformance.talk.exploration import Exploration, Served, reply
+from gemini_mcp_conformance.talk.exploration import Exploration, Served
 from gemini_mcp_conformance.talk.sources import Sources
-from gemini_mcp_conformance.talk.texts import MODEL, SESSION, canaries
+from gemini_mcp_conformance.talk.texts import canaries
 
 ORDER = 90
 PHASE = "generated"
@@ -43,26 +43,36 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 def explorations(sources: Sources) -> Iterable[Exploration]:
     """Valid calls, then invalid ones."""
-    tools = load_server(sources.spec).tools
     half = max(1, sources.examples // 2)
     served = ("command:", "prompt:", "injection:", "system:", "cwd:", "result:")
     for id, made, shows in (("generated-valid", valid, served), ("generated-invalid", invalid, ("arguments:",))):
-        yield Exploration(id, "A generated call.", partial(made, tools), half, sources.seed, PHASE, shows)
+        yield Exploration(id, "A generated call.", partial(made, sources), half, sources.seed, PHASE, shows)
 
 
-def valid(tools: Iterable[ToolSpec], served: Served) -> st.SearchStrategy[Conversation]:
+def valid(sources: Sources, served: Served) -> st.SearchStrategy[Conversation]:
     """Calls that both schemas allow."""
-    return st.one_of([_calls(tool, _arguments(tool, served)) for tool in tools])
+    return st.one_of([_calls(sources, tool, _arguments(sources, tool, served)) for tool in sources.spec.names])
 
 
-def invalid(tools: Iterable[ToolSpec], served: Served) -> st.SearchStrategy[Conversation]:
+def invalid(sources: Sources, served: Served) -> st.SearchStrategy[Conversation]:
     """Calls with one fault."""
-    return st.one_of([_calls(tool, _spoilt(tool, _arguments(tool, served))) for tool in tools])
+    return st.one_of(
+        [
+            _calls(sources, tool, _spoilt(sources, tool, _arguments(sources, tool, served)))
+            for tool in sources.spec.names
+        ]
+    )
 
 
-def _calls(tool: ToolSpec, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
-    answers = st.builds(reply, st.text(_unicode(), min_size=1), st.uuids(version=4).map(str), st.booleans())
-    return st.builds(partial(_call, tool.name), arguments, answers)
+def _calls(sources: Sources, tool: str, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
+    texts, sessions = st.text(_unicode(), min_size=1), st.uuids(version=4).map(str)
+    answers = st.builds(
+        lambda text, session, indent: sources.plays.answers(text, session, indent=indent),
+        texts,
+        sessions,
+        st.sampled_from((None, 2)),
+    )
+    return st.builds(partial(_call, tool), arguments, answers)
 
 
 def _call(tool: str, arguments: Json, answer: Script) -> Conversation:
@@ -70,25 +80,31 @@ def _call(tool: str, arguments: Json, answer: Script) -> Conversation:
     return Conversation("generated", "A generated call.", (step,), PHASE, files={"demo": None})
 
 
-def _arguments(tool: ToolSpec, served: Served) -> st.SearchStrategy[Json]:
-    schema = served.get(tool.name, {})
-    texts = {name: _texts(name) | _listed(schema, name) for name in tool.properties}
-    required = {name: texts[name] for name in tool.required}
-    optional = {name: text for name, text in texts.items() if name not in required}
+def _arguments(sources: Sources, tool: str, served: Served) -> st.SearchStrategy[Json]:
+    declared, schema = sources.spec.tools[tool], served.get(tool, {})
+    values = {name: _values(sources, tool, name) | _listed(schema, name) for name in declared.properties}
+    required = {name: values[name] for name in declared.required}
+    optional = {name: value for name, value in values.items() if name not in required}
     given = st.fixed_dictionaries(required, optional=optional)
     return given.filter(lambda arguments: _allows(schema, located(arguments, "/")))
 
 
-def _texts(name: str) -> st.SearchStrategy[Json]:
-    """Texts for the argument of that name."""
-    if name == "cwd":
+def _values(sources: Sources, tool: str, name: str) -> st.SearchStrategy[Json]:
+    """Values for an argument, by what it is for."""
+    spec = sources.spec
+    schema = spec.tools[tool].properties[name]
+    if name == spec.directory(tool):
         return cast("st.SearchStrategy[Json]", st.sampled_from([path(), path("demo"), "demo", path("no-such")]))
+    if not takes_text(schema):
+        usual = [spec.usual(tool, name), *allowed(schema, (True, False, 0, 1, -1, 0.5, 42, ["a"], ["a", "b"]))]
+        return st.sampled_from([value for value in usual if value is not None])
     hostile = st.sampled_from(list(canaries(name).values()))
-    if name in ("model", "sessionId"):
-        usual = MODEL if name == "model" else SESSION
-        return st.just(usual) | hostile | st.text(WORD, min_size=1, max_size=60).filter(lambda text: text[0] != "-")
+    words = st.text(WORD, min_size=1, max_size=60).filter(lambda text: text[0] != "-")
     mixed = st.lists(st.sampled_from(FRAGMENTS) | hostile, min_size=1, max_size=8).map("".join)
-    return mixed | st.text(_unicode(), min_size=1, max_size=200)
+    longer = mixed | st.text(_unicode(), min_size=1, max_size=200)
+    is_word = name in spec.spoken(tool) and name != spec.prompt(tool)
+    texts = st.just(str(spec.usual(tool, name))) | hostile | words if is_word else longer
+    return texts.map(lambda text: text if is_valid(schema, text) else spec.usual(tool, name))
 
 
 def _unicode() -> st.SearchStrategy[str]:
@@ -113,18 +129,19 @@ def _allows(schema: Mapping[str, Json], arguments: Json) -> bool:
 
 
 @st.composite
-def _spoilt(draw: st.DrawFn, tool: ToolSpec, arguments: st.SearchStrategy[Json]) -> Json:
+def _spoilt(draw: st.DrawFn, sources: Sources, tool: str, arguments: st.SearchStrategy[Json]) -> Json:
     """Arguments with a fault put in."""
-    given = dict(draw(arguments))
-    match draw(st.sampled_from(["missing", "prompt", "option", "null", "list", "other"])):
-        case "missing":
-            del given["prompt"]
-        case "prompt":
-            given["prompt"] = draw(JSON)
-        case "option":
-            given[draw(st.sampled_from(sorted(set(tool.properties) - {"prompt"})))] = draw(NO_TEXT)
+    given, declared = dict(draw(arguments)), sources.spec.tools[tool]
+    names = sorted(declared.properties)
+    match draw(st.sampled_from(["missing", "required", "option", "null", "list", "other"])):
+        case "missing" if declared.required:
+            del given[draw(st.sampled_from(declared.required))]
+        case "required" if declared.required:
+            given[draw(st.sampled_from(declared.required))] = draw(JSON)
+        case "option" if declared.optional:
+            given[draw(st.sampled_from(sorted(declared.optional)))] = draw(NO_TEXT)
         case "null":
-            given[draw(st.sampled_from(sorted(tool.properties)))] = None
+            given[draw(st.sampled_from(names))] = None
         case "list":
             given = {name: [value] for name, value in given.items()}
         case _:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_mcp.spec import load_manifest
 from gemini_mcp.spec.values import table
 from gemini_mcp_conformance.play.session import CLIENT
-from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Http, Json, Notify, Request, Step, call
+from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Http, Json, Notify, Request, Step
 from gemini_mcp_conformance.talk.plays import hangs
 from gemini_mcp_conformance.talk.sources import Sources
 
@@ -23,24 +22,27 @@ LIST: Json = {"jsonrpc": "2.0", "id": "over HTTP", "method": "tools/list", "para
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """Both eras; the last one ends its session."""
     shows = ("origin", "bind", "notification", "content-type", "get", "version")
-    yield _conversation("requests", "Requests over HTTP.", (*_strangers(), *_others()), *shows)
+    strangers = _strangers(sources.spec.manifest.handshake_revisions[-1])
+    yield _conversation("requests", "Requests over HTTP.", (*strangers, *_others()), *shows)
     ended: list[Step] = [Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
     yield _conversation("ended", "A session that has been ended.", ended, "session:ended", aside=True)
-    for revision in load_manifest(sources.spec).stateless_revisions:
-        steps = (Request("tools/list"), *_contradictions(revision), Request("tools/list"))
+    for revision in sources.spec.manifest.stateless_revisions:
+        steps = (Request("tools/list"), *_contradictions(sources, revision), Request("tools/list"))
         shows = ("stateless:header", "stateless:version", "stateless:method")
         yield _conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
         left = "A client that closes its connection."
-        yield _conversation("disconnect", left, _disconnected(revision), "stateless:disconnect", revision=revision)
+        yield _conversation(
+            "disconnect", left, _disconnected(sources, revision), "stateless:disconnect", revision=revision
+        )
 
 
 def _conversation(id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
     return Conversation(f"http-{id}", title, tuple(steps), PHASE, tuple(f"http:{name}" for name in shows), **more)
 
 
-def _strangers() -> Iterable[Step]:
+def _strangers(revision: str) -> Iterable[Step]:
     """A page of another origin may neither begin a session nor use one."""
-    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": dict(CLIENT)}
+    params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": dict(CLIENT)}
     first = {"jsonrpc": "2.0", "id": "stranger", "method": "initialize", "params": params}
     for origin in STRANGERS:
         yield from (Http(message=first, headers={"origin": origin}), Http(message=LIST, headers={"origin": origin}))
@@ -55,17 +57,20 @@ def _others() -> Iterable[Step]:
     yield from (Request("tools/list"), Request("ping"))
 
 
-def _contradictions(revision: str) -> Iterable[Step]:
+def _contradictions(sources: Sources, revision: str) -> Iterable[Step]:
     """Each header missing, and each with something else than the body says; then a method that nobody knows."""
-    called = {"name": "no-such-tool", "arguments": {"prompt": "x"}}
-    for header, other in (("mcp-protocol-version", "2025-06-18"), ("mcp-method", "tools/call"), ("mcp-name", "chat")):
+    called = {"name": "no-such-tool", "arguments": sources.asking.arguments(sources.first, "x")}
+    older = sources.spec.manifest.handshake_revisions[0]
+    others = (("mcp-protocol-version", older), ("mcp-method", "tools/call"), ("mcp-name", sources.first))
+    for header, other in others:
         message = _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
         yield from (Http(message=message, headers={header: value}) for value in (None, other))
     yield Http(message=_message(revision, "no/such/method"))
 
 
-def _disconnected(revision: str) -> Iterable[Step]:
-    yield call("chat", {"prompt": "The abandoned question"}, hangs(), name="abandoned", until="started")
+def _disconnected(sources: Sources, revision: str) -> Iterable[Step]:
+    asked = "The abandoned question"
+    yield sources.asking.ask(sources.first, asked, hangs(), name="abandoned", until="started")
     yield from (Cancel("abandoned"), Http(message=_message(revision, "tools/list")))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Await, Conversation, Json, Release, Request, call
-from gemini_mcp_conformance.talk.plays import SESSION, answers
+from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request
+from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 70
@@ -15,41 +16,42 @@ LONG = 11.0
 """Seconds of a call that is long enough to show an interval of ten."""
 
 TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, "질문", "t" * 200)
-TOOLS = ("chat", "chat-reply")
 SHOWN = ("token", "increase", "end", "start")
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """The long one is begun early, whatever its place."""
-    yield _tokens()
-    yield _at_once()
-    yield _long()
+    yield _tokens(sources)
+    yield _at_once(sources)
+    yield _long(sources)
 
 
-def asking(tool: str, token: Json, script: Script, name: str = "", **more: Json) -> Request:
+def asking(sources: Sources, tool: str, token: Json, script: Script, name: str = "", **more: Json) -> Request:
     """A call with a progress token."""
-    arguments = {"prompt": f"Progress of {tool} {name or token!r}"} | ({"sessionId": SESSION} if "-" in tool else {})
+    arguments = sources.asking.arguments(tool, f"Progress of {tool} {name or token!r}", session=SESSION)
     params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": token}}
     return Request("tools/call", params, (script,), name, **more)
 
 
-def _tokens() -> Conversation:
+def _tokens(sources: Sources) -> Conversation:
     steps: list[Request] = []
+    names, answers = sources.spec.names, sources.plays.answers
     for number, token in enumerate(TOKENS):
-        tool = TOOLS[number % 2]
-        steps += [asking(tool, token, answers("Done."), str(number)), Request("ping")]
-    steps += [call(tool, {"prompt": f"No progress of {tool}"}, answers("Done.")) for tool in TOOLS]
+        steps += [asking(sources, names[number % len(names)], token, answers("Done."), str(number)), Request("ping")]
+    steps += [sources.asking.ask(tool, f"No progress of {tool}", answers("Done.")) for tool in names]
     steps += [Request("ping")]
     shows = tuple(f"progress:{name}" for name in (*SHOWN, "unasked"))
     return Conversation("progress-tokens", "Progress tokens of every type.", tuple(steps), PHASE, shows)
 
 
-def _at_once() -> Conversation:
+def _at_once(sources: Sources) -> Conversation:
     """Two calls that asked and one that did not; each is told of its own progress."""
+    one, answers = sources.first, sources.plays.answers
+    other = sources.after(one)
     steps = (
-        asking("chat", "first", answers("First.", release="first"), "first", until="started"),
-        asking("chat-reply", "second", answers("Second.", release="second"), "second", until="started"),
-        call("chat", {"prompt": "No progress wanted"}, answers("Third.")),
+        asking(sources, one, "first", answers("First.", release="first"), "first", until="started"),
+        asking(sources, other, "second", answers("Second.", release="second"), "second", until="started"),
+        sources.asking.ask(one, "No progress wanted", answers("Third.")),
         Release("second"),
         Await("second"),
         Release("first"),
@@ -59,13 +61,15 @@ def _at_once() -> Conversation:
     return Conversation("progress-at-once", "Progress of two calls at once.", steps, PHASE, ("progress:token",))
 
 
-def _long() -> Conversation:
+def _long(sources: Sources) -> Conversation:
     """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
+    one, answers = sources.first, sources.plays.answers
+    unasked = answers("At last as well.", wait=LONG)
     steps = (
-        asking("chat", "long", answers("At last.", wait=LONG), "long", until="started"),
-        asking("chat-reply", 0, answers("At last, too.", wait=LONG), "reply", until="started"),
-        asking("chat", "short", answers("At once."), "short"),
-        call("chat", {"prompt": "Long, and not asked"}, answers("At last as well.", wait=LONG), until="started"),
+        asking(sources, one, "long", answers("At last.", wait=LONG), "long", until="started"),
+        asking(sources, sources.after(one), 0, answers("At last, too.", wait=LONG), "reply", until="started"),
+        asking(sources, one, "short", answers("At once."), "short"),
+        sources.asking.ask(one, "Long, and not asked", unasked, until="started"),
         Await("long"),
         Await("reply"),
         Request("ping"),

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_mcp.spec import load_manifest
-from gemini_mcp.spec.values import table
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.play.session import CLIENT
 from gemini_mcp_conformance.talk.conversation import (
     Await,
     Cancel,
     Conversation,
-    Json,
     Notify,
     Release,
     Request,
     Step,
     call,
 )
-from gemini_mcp_conformance.talk.plays import SESSION, answers, fails, hangs, session
+from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Sources
+
 
 ORDER = 50
 PHASE = "revisions"
@@ -27,14 +26,13 @@ META = "io.modelcontextprotocol/"
 UNKNOWN = ("2099-01-01",)
 LIFECYCLE = ("lifecycle:initialize", "lifecycle:version:supported", "lifecycle:capabilities:tools")
 STATELESS = ("discover", "no-handshake", "result-type", "server-info", "caching", "cancelled")
-TOOLS = ("chat", "chat-reply")
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """Every revision of the specification; a port that does not speak one declines it."""
-    manifest = load_manifest(sources.spec)
+    manifest = sources.spec.manifest
     for revision in manifest.handshake_revisions:
-        steps = (Request("ping"), *_steps(), Request("ping"))
+        steps = (Request("ping"), *_steps(sources), Request("ping"))
         yield _conversation(revision, f"The revision {revision}.", steps, *LIFECYCLE, "lifecycle:ping")
     for version in UNKNOWN:
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": dict(CLIENT)}
@@ -48,9 +46,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         )
     for revision in manifest.stateless_revisions:
         shows = tuple(f"stateless:{name}" for name in STATELESS)
-        steps = (Request("server/discover"), *_steps(), *_cancelled())
+        steps = (Request("server/discover"), *_steps(sources), *_cancelled(sources))
         yield _conversation(revision, f"The revision {revision}.", steps, *shows)
-        steps, shows = tuple(_incomplete(revision)), ("stateless:meta", "stateless:version")
+        steps, shows = tuple(_incomplete(sources, revision)), ("stateless:meta", "stateless:version")
         yield _conversation(revision, "Requests that lack what they need.", steps, *shows, also="-incomplete")
 
 
@@ -58,54 +56,66 @@ def _conversation(revision: str, title: str, steps: Iterable[Step], *shows: str,
     return Conversation(f"revision-{revision}{also}", title, tuple(steps), PHASE, shows, revision=revision)
 
 
-def _steps() -> Iterable[Step]:
-    """Both tools, what they refuse and how they fail, ids, progress, a call beside another, and a cancellation."""
+def _steps(sources: Sources) -> Iterable[Step]:
+    """Every tool, what it refuses and how it fails, ids, progress, a call beside another, and a cancellation."""
+    ask, answers = sources.asking.ask, sources.plays.answers
     yield from (Request("tools/list"), Notify("notifications/no-such"), Request("no/such/method", {}, id="unknown"))
-    for tool in TOOLS:
-        more: Json = {"sessionId": SESSION, "model": "gemini-2.5-pro"} if tool == "chat-reply" else {}
-        asked = {"prompt": f"The {tool}'s question?", **more}
+    for tool in sources.spec.names:
+        more: Json = {"session": SESSION, "option": "another-model"} if sources.spec.session(tool) else {}
         meta = {"progressToken": f"of {tool}"}
-        params = {"name": tool, "arguments": {"prompt": f"The {tool}'s progress", **more}, "_meta": meta}
-        yield call(tool, asked, answers(f"The {tool}'s answer.", session(tool)))
-        yield call(tool, {"prompt": f"The failing {tool}", **more}, fails(1))
-        yield call(tool, {"prompt": 7}, id=f"refused {tool}")
-        yield call(tool, {"prompt": f"After a failed {tool}", **more}, answers("질문 🙂\n"), id=f"text {tool}")
+        arguments = sources.asking.arguments(tool, f"The {tool}'s progress", **more)
+        yield ask(tool, f"The {tool}'s question?", answers(f"The {tool}'s answer.", session(tool)), **more)
+        yield ask(tool, f"The failing {tool}", fails(1), **more)
+        yield _refused(sources, tool)
+        yield ask(tool, f"After a failed {tool}", answers("질문 🙂\n"), id=f"text {tool}", **more)
+        params = {"name": tool, "arguments": arguments, "_meta": meta}
         yield Request("tools/call", params, (answers("Progress."),))
     yield from (Request("tools/list", id=""), Request("tools/list", id=0))
-    yield call("no-such-tool", {"prompt": "x"}, answers("x"))
-    yield Request("tools/call", {"name": "chat", "arguments": ["prompt"]})
-    yield from _beside()
+    yield call("no-such-tool", sources.asking.arguments(sources.first, "x"), answers("x"))
+    yield Request("tools/call", {"name": sources.first, "arguments": ["prompt"]})
+    yield from _beside(sources)
 
 
-def _beside() -> Iterable[Step]:
-    """A reply is held, a chat is cancelled and another served; then the reply is answered."""
-    asked = {"prompt": "The held question", "sessionId": SESSION}
-    yield call("chat-reply", asked, answers("Held.", session("held"), "held"), name="held", until="started")
-    yield call("chat", {"prompt": "The cancelled question"}, hangs(True), name="cancelled", id="c", until="started")
+def _refused(sources: Sources, tool: str) -> Request:
+    """A call that lacks what it requires, or has a value that no schema allows."""
+    required = sources.spec.tools[tool].required
+    names = required or tuple(sources.spec.tools[tool].properties)[:1]
+    given = {**sources.spec.required(tool), **dict.fromkeys(names, {"not": "allowed"})}
+    return call(tool, given, id=f"refused {tool}")
+
+
+def _beside(sources: Sources) -> Iterable[Step]:
+    """A call is held, another is cancelled and a third served; then the first is answered."""
+    ask, answers = sources.asking.ask, sources.plays.answers
+    holding, first = sources.spec.resumes or sources.first, sources.first
+    held = answers("Held.", session("held"), "held")
+    yield ask(holding, "The held question", held, session=SESSION, name="held", until="started")
+    yield ask(first, "The cancelled question", hangs(True), name="cancelled", id="c", until="started")
     yield from (Cancel("cancelled"), Request("tools/list"))
-    yield call("chat", {"prompt": "The quick question"}, answers("Quick.", session("quick")))
+    yield ask(first, "The quick question", answers("Quick.", session("quick")))
     yield from (Release("held"), Await("held"))
 
 
-def _cancelled() -> Iterable[Step]:
-    """Calls of both tools that asked for progress and are cancelled."""
-    for tool in TOOLS:
-        arguments = {"prompt": f"Cancelled progress of {tool}"}
+def _cancelled(sources: Sources) -> Iterable[Step]:
+    """Calls of every tool that asked for progress and are cancelled."""
+    for tool in sources.spec.names:
+        arguments = sources.asking.arguments(tool, f"Cancelled progress of {tool}")
         params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}}
         yield Request("tools/call", params, (hangs(),), f"progress {tool}", "started")
-        yield from (Cancel(f"progress {tool}"), call(tool, {"prompt": f"After the cancelled {tool}"}, answers("Yes.")))
+        after = sources.asking.ask(tool, f"After the cancelled {tool}", sources.plays.answers("Yes."))
+        yield from (Cancel(f"progress {tool}"), after)
 
 
-def _incomplete(revision: str) -> Iterable[Step]:
+def _incomplete(sources: Sources, revision: str) -> Iterable[Step]:
     """Requests that name a version and no capabilities, or a version that does not exist."""
     capabilities = {f"{META}clientCapabilities": {}, f"{META}clientInfo": dict(CLIENT)}
-    for method, params in (("tools/list", None), ("server/discover", None), *_calls()):
+    for method, params in (("tools/list", None), ("server/discover", None), *_calls(sources)):
         lacking = {**table(params), "_meta": {f"{META}protocolVersion": revision, f"{META}clientInfo": dict(CLIENT)}}
         unknown = {**table(params), "_meta": {**capabilities, f"{META}protocolVersion": "2099-01-01"}}
         yield from (Request(method, lacking, bare=True), Request(method, unknown, bare=True))
     yield Request("tools/list")
 
 
-def _calls() -> Iterable[tuple[str, Json]]:
-    for tool in TOOLS:
-        yield "tools/call", {"name": tool, "arguments": {"prompt": f"An incomplete {tool}"}}
+def _calls(sources: Sources) -> Iterable[tuple[str, Json]]:
+    for tool in sources.spec.names:
+        yield "tools/call", {"name": tool, "arguments": sources.asking.arguments(tool, f"An incomplete {tool}")}

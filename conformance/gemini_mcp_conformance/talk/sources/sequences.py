@@ -1,4 +1,4 @@
-"""Sequences: chats and replies in turn, failures and refusals between them; each must forget those before it.
+"""Sequences: calls in turn, failures and refusals between them; each must forget those before it.
 
 Some are the same in every run; others are lists of moves that hypothesis makes and shortens.
 """
@@ -11,29 +11,21 @@ from itertools import product
 
 from hypothesis import strategies as st
 
+from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.judge.expectation import TOOLS
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, call, path
-from gemini_mcp_conformance.talk.exploration import Exploration, reply
+from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 40
 PHASE = "sequences"
 
-OPTIONS = ("model", "systemPrompt", "cwd")
-FAILURES = ("exit-1-usage", "exit-42", "exit-173", "killed", "truncated-json", "error-with-exit-0", "empty-stdout")
+OPTIONS = ("option", "file", "directory")
+"""What a call can be told beside its prompt and its session."""
+FAILED = "failed"
 FILES = {f"turn-{number}": None for number in range(3)}
 LONGEST = 8
-SHOWS = (
-    *(
-        "command:chat:new-session",
-        "command:chat:no-model",
-        "command:chat-reply:session-id",
-        "command:chat-reply:latest",
-    ),
-    *("system:leak", "system:absent", "cwd:default", "cwd:used", "concurrency:after-failure", "command:once"),
-)
 
 
 @dataclass(frozen=True)
@@ -47,77 +39,96 @@ class Move:
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """Every option once and then not, with another value, and after a failure, in either tool."""
-    every = frozenset(OPTIONS)
-    for first, second in product(TOOLS, TOOLS):
+    """Every option once and then not, with another value, and after a failure, in every pair of tools."""
+    every, names = frozenset(OPTIONS), sources.spec.names
+    for first, second in product(names, names):
         turns = [
             Move(first, every),
             Move(second),
             Move(first, every, 0),
             Move(second, every, 0),
             Move(second, session=0),
-            Move(first, every, outcome="exit-1-usage"),
+            Move(first, every, outcome=FAILED),
             Move(second),
             Move(second, every, outcome="refused"),
             Move(first),
         ]
         yield conversation(turns, sources, f"sequence-{first}-{second}")
-    sessions = [Move("chat"), Move("chat"), *(Move("chat-reply", session=back) for back in (0, 1, 0, 1, 2, 1))]
-    yield conversation([*sessions, Move("chat-reply"), Move("chat")], sources, "sequence-sessions")
-    failing = [Move(tool, outcome=outcome) for outcome in FAILURES for tool in TOOLS]
-    yield conversation([*failing, Move("chat"), Move("chat-reply")], sources, "sequence-failures")
+    begins, resumes = sources.spec.begins or names[0], sources.spec.resumes or names[-1]
+    sessions = [Move(begins), Move(begins), *(Move(resumes, session=back) for back in (0, 1, 0, 1, 2, 1))]
+    yield conversation([*sessions, Move(resumes), Move(begins)], sources, "sequence-sessions")
+    failing = [Move(tool, outcome=outcome) for outcome in _failures(sources) for tool in names]
+    yield conversation([*failing, Move(begins), Move(resumes)], sources, "sequence-failures")
 
 
 def explorations(sources: Sources) -> Iterable[Exploration]:
     """Moves at random."""
-    strategy = st.lists(moves(), min_size=1, max_size=LONGEST).map(lambda made: conversation(made, sources))
+    strategy = st.lists(moves(sources), min_size=1, max_size=LONGEST).map(lambda made: conversation(made, sources))
     count = max(1, sources.examples // 15)
     title = "A sequence of calls."
-    yield Exploration("generated-sequence", title, lambda _: strategy, count, sources.seed, PHASE, SHOWS)
+    yield Exploration("generated-sequence", title, lambda _: strategy, count, sources.seed, PHASE, _shows(sources))
 
 
-def moves() -> st.SearchStrategy[Move]:
-    outcomes = st.sampled_from(["success", "success", "success", "changed", "refused", *FAILURES])
-    return st.builds(
-        Move,
-        st.sampled_from(TOOLS),
-        st.frozensets(st.sampled_from(OPTIONS)),
-        st.none() | st.integers(0, 3),
-        outcomes,
-    )
+def moves(sources: Sources) -> st.SearchStrategy[Move]:
+    outcomes = st.sampled_from(["success", "success", "success", "changed", "refused", *_failures(sources)])
+    options = st.frozensets(st.sampled_from(OPTIONS))
+    return st.builds(Move, st.sampled_from(sources.spec.names), options, st.none() | st.integers(0, 3), outcomes)
 
 
 def conversation(moves: Sequence[Move], sources: Sources, id: str = "generated") -> Conversation:
     """The calls that the moves stand for."""
     steps = tuple(_steps(moves, sources))
-    return Conversation(id, "Calls in turn, each of which is alone.", steps, PHASE, SHOWS, files=FILES)
+    title = "Calls in turn, each of which is alone."
+    return Conversation(id, title, steps, PHASE, _shows(sources), files=FILES)
+
+
+def _failures(sources: Sources) -> tuple[str, ...]:
+    """Some scripts that fail in different ways, by their names."""
+    quick = [name for name, script in sources.scripts.items() if _fails(script)]
+    return (FAILED, *quick[:: max(1, len(quick) // 6)])
+
+
+def _fails(script: Script) -> bool:
+    steps = [kind for step in (*script.play, *(script.list_sessions or ())) for kind in step]
+    ends = [step for step in script.play if step.get("exit") or "signal" in step]
+    return bool(ends) and not {"hang", "wait", "release", "child", "fill"} & set(steps)
+
+
+def _shows(sources: Sources) -> tuple[str, ...]:
+    ids = [f"command:{kebab(tool)}" for tool in sources.spec.names]
+    return (
+        *(f"{id}:{what}" for id in ids for what in ("new-session", "latest")),
+        *("system:leak", "system:absent", "cwd:default", "cwd:used", "concurrency:after-failure", "command:once"),
+    )
 
 
 def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Request]:
     sessions: list[str] = []
     for number, move in enumerate(moves, 1):
         own = f"00000000-0000-4000-8000-{number:012}"
+        is_reply = sources.spec.session(move.tool) is not None
         resumed = sessions[-1 - move.session % len(sessions)] if sessions and move.session is not None else None
-        arguments: dict[str, Json] = {"prompt": f"This is turn {number}.", **_options(move, number)}
-        if move.tool == "chat-reply" and resumed is not None:
-            arguments["sessionId"] = resumed
-        stays = move.tool == "chat-reply" and move.outcome != "changed" and resumed is not None
+        meant: dict[str, Json] = {**_options(move, number), "session": resumed}
+        stays = is_reply and move.outcome != "changed" and resumed is not None
         session = resumed if stays and resumed is not None else own
+        arguments = sources.asking.arguments(move.tool, f"This is turn {number}.", **meant)
         if move.outcome == "refused":
-            arguments["prompt"] = None
+            arguments |= dict.fromkeys(sources.spec.tools[move.tool].required)
         elif move.outcome in ("success", "changed"):
             sessions.append(session)
         yield call(move.tool, arguments, _script(move, number, session, sources))
 
 
 def _options(move: Move, number: int) -> dict[str, Json]:
-    values = {
-        "model": f"model-{number}",
-        "systemPrompt": f"You are number {number}.",
-        "cwd": path(f"turn-{number % 3}"),
+    values: dict[str, Json] = {
+        "option": f"model-{number}",
+        "file": f"You are number {number}.",
+        "directory": path(f"turn-{number % 3}"),
     }
     return {name: values[name] for name in OPTIONS if name in move.options}
 
 
 def _script(move: Move, number: int, session: str, sources: Sources) -> Script:
-    return sources.scripts.get(move.outcome) or reply(f"The answer to turn {number}.", session)
+    if move.outcome == FAILED:
+        return Script("fails", ({"stderr": "It failed.\n"}, {"exit": 1}))
+    return sources.scripts.get(move.outcome) or sources.plays.answers(f"The answer to turn {number}.", session)

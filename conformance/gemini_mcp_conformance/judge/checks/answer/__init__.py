@@ -1,0 +1,1 @@
+"""What a call is answered with, and where the session comes from. Pure."""

@@ -1,0 +1,1 @@
+"""How calls and the port live and end: side by side, cancelled, interrupted, with progress. Pure."""

@@ -1,0 +1,81 @@
+"""How a port ends, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors, ignores_term, is_stubborn
+from gemini_mcp_conformance.judge.registry import check_all
+from gemini_mcp_conformance.see.observation import Exchange, Observation
+
+PROMPT = 2.0
+NAMES = {"stdin": "the end of its stdin", "TERM": "SIGTERM", "INT": "SIGINT", "HUP": "SIGHUP"}
+
+
+def interrupted(observation: Observation) -> list[Exchange]:
+    """The calls that ran when the port was to end."""
+    return [exchange for exchange in observation.calls if exchange.silence == "ended" and exchange.runs]
+
+
+def asked(*ways: str, busy: bool | None = None) -> Callable[[Observation], bool]:
+    """Conversations in which the port was to end in one of these ways, with a call running or without."""
+
+    def accepts(observation: Observation) -> bool:
+        fits = observation.exit is not None and observation.exit.asked in ways
+        return fits and busy in (None, bool(interrupted(observation)))
+
+    return accepts
+
+
+def ends_gemini(way: str) -> Callable[[Observation], bool]:
+    """Conversations that end that way while a gemini runs which does not ignore SIGTERM itself."""
+    fits = asked(way, busy=True)
+    return lambda observation: fits(observation) and not all(map(ignores_term, interrupted(observation)))
+
+
+def way(observation: Observation) -> str:
+    assert observation.exit is not None
+    return NAMES.get(observation.exit.asked, observation.exit.asked)
+
+
+@check_all("shutdown:stdin-end", judges=asked("stdin", busy=False))
+@check_all("shutdown:stdin-end:busy", judges=asked("stdin", busy=True))
+@check_all("shutdown:sigterm", judges=asked("TERM"))
+def port_exits(observation: Observation) -> list[str]:
+    if observation.exit is None or observation.exit.code is not None:
+        return []
+    running = " while a call ran" if interrupted(observation) else ""
+    return [f"The port did not exit after {way(observation)}{running}."]
+
+
+@check_all("shutdown:stdin-end:group", judges=ends_gemini("stdin"))
+@check_all("shutdown:sigterm:group", judges=ends_gemini("TERM"))
+@check_all("shutdown:sigint:group", judges=ends_gemini("INT"))
+@check_all("shutdown:sighup:group", judges=ends_gemini("HUP"))
+def every_process_of_gemini_ends(observation: Observation) -> list[str]:
+    left = [each for each in interrupted(observation) if has_survivors(each) and not ignores_term(each)]
+    lists = [run for run in observation.unclaimed if run.call.kind == "list" and run.survivors]
+    what = [*(f"for the call in {each.label}" for each in left), *("for a list of sessions" for _ in lists)]
+    return [f"The port left processes of gemini running after {way(observation)}, {each}, and should end them all."
+            for each in what[:1]]  # fmt: skip
+
+
+@check_all(
+    "shutdown:stdin-end:ignored-term",
+    judges=lambda seen: asked("stdin", busy=True)(seen) and any(map(ignores_term, interrupted(seen))),
+)
+def stubborn_gemini_ends(observation: Observation) -> list[str]:
+    left = [each for each in interrupted(observation) if has_survivors(each) and ignores_term(each)]
+    return [f"The port left a gemini that ignores SIGTERM running after {way(observation)}." for _ in left[:1]]
+
+
+@check_all(
+    "shutdown:prompt",
+    judges=lambda seen: asked("stdin", "TERM")(seen) and not any(map(is_stubborn, interrupted(seen))),
+)
+def exit_is_prompt(observation: Observation) -> list[str]:
+    assert observation.exit is not None
+    if observation.exit.code is None:
+        return [f"The port did not exit after {way(observation)}, and should within {PROMPT:g} seconds."]
+    late = observation.exit.seconds > PROMPT
+    return [f"The port took more than {PROMPT:g} seconds to exit after {way(observation)}."] if late else []

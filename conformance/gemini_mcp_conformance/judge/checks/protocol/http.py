@@ -1,0 +1,220 @@
+"""What HTTP asks of a port: statuses, headers, who may come in, and the same results as over stdio."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from gemini_mcp.spec.values import decode, inside, table
+from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
+from gemini_mcp_conformance.judge.registry import NotApplicable, check, check_all
+from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
+from gemini_mcp_conformance.talk.conversation import Json
+from gemini_mcp_conformance.tell.witness import shown
+
+VERSION = "io.modelcontextprotocol/protocolVersion"
+HEADER_MISMATCH = -32020
+UNKNOWN_METHOD = -32601
+STREAM, JSON = "text/event-stream", "application/json"
+
+OfWeb = Callable[[Web], list[str]]
+
+
+def check_web(requirement: str, judges: Callable[[Web], bool]) -> Callable[[OfWeb], OfWeb]:
+    """Register a function that judges every request over HTTP which `judges` accepts."""
+
+    def register(function: OfWeb) -> OfWeb:
+        def every(observation: Observation) -> list[str]:
+            return [complaint for web in observation.web if judges(web) for complaint in function(web)][:1]
+
+        every.__name__, every.__doc__ = function.__name__, function.__doc__
+        check_all(requirement, judges=lambda seen: any(judges(web) for web in seen.web))(every)
+        return function
+
+    return register
+
+
+def method(web: Web) -> str | None:
+    found = inside(web.message, "method")
+    return found if isinstance(found, str) else None
+
+
+def is_request(web: Web) -> bool:
+    return web.verb == "POST" and method(web) is not None and "id" in table(web.message)
+
+
+def is_stranger(web: Web) -> bool:
+    """Requests from a page that the port has not served; the suite plays no other page."""
+    return "origin" in web.headers
+
+
+def version(web: Web) -> str | None:
+    return web.headers.get("mcp-protocol-version")
+
+
+def is_stateless(web: Web) -> bool:
+    return inside(web.message, "params", "_meta", VERSION) in web.manifest.stateless_revisions
+
+
+def is_as_it_should(web: Web) -> bool:
+    known = (None, *web.manifest.handshake_revisions, *web.manifest.stateless_revisions)
+    return not (web.elsewhere or is_stranger(web) or "origin" in web.headers) and version(web) in known
+
+
+def contradicts(web: Web) -> bool:
+    """Requests of the stateless era whose headers lack or deny the method or the name in their body."""
+    said = {"mcp-method": method(web)}
+    if method(web) == "tools/call":
+        said["mcp-name"] = inside(web.message, "params", "name")
+    right = all(web.headers.get(name) == value for name, value in said.items())
+    return _is_of_its_era(web) and not right and "=?" not in web.headers.get("mcp-name", "")
+
+
+def is_of_two_eras(web: Web) -> bool:
+    """Requests whose header names another revision than their body; one without it may be taken for an old one."""
+    return is_request(web) and is_stateless(web) and version(web) not in (None, *web.manifest.stateless_revisions)
+
+
+@check_web("http:origin", judges=is_stranger)
+def stranger_is_forbidden(web: Web) -> list[str]:
+    is_origin = re.fullmatch(r"https?://[^:/]+(:[0-9]+)?", web.headers["origin"]) is not None
+    if web.status == 403 or (web.status == 400 and not is_origin):
+        return []
+    return [f"The port answered a request of the origin {web.headers['origin']!r} with {said(web)}, not status 403."]
+
+
+@check_web("http:bind", judges=lambda web: web.elsewhere)
+def port_listens_on_loopback_only(web: Web) -> list[str]:
+    if web.status is None:
+        return []
+    return ["The port answers at an address that is not the loopback one, and should not listen there."]
+
+
+@check_web("http:notification", judges=lambda web: _is_notification(web) and 200 <= (web.status or 0) < 300)
+def notification_is_accepted(web: Web) -> list[str]:
+    if web.status == 202 and not web.body:
+        return []
+    return [f"The port answered {method(web)} with {said(web)}, and should answer with status 202 and no body."]
+
+
+@check_web("http:content-type", judges=lambda web: is_request(web) and web.status == 200)
+def answer_is_json_or_events(web: Web) -> list[str]:
+    kind = web.answered.get("content-type", "").split(";")[0].strip().lower()
+    if kind in (JSON, STREAM):
+        return []
+    return [f"The port answered {method(web)} as {kind!r}, and should answer as {JSON} or {STREAM}."]
+
+
+@check_web("http:get", judges=lambda web: web.verb == "GET" and is_as_it_should(web))
+def get_is_events_or_not_allowed(web: Web) -> list[str]:
+    if web.status == 405 or (web.status == 200 and web.is_stream):
+        return []
+    return [f"The port answered a GET with {said(web)}, and should answer with {STREAM} or status 405."]
+
+
+@check_web("http:version", judges=lambda web: is_request(web) and not is_stateless(web) and not is_as_it_should(web)
+           and not is_stranger(web))  # fmt: skip
+def unsupported_version_is_a_bad_request(web: Web) -> list[str]:
+    if web.status == 400:
+        return []
+    return [
+        f"The port answered a request of version {shown(version(web))} with {said(web)}, and should with status 400."
+    ]
+
+
+@check_all("http:session:ended", judges=lambda seen: any(web.verb == "DELETE" for web in seen.web))
+def ended_session_is_not_found(observation: Observation) -> list[str]:
+    ends = [number for number, web in enumerate(observation.web) if web.verb == "DELETE"]
+    deleted = observation.web[ends[0]]
+    if "mcp-session-id" not in deleted.headers:
+        raise NotApplicable("The port gives no session id.")
+    if deleted.status is None or not 200 <= deleted.status < 300:
+        raise NotApplicable("The port lets no client end its session.")
+    later = [web for web in observation.web[ends[0] + 1 :] if "mcp-session-id" in web.headers]
+    wrong = [web for web in later if web.status != 404]
+    return [f"The port answered {method(web)} in an ended session with {said(web)}, not status 404." for web in wrong]
+
+
+@check_web("http:stateless:header", judges=contradicts)
+def contradicting_header_is_refused(web: Web) -> list[str]:
+    if web.status == 400 and inside(_answer(web), "error", "code") == HEADER_MISMATCH:
+        return []
+    names = {name: value for name, value in web.headers.items() if name.startswith("mcp-")}
+    return [f"The port answered {method(web)} with the headers {shown(names)} with {said(web)}, "
+            f"and should answer with status 400 and error {HEADER_MISMATCH}."]  # fmt: skip
+
+
+@check_web("http:stateless:version", judges=is_of_two_eras)
+def another_revision_in_the_header_is_refused(web: Web) -> list[str]:
+    # By its header the request can be one of the handshake era, in which another error may come first.
+    if web.status == 400:
+        return []
+    return [f"The port answered a request of {inside(web.message, 'params', '_meta', VERSION)} with the header "
+            f"MCP-Protocol-Version: {version(web)} with {said(web)}, and should answer with status 400."]  # fmt: skip
+
+
+@check_web(
+    "http:stateless:method", judges=lambda web: _is_of_its_era(web) and not contradicts(web) and _is_unknown(web)
+)
+def unknown_method_is_not_found(web: Web) -> list[str]:
+    if web.status == 404 and inside(_answer(web), "error", "code") == UNKNOWN_METHOD:
+        return []
+    return [f"The port answered {method(web)} with {said(web)}, and should with status 404 and error {UNKNOWN_METHOD}."]
+
+
+@check("http:stateless:disconnect", judges=lambda each: _was_abandoned(each), anyway=True)
+def closed_connection_cancels(exchange: Exchange) -> list[str]:
+    if not has_survivors(exchange):
+        return []
+    return ["The port let gemini run on after the client had closed its connection, and should end it."]
+
+
+@check_all("http:equivalence", judges=lambda seen: seen.twin is not None and bool(seen.calls))
+def result_is_that_over_stdio(observation: Observation) -> list[str]:
+    assert observation.twin is not None
+    pairs = zip(observation.calls, observation.twin.calls, strict=False)
+    settled = [pair for pair in pairs if not any(each.silence == "cancelled" for each in pair)]
+    differing = [(here, there) for here, there in settled if _gist(here) != _gist(there)]
+    return [f"The port answered {here.label} over HTTP with {shown(_gist(here))}, "
+            f"and over stdio with {shown(_gist(there))}." for here, there in differing[:1]]  # fmt: skip
+
+
+def said(web: Web) -> str:
+    """An answer for a reader."""
+    if web.status is None:
+        return "no answer"
+    return f"status {web.status} and {shown(web.body.decode('utf-8', 'replace'))}"
+
+
+def _answer(web: Web) -> Json:
+    """The one message of a body."""
+    lines = web.body.splitlines() if web.is_stream else [web.body]
+    texts = [line.removeprefix(b"data:") for line in lines if line.startswith(b"data:") or not web.is_stream]
+    return decode(texts[-1]) if texts else None
+
+
+def _gist(exchange: Exchange) -> Mapping[str, Json]:
+    """What a call gives: everything but ids, directories and what each era adds."""
+    if exchange.error is not None:
+        return {"error": exchange.error.get("code")}
+    texts = [text.replace(exchange.place.root, "{root}") for text in exchange.texts]
+    return {"isError": exchange.is_error, "texts": texts, "session": session_in(exchange)}
+
+
+def _is_notification(web: Web) -> bool:
+    return web.verb == "POST" and method(web) is not None and "id" not in table(web.message)
+
+
+def _is_of_its_era(web: Web) -> bool:
+    """Requests whose header and body name the same revision."""
+    named = inside(web.message, "params", "_meta", VERSION)
+    return is_request(web) and is_stateless(web) and version(web) == named
+
+
+def _is_unknown(web: Web) -> bool:
+    return _is_of_its_era(web) and (method(web) or "").startswith("no/such/")
+
+
+def _was_abandoned(exchange: Exchange) -> bool:
+    is_stateless = exchange.revision in exchange.spec.manifest.stateless_revisions
+    return exchange.transport == "http" and is_stateless and exchange.silence == "cancelled" and bool(exchange.runs)

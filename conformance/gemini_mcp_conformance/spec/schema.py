@@ -1,0 +1,113 @@
+"""Schema: which arguments a tool's input schema forbids, and values that it allows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Literal
+
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+from jsonschema import Draft202012Validator
+
+from gemini_mcp.spec import ToolSpec
+from gemini_mcp.spec.values import Json, items, table
+
+Fault = Literal["missing", "null", "type", "value"]
+"""Why a schema forbids an argument."""
+
+NUMBERS = (0.5, 1, 0, 7, 42, -1, 1000)
+WORDS = ("plain", "a", "0", "two words", "2026-01-31", "https://example.org/x", "someone@example.org", "x" * 64)
+
+
+def faults(tool: ToolSpec, arguments: Mapping[str, Json]) -> Mapping[str, Fault]:
+    """The declared arguments that the schema forbids, and why; those that only together are forbidden count as values."""
+    found: dict[str, Fault] = {name: "missing" for name in tool.required if name not in arguments}
+    for name, schema in tool.properties.items():
+        if name in arguments and not is_valid(schema, arguments[name]):
+            found[name] = _fault(schema, arguments[name])
+    if not found and not is_valid(tool.definition["inputSchema"], arguments):
+        found = dict.fromkeys(arguments, "value")
+    return found
+
+
+def is_valid(schema: Json, value: Json) -> bool:
+    """Whether a schema allows a value."""
+    validator: Json = Draft202012Validator(schema)
+    return bool(validator.is_valid(value))
+
+
+def is_of_type(schema: Json, value: Json) -> bool:
+    """Whether a value has one of the types that a schema names."""
+    types = table(schema).get("type")
+    return types is None or is_valid({"type": types}, value)
+
+
+def takes_text(schema: Json) -> bool:
+    """Whether a property is any text: neither of another type nor one of a few."""
+    return is_of_type(schema, "") and not {"enum", "const"} & table(schema).keys()
+
+
+def allowed(schema: Json, candidates: Iterable[Json]) -> Iterator[Json]:
+    """Those of the candidates that a schema allows."""
+    return (value for value in candidates if is_valid(schema, value))
+
+
+def sample(schema: Json, wished: Json) -> Json:
+    """A value that a property allows: the wished one if it can be, else an ordinary one; None when none is found."""
+    found = next(allowed(schema, _candidates(table(schema), wished)), None)
+    return found if found is not None else _searched(table(schema))
+
+
+def fitted(schema: Json, text: str) -> Json:
+    """A text made to fit the lengths of a property, or a sample when that does not help."""
+    limits = table(schema)
+    longest, shortest = limits.get("maxLength"), limits.get("minLength", 0)
+    short = text if longest is None or len(text) <= longest else text[-longest:]
+    padded = short + "." * max(0, shortest - len(short))
+    return padded if is_valid(schema, padded) else sample(schema, padded)
+
+
+def _fault(schema: Json, value: Json) -> Fault:
+    if value is None:
+        return "null"
+    return "value" if is_of_type(schema, value) else "type"
+
+
+def _candidates(schema: Mapping[str, Json], wished: Json) -> Iterator[Json]:
+    yield wished
+    yield from items(schema.get("examples"))
+    yield from items(schema.get("enum"))
+    yield from (schema[key] for key in ("const", "default") if key in schema)
+    yield from (*WORDS, True, *NUMBERS)
+    yield from (value for key in ("minimum", "maximum") if (value := schema.get(key)) is not None)
+    item = sample(table(schema.get("items")), wished) if "items" in schema else wished
+    yield from ([item], [item, item], {}, None)
+
+
+@lru_cache(64)
+def _found(pattern: str, shortest: int, longest: int | None) -> str | None:
+    texts = st.from_regex(pattern).map(lambda text: text + "." * max(0, shortest - len(text)))
+    quiet = settings(
+        derandomize=True,
+        database=None,
+        max_examples=500,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        return find(
+            texts,
+            lambda text: text.isprintable() and bool(text.strip()) and len(text) <= (longest or 10_000),
+            settings=quiet,
+        )
+    except NoSuchExample:
+        return None
+
+
+def _searched(schema: Mapping[str, Json]) -> Json:
+    """A text that matches the pattern of a schema."""
+    pattern = schema.get("pattern")
+    found = _found(pattern, schema.get("minLength", 0), schema.get("maxLength")) if pattern else None
+    return found if found is not None and is_valid(schema, found) else None

@@ -1,0 +1,200 @@
+"""Specification: the server direction as one record, and what follows from it for every tool. Reads files, once.
+
+A question about the tools that two rooms ask belongs here; what a port should do with the answer is for `judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tools, load_server
+from gemini_mcp.spec.families import on_command_line, options, prompts
+from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
+from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec
+from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.see.understanding import (
+    Other,
+    Understood,
+    UsageError,
+    effective_prompt,
+    understand,
+    unknown_options,
+)
+from gemini_mcp_conformance.see.yargs import Option, Value
+from gemini_mcp_conformance.spec.interpreter import Specified, specified
+from gemini_mcp_conformance.spec.schema import sample
+
+SHORT_ENOUGH = 100_000
+"""Bytes that one argument can have on every system, where the specification names no limit."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What reaches the model, and the options it is asked with."""
+
+    prompt: str | None
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Specification:
+    """The tools, what each becomes, and how an outcome is told."""
+
+    root: Path | None
+    manifest: Manifest
+    tools: Mapping[str, ToolSpec]
+    invocation: InvocationSpec
+    outcome: OutcomeSpec
+    scripts: Mapping[str, Script]
+    former: Mapping[str, frozenset[str]]
+    """The tools of released versions with their arguments, as far as requirements told of them."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every tool that can be called, those that begin a session first."""
+        known = [name for name in self.tools if name in self.invocation.tools]
+        return tuple(sorted(known, key=lambda name: self.template(name).resumes is not None))
+
+    @property
+    def begins(self) -> str | None:
+        """A tool that begins a session."""
+        return next((name for name in self.names if self.template(name).resumes is None), None)
+
+    @property
+    def resumes(self) -> str | None:
+        """A tool that resumes one."""
+        return next((name for name in self.names if self.template(name).resumes is not None), None)
+
+    def template(self, tool: str) -> ToolTemplate:
+        return self.invocation.tools[tool]
+
+    def prompt(self, tool: str) -> str | None:
+        """The argument whose text reaches the model."""
+        return next(iter(prompts(self.template(tool), self.invocation)), None)
+
+    def session(self, tool: str) -> str | None:
+        """The argument that names the session to resume."""
+        resumed = self.template(tool).resumes
+        return resumed.argument if resumed else None
+
+    def latest(self, tool: str) -> str | None:
+        """What is resumed when no session is named."""
+        resumed = self.template(tool).resumes
+        return resumed.default if resumed else None
+
+    def directory(self, tool: str) -> str | None:
+        """The argument that names the working directory."""
+        return self.template(tool).cwd
+
+    def files(self, tool: str) -> Mapping[str, str]:
+        """The arguments that are handed over in files, with the variables that name these files."""
+        template = self.template(tool)
+        return {template.files[file].argument: variable for variable, file in template.env.items()}
+
+    def file_name(self, tool: str, variable: str) -> str:
+        return self.template(tool).env[variable]
+
+    def options(self, tool: str) -> tuple[str, ...]:
+        """The arguments that become options of gemini, the session apart."""
+        return options(self.template(tool))
+
+    def spoken(self, tool: str) -> tuple[str, ...]:
+        """The arguments that reach the command line or stdin."""
+        return on_command_line(self.template(tool), self.invocation)
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that name files."""
+        return tuple(dict.fromkeys(variable for name in self.names for variable in self.template(name).env))
+
+    @cached_property
+    def limit(self) -> int:
+        """Bytes up to which every prompt goes where short ones go."""
+        limits = [case.longer_than for cases in self.invocation.forms.values() for case in cases if case.longer_than]
+        return min(limits, default=SHORT_ENOUGH)
+
+    def longest(self, argument: str) -> int | None:
+        """Bytes beyond which a value of an argument is refused."""
+        rule = self.invocation.rules.get(argument)
+        refusals = (*self.invocation.everywhere, *(rule.refusals if rule else ()))
+        return min((refusal.max_bytes for refusal in refusals if refusal.max_bytes is not None), default=None)
+
+    def usual(self, tool: str, argument: str, wished: Json = None) -> Json:
+        """An ordinary value of an argument."""
+        schema = self.tools[tool].properties[argument]
+        return sample(schema, wished if wished is not None else f"a-{argument.lower()}")
+
+    def required(self, tool: str) -> dict[str, Json]:
+        """Ordinary values of all that a tool requires."""
+        return {name: self.usual(tool, name) for name in self.tools[tool].required}
+
+    def everything(self, tool: str) -> dict[str, Json]:
+        """Ordinary values of all that a tool declares."""
+        given = {name: self.usual(tool, name) for name in self.tools[tool].properties}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def specified(self, tool: str, arguments: Mapping[str, Json]) -> Specified:
+        """What a call becomes when it is served."""
+        return specified(self.tools[tool], arguments, self.invocation)
+
+    @cached_property
+    def new_options(self) -> tuple[Option, ...]:
+        """The options that the templates give and no gemini known here has."""
+        lines = [self.specified(name, self.everything(name)).argv for name in self.names]
+        return tuple(dict.fromkeys(option for line in lines for option in unknown_options(line)))
+
+    def heard(self, call: Specified) -> Heard | UsageError | Other:
+        """What gemini makes of the specified command line."""
+        understood = understand(call.argv, self.new_options)
+        stdin = None if call.stdin is None else call.stdin.encode("utf-8", "replace")
+        if not isinstance(understood, Understood):
+            return understood
+        return Heard(effective_prompt(understood, stdin), understood.values)
+
+    @cached_property
+    def option_names(self) -> frozenset[str]:
+        """Every option of gemini that some call gives, or leaves out on purpose."""
+        return frozenset(option for name in self.names for option in self.values(name, self.everything(name)))
+
+    @cached_property
+    def session_options(self) -> frozenset[str]:
+        """The options by which sessions are resumed."""
+        known = [(name, session) for name in self.names if (session := self.session(name))]
+        return frozenset(option for name, session in known for option in self.given_by(name, session))
+
+    def given_by(self, tool: str, argument: str) -> frozenset[str]:
+        """The options that change when an argument is given."""
+        without = {name: value for name, value in self.required(tool).items() if name != argument}
+        before = self.values(tool, without)
+        after = self.values(tool, {**without, argument: self.usual(tool, argument)})
+        return frozenset(name for name in {**before, **after} if before.get(name) != after.get(name))
+
+    def constants(self, tool: str) -> frozenset[str]:
+        """The options that every call of a tool gives alike."""
+        changing = {option for argument in self.tools[tool].properties for option in self.given_by(tool, argument)}
+        return frozenset(self.values(tool, self.required(tool))) - changing - self.session_options
+
+    def values(self, tool: str, arguments: Mapping[str, Json]) -> Mapping[str, Value]:
+        """The options that gemini understands of a call."""
+        heard = self.heard(self.specified(tool, arguments))
+        return heard.values if isinstance(heard, Heard) else {}
+
+
+@cache
+def load(root: Path | None = None) -> Specification:
+    """The specification at `root`, or the one that belongs to this code."""
+    server = load_server(root)
+    scripts = load_documents("server/scripts", root)
+    return Specification(
+        root=root,
+        manifest=server.manifest,
+        tools={tool.name: tool for tool in server.tools},
+        invocation=server.invocation,
+        outcome=server.outcome,
+        scripts={name: Script.from_json(script) for name, script in scripts.items()},
+        former=load_former_tools(root),
+    )

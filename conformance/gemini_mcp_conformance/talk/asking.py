@@ -1,0 +1,59 @@
+"""Asking: calls of the tools that the specification has, told by what their arguments are for; pure.
+
+A source of conversations names no argument: it asks for a prompt, a session, a text in a file, a directory or an option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.schema import fitted, is_valid, sample
+from gemini_mcp_conformance.spec.specification import Specification
+from gemini_mcp_conformance.talk.conversation import Request, call
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Makes calls of the tools of one specification."""
+
+    spec: Specification
+
+    def arguments(
+        self,
+        tool: str,
+        words: str | None = None,
+        session: str | None = None,
+        file: str | None = None,
+        directory: Json = None,
+        option: str | None = None,
+    ) -> dict[str, Json]:
+        """The arguments of a call; what the tool cannot be told is left out, and what it requires is added."""
+        spec = self.spec
+        wished: dict[str, Json] = {}
+        if words is not None and (name := spec.prompt(tool)) is not None:
+            wished[name] = words
+        if session is not None and (name := spec.session(tool)) is not None:
+            wished[name] = session
+        if file is not None:
+            wished |= dict.fromkeys(spec.files(tool), file)
+        if directory is not None and (name := spec.directory(tool)) is not None:
+            wished[name] = directory
+        if option is not None:
+            wished |= dict.fromkeys(spec.options(tool), option)
+        return {**spec.required(tool), **{name: self.value(tool, name, value) for name, value in wished.items()}}
+
+    def value(self, tool: str, name: str, wished: Json) -> Json:
+        """The value that was wished for, as the schema of the argument allows it."""
+        schema = self.spec.tools[tool].properties[name]
+        if isinstance(wished, str):
+            return fitted(schema, wished)
+        return wished if isinstance(wished, Mapping) or is_valid(schema, wished) else sample(schema, wished)
+
+    def ask(self, tool: str, words: str | None, *scripts: Script, **more: Json) -> Request:
+        """A call; `more` are words for `arguments`, and the fields of a request."""
+        meant = {key: more.pop(key) for key in ("session", "file", "directory", "option") if key in more}
+        given = {**self.arguments(tool, words, **meant), **more.pop("also", {})}
+        return call(tool, given, *scripts, **more)

@@ -6,8 +6,8 @@ from itertools import permutations
 import pytest
 
 from gemini_mcp.spec import Requirement, load_requirements
+from gemini_mcp_conformance.judge.check import CheckOf, CouldNotRun, NotApplicable
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.judge.registry import CheckOf, CouldNotRun, Spared
 from gemini_mcp_conformance.judge.verdict import Circumstances, decide
 from gemini_mcp_conformance.tell.report import VERDICTS, Judgement, Verdict
 
@@ -86,8 +86,8 @@ def test_a_finding_about_something_else_is_silent() -> None:
 
 def complaining(seen: list[str]) -> list[str]:
     match seen:
-        case ["spared"]:
-            raise Spared("It is optional.")
+        case ["optional"]:
+            raise NotApplicable("It is optional.")
         case ["silent"]:
             raise CouldNotRun("It was not asked.")
         case ["raises"]:
@@ -101,12 +101,18 @@ def complaining(seen: list[str]) -> list[str]:
     [
         ([], ("pass", "")),
         (["It is wrong.", "It is late."], ("fail", "It is wrong. It is late.")),
-        (["spared"], ("not-applicable", "It is optional.")),
+        (["optional"], ("not-applicable", "It is optional.")),
         (["silent"], ("could-not-run", "It was not asked.")),
         (["raises"], ("harness-error", "The check 'name' raised LookupError: nothing here.")),
         (["a", "b", "c"], None),
     ],
 )
 def test_a_check_concludes_what_its_function_says(seen: list[str], conclusion: tuple[str, str] | None) -> None:
-    check = CheckOf[list[str]]("area:id", "name", "A sentence.", lambda seen: len(seen) < 3, complaining)
+    check = CheckOf[list[str]](
+        requirement="area:id",
+        name="name",
+        sentence="A sentence.",
+        judges=lambda seen: len(seen) < 3,
+        complain=complaining,
+    )
     assert check.verdict(seen) == conclusion

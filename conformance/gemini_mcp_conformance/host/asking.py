@@ -15,7 +15,7 @@ from typing import Self
 
 from gemini_mcp.spec.values import Json, JsonObject, decode, inside
 from gemini_mcp_conformance.host.questions import NoAnswer
-from gemini_mcp_conformance.judge.registry import CouldNotRun
+from gemini_mcp_conformance.judge.check import CouldNotRun
 
 MOST_STARTS = 4
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from gemini_mcp.spec.values import Json, JsonObject
+from gemini_mcp_conformance.judge.check import CheckOf, Complaints
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.judge.registry import CheckOf, Complaints
 from gemini_mcp_conformance.tell.witness import shown
 
 ANSWER_SECONDS = 30.0
@@ -60,7 +60,13 @@ def checks_of(
             return [str(silence)]
 
     for requirement in requirements:
-        yield HostCheck(requirement, name, sentence, lambda asked: profile in (asked.profile, "both"), complaints)
+        yield HostCheck(
+            requirement=requirement,
+            name=name,
+            sentence=sentence,
+            judges=lambda asked: profile in (asked.profile, "both"),
+            complain=complaints,
+        )
 
 
 def together(checks: Iterable[HostCheck], questions: Questions) -> list[tuple[HostCheck, ...]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from gemini_mcp.spec.values import Json, is_array, is_object
 from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
 from gemini_mcp_conformance.host.scripted import serve
-from gemini_mcp_conformance.judge.registry import Complaints
+from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.tell.witness import shown
 
 SCENARIO_SECONDS = 60.0

@@ -10,7 +10,7 @@ from hypothesis.errors import Flaky
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.host.questions import NoAnswer, Questions
-from gemini_mcp_conformance.judge.registry import Complaints, CouldNotRun
+from gemini_mcp_conformance.judge.check import Complaints, CouldNotRun
 
 Holds = Callable[[Questions, Json], None]
 """Asks the host about an input; raises Broken when the property does not hold."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
 from gemini_mcp_conformance.judge.expectation import succeeded
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.judge.registry import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
 from gemini_mcp_conformance.see.observation import Observation
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.tell.evidence import evidence

@@ -1,80 +1,20 @@
 """Registry: the checks by the requirement they decide, each a pure function with the selector of what it can judge.
 
-A check returns complaints about one exchange, one observation, or the answers of a host; none is a pass. To add one of
-the server's, decorate a function in `checks/`; importing its module registers it.
+A check returns complaints about one exchange, or one observation; none is a pass. It raises Spared where the
+requirement does not bind the port. To add one, decorate a function in `checks/`; importing its module registers it.
 """
 
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
 
+from gemini_mcp_conformance.judge.check import Check, CheckOfExchange, CheckOfObservation, Complaints, NotApplicable
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.tell.report import Verdict
 
-Seen = TypeVar("Seen")
-Complaints = list[str]
-Conclusion = tuple[Verdict, str]
-"""A verdict and the sentence that explains it."""
 OfExchange = Callable[[Exchange], Complaints]
 OfObservation = Callable[[Observation], Complaints]
-
-PASS: Conclusion = ("pass", "")
-
-
-class Spared(Exception):
-    """The requirement does not bind the port, for what was observed; the sentence says why."""
-
-
-class CouldNotRun(Exception):
-    """What would show the requirement could not be observed; the sentence says why."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """A requirement, and the name and sentence of a function that decides it."""
-
-    requirement: str
-    name: str
-    sentence: str
-
-
-@dataclass(frozen=True)
-class CheckOf(Check, Generic[Seen]):
-    """A check with its function, and with what it can judge."""
-
-    judges: Callable[[Seen], bool]
-    complain: Callable[[Seen], Complaints]
-
-    def verdict(self, seen: Seen) -> Conclusion | None:
-        """What it says, or None of what it cannot judge. A check that raises is the suite's fault, not the port's."""
-        try:
-            if not self.judges(seen):
-                return None
-            complaints = self.complain(seen)
-        except Spared as reason:
-            return "not-applicable", str(reason)
-        except CouldNotRun as reason:
-            return "could-not-run", str(reason)
-        except Exception as error:
-            raised = "".join(traceback.format_exception_only(error)).strip()
-            return "harness-error", f"The check {self.name!r} raised {raised}."
-        return ("fail", " ".join(complaints)) if complaints else PASS
-
-
-@dataclass(frozen=True)
-class CheckOfExchange(CheckOf[Exchange]):
-    """`anyway` says that it judges a call that should have succeeded and did not, which else passes nothing."""
-
-    anyway: bool = False
-
-
-@dataclass(frozen=True)
-class CheckOfObservation(CheckOf[Observation]):
-    """A check of a conversation as a whole."""
+Spared = NotApplicable
 
 
 _CHECKS: dict[str, Check] = {}
@@ -86,8 +26,13 @@ def check(
     """Register a function that judges every exchange which `judges` accepts."""
 
     def register(function: OfExchange) -> OfExchange:
-        for requirement in requirements:
-            _add(CheckOfExchange(requirement, function.__name__, _sentence(function), judges, function, anyway))
+        name, sentence = function.__name__, _sentence(function)
+        for id in requirements:
+            _add(
+                CheckOfExchange(
+                    requirement=id, name=name, sentence=sentence, judges=judges, complain=function, anyway=anyway
+                )
+            )
         return function
 
     return register
@@ -99,8 +44,9 @@ def check_all(
     """Register a function that judges every conversation which `judges` accepts, as a whole."""
 
     def register(function: OfObservation) -> OfObservation:
-        for requirement in requirements:
-            _add(CheckOfObservation(requirement, function.__name__, _sentence(function), judges, function))
+        name, sentence = function.__name__, _sentence(function)
+        for id in requirements:
+            _add(CheckOfObservation(requirement=id, name=name, sentence=sentence, judges=judges, complain=function))
         return function
 
     return register

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from gemini_mcp.spec import Requirement
+from gemini_mcp_conformance.judge.check import Conclusion
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.judge.registry import Conclusion
 from gemini_mcp_conformance.tell.report import Judgement, Level, Verdict
 
 ORDER: tuple[Verdict, ...] = ("harness-error", "fail", "pass", "could-not-run", "not-applicable")

@@ -16,7 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gemini_mcp_conformance.host import Finding, findings, load, vectors
+from gemini_mcp.spec import load_documents
+from gemini_mcp_conformance.host import vectors
+from gemini_mcp_conformance.host.asking import Adapter
+from gemini_mcp_conformance.host.questions import Questions, findings, together
+from gemini_mcp_conformance.judge.finding import Finding
 
 HERE = Path(__file__).resolve().parent
 CORE = "@google/gemini-cli-core"
@@ -45,8 +49,10 @@ def check(profile: str, folder: Path) -> int:
         print(f"{profile}: the packages could not be installed into {folder}", file=sys.stderr)
         return 3
     with adapter_environment(folder):
-        checks = vectors.checks(load().vectors, profile, allow_observed=True)
-        found = findings(["node", str(HERE / "gemini-cli-core.mjs")], profile, checks)
+        checks = vectors.checks(load_documents("host/vectors"), allow_observed=True)
+        with Adapter(["node", str(HERE / "gemini-cli-core.mjs")]) as adapter:
+            questions = Questions(adapter.ask, profile)
+            found = [findings(alike, questions)[0] for alike in together(checks, questions)]
     return report(profile, found)
 
 

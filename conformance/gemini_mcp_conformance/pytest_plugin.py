@@ -56,7 +56,7 @@ class Requirement:
         match self.entry["verdict"]:
             case "pass":
                 return
-            case "not-applicable":
+            case "not-applicable" | "undecided":
                 pytest.skip(told)
             case _ if self.entry.get("known"):
                 pytest.xfail(f"{self.entry['known']}\n{told}")

@@ -36,6 +36,10 @@ def foreign(name: str, level: Level = "MAY") -> Judgement:
     return Judgement(f"area:{name}", level, f"The port {level} do {name}.", "not-applicable", "It is optional.")
 
 
+def undecided(name: str, level: Level = "MUST") -> Judgement:
+    return Judgement(f"area:{name}", level, f"The port {level} show {name}.", "undecided", "No check decides it.")
+
+
 def faulty(name: str, level: Level = "SHOULD") -> Judgement:
     return Judgement(f"area:{name}", level, f"The port {level} see {name}.", "harness-error", "KeyError: 'x'")
 
@@ -49,6 +53,8 @@ EVERY = (
     foreign("four"),
     faulty("five"),
     kept("six", "SHOULD"),
+    undecided("seven"),
+    undecided("eight", "SHOULD"),
 )
 
 

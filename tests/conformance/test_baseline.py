@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sample_report import broken, faulty, foreign, kept, report_of, unrun
+from sample_report import broken, faulty, foreign, kept, report_of, undecided, unrun
 
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.tell import baseline
@@ -53,6 +53,7 @@ def test_a_known_failure_without_a_reason_says_so():
     [
         ((kept("one"),), "area:one passes now; remove it from the baseline 'known.json'."),
         ((foreign("one"),), "area:one does not apply to the port; remove it from the baseline 'known.json'."),
+        ((undecided("one"),), "area:one is decided by no check; remove it from the baseline 'known.json'."),
     ],
 )
 def test_an_entry_that_no_longer_holds_is_told(judgements: tuple[baseline.Judgement, ...], note: str):

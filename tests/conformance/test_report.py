@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 from jsonschema import Draft202012Validator
-from sample_report import EVERY, SAMPLE, broken, faulty, foreign, kept, report_of, unrun
+from sample_report import EVERY, SAMPLE, broken, faulty, foreign, kept, report_of, undecided, unrun
 
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.fake import Fake
@@ -52,6 +52,8 @@ def test_equal_reports_give_equal_texts(name: str):
     ("judgements", "strict", "code"),
     [
         ((kept("a"), foreign("b")), False, 0),
+        ((kept("a"), undecided("b")), True, 0),
+        ((undecided("a"), unrun("b")), False, 3),
         ((broken("a", "SHOULD"),), False, 0),
         ((broken("a", "SHOULD"),), True, 1),
         ((broken("a", "MAY"),), True, 0),
@@ -66,8 +68,9 @@ def test_the_worst_verdict_decides_the_exit_code(judgements: tuple[Judgement, ..
     assert exit_code(judgements, strict) == code
 
 
-def test_a_score_counts_what_could_not_run_and_leaves_out_what_is_not_applicable():
-    assert report_of(kept("a"), unrun("b"), foreign("c", "MUST"), broken("d")).score("MUST") == Score(1, 3)
+def test_a_score_counts_what_could_not_run_and_leaves_out_what_is_not_applicable_or_undecided():
+    judgements = (kept("a"), unrun("b"), foreign("c", "MUST"), broken("d"), undecided("e"))
+    assert report_of(*judgements).score("MUST") == Score(1, 3)
 
 
 def test_counts_hold_every_verdict():

@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_report import CONTEXT, EVERY, HOSTILE, REQUIREMENTS, SAMPLE, broken, foreign, kept, report_of, unrun
+from sample_report import (
+    CONTEXT,
+    EVERY,
+    HOSTILE,
+    REQUIREMENTS,
+    SAMPLE,
+    broken,
+    foreign,
+    kept,
+    report_of,
+    undecided,
+    unrun,
+)
 
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.tell.report import LEVELS, Judgement, Level, Verdict
@@ -47,7 +59,7 @@ def test_junit_counts_equal_the_reports():
         "tests": len(EVERY),
         "failures": count("fail"),
         "errors": count("could-not-run") + count("harness-error"),
-        "skipped": count("not-applicable"),
+        "skipped": count("not-applicable") + count("undecided"),
     }
 
 
@@ -98,7 +110,8 @@ def test_sarif_suppresses_what_the_baseline_knows():
 def test_sarif_tells_what_could_not_be_judged_as_notifications():
     invocation = json.loads(rendered("sarif"))["runs"][0]["invocations"][0]
     told = [notification["associatedRule"]["id"] for notification in invocation["toolExecutionNotifications"]]
-    assert (told, invocation["executionSuccessful"]) == (["area:three", "area:five"], False)
+    unjudged = ["area:three", "area:five", "area:seven", "area:eight"]
+    assert (told, invocation["executionSuccessful"]) == (unjudged, False)
 
 
 def test_annotations_point_at_the_line_of_the_specification():
@@ -225,12 +238,12 @@ def test_markdown_gives_a_port_no_markup():
 
 def test_every_row_of_a_markdown_table_has_as_many_cells():
     tables = re.findall(r"(?:^\|.*\|\n)+", rendered("markdown"), re.MULTILINE)
-    assert len(tables) == 4
+    assert len(tables) == 5
     for table in tables:
         assert len({line.count(" | ") for line in table.splitlines()}) == 1
 
 
-@pytest.mark.parametrize("judgement", SAMPLE.with_verdict("fail", "could-not-run", "harness-error"))
+@pytest.mark.parametrize("judgement", SAMPLE.with_verdict("fail", "could-not-run", "undecided", "harness-error"))
 def test_markdown_names_everything_that_needs_attention(judgement: Judgement):
     assert judgement.id.replace(":", "&#58;") in rendered("markdown")
 
@@ -276,6 +289,14 @@ def test_the_terminal_shows_passes_only_when_asked():
     report = report_of(kept("one"), unrun("two"), exit=3)
     assert "area:one" not in FORMATS["terminal"](report, CONTEXT)
     assert "PASS  area:one" in FORMATS["terminal"](report, replace(CONTEXT, verbose=True))
+
+
+def test_the_terminal_lists_what_no_check_decides_in_one_line():
+    assert FORMATS["terminal"](report_of(kept("one"), undecided("two"), undecided("three")), CONTEXT).splitlines() == [
+        "NOTE  No check decides area:two, area:three.",
+        "",
+        "The port conforms. MUST 1/1, SHOULD 0/0.",
+    ]
 
 
 def test_the_terminal_has_colours_only_when_asked():

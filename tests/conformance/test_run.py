@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from command import PROGRAM, SECONDS, distribution, port, suite, variables
+from command import PROGRAM, ROOT, SECONDS, distribution, port, suite, variables
 
 from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.run.progress import Progress
@@ -194,11 +195,34 @@ def test_a_further_check_comes_from_an_entry_point(tmp_path: Path) -> None:
     assert (done.code, "The port was asked by a stranger." in done.out) == (1, True)
 
 
-def test_a_further_check_of_no_requirement_is_refused(tmp_path: Path) -> None:
-    text = FURTHER.replace("{requirement}", "my:own")
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "strange", text)
-    done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
-    assert (done.code, "A check decides about 'my:own', which is no requirement." in done.err) == (2, True)
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [
+        ("lifecycle:ping", ("--only", "lifecycle:*", "--", *port("wrong-ping"))),
+        ("host-tools:include", ("--direction", "host", "--only", "host-tools:*", "--examples", "1")),
+    ],
+)
+def test_a_check_whose_requirement_is_gone_is_silent(tmp_path: Path, gone: str, words: tuple[str, ...]) -> None:
+    theirs, report = tmp_path / "spec", tmp_path / "report.json"
+    shutil.copytree(ROOT / "spec", theirs)
+    every = json.loads((theirs / "requirements.json").read_text(encoding="utf-8"))
+    left = [entry for entry in every["requirements"] if entry["id"] != gone]
+    (theirs / "requirements.json").write_text(json.dumps({**every, "requirements": left}), encoding="utf-8")
+    done = suite(tmp_path, "run", "--spec", str(theirs), "--report", f"json={report}", *words)
+    assert (done.code, gone in done.out, gone in verdicts(report)) == (0, False, False)
+
+
+def test_a_requirement_without_a_check_is_told_and_ends_no_run(tmp_path: Path) -> None:
+    theirs, report = tmp_path / "spec", tmp_path / "report.json"
+    shutil.copytree(ROOT / "spec", theirs)
+    every = json.loads((theirs / "requirements.json").read_text(encoding="utf-8"))
+    ping = next(entry for entry in every["requirements"] if entry["id"] == "lifecycle:ping")
+    every["requirements"].append({**ping, "id": "lifecycle:pong"})
+    (theirs / "requirements.json").write_text(json.dumps(every), encoding="utf-8")
+    only = ("--only", "lifecycle:p?ng", "--report", f"json={report}")
+    done = suite(tmp_path, "run", "--spec", str(theirs), *only, to=port("correct"))
+    assert (done.code, "NOTE  No check decides lifecycle:pong." in done.out.splitlines()) == (0, True)
+    assert verdicts(report) == {"lifecycle:ping": "pass", "lifecycle:pong": "undecided"}
 
 
 def test_a_hostile_directory_changes_nothing(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ import oddity
 from defects import DEFECTS
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
-from gemini_mcp_conformance.run.run import Options, gather, run
+from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.run.run import gather, run
 from gemini_mcp_conformance.run.selection import Selection
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.tell.report import Report

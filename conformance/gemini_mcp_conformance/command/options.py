@@ -7,10 +7,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.host import run as host_run
 from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.progress import Told
-from gemini_mcp_conformance.run.run import Options
 from gemini_mcp_conformance.run.selection import Selection
 
 SERVER = (sys.executable, "-m", "gemini_mcp.cli")
@@ -49,9 +48,24 @@ def server(given: argparse.Namespace, command: tuple[str, ...], told: Told, know
         keep_home=given.keep_home,
         revision=None if given.protocol == "auto" else given.protocol,
     )
+    return _options(given, target, told, known)
+
+
+def host(given: argparse.Namespace, command: tuple[str, ...], told: Told, known: Iterable[str] = ()) -> Options:
+    """A run on a host's adapter; on the reference's when none is named."""
+    strange = [name.replace("_", "-") for name in NOT_FOR_HOSTS if getattr(given, name)]
+    if given.protocol != "auto":
+        strange.append("protocol")
+    if strange:
+        raise UsageError(f"--{strange[0]} goes with --direction server.")
+    return _options(given, Target(command or HOST_ADAPTER), told, known)
+
+
+def _options(given: argparse.Namespace, target: Target, told: Told, known: Iterable[str]) -> Options:
     return Options(
         target=target,
-        selection=_selection(given),
+        selection=Selection(tuple(given.only), tuple(given.skip), given.spec, given.spec_version),
+        profile=given.profile or "documented",
         strict=given.strict,
         fail_fast=given.fail_fast,
         examples=given.examples,
@@ -61,33 +75,6 @@ def server(given: argparse.Namespace, command: tuple[str, ...], told: Told, know
         known=frozenset(known),
         told=told,
     )
-
-
-def host(
-    given: argparse.Namespace, command: tuple[str, ...], told: Told, known: Iterable[str] = ()
-) -> host_run.Options:
-    """A run on a host's adapter; on the reference's when none is named."""
-    strange = [name.replace("_", "-") for name in NOT_FOR_HOSTS if getattr(given, name)]
-    if given.protocol != "auto":
-        strange.append("protocol")
-    if strange:
-        raise UsageError(f"--{strange[0]} goes with --direction server.")
-    return host_run.Options(
-        command=command or HOST_ADAPTER,
-        profile=given.profile or "documented",
-        selection=_selection(given),
-        strict=given.strict,
-        fail_fast=given.fail_fast,
-        examples=given.examples,
-        seed=given.seed,
-        budget=given.budget,
-        known=frozenset(known),
-        told=told,
-    )
-
-
-def _selection(given: argparse.Namespace) -> Selection:
-    return Selection(tuple(given.only), tuple(given.skip), given.spec, given.spec_version)
 
 
 def _variables(given: Sequence[str]) -> Mapping[str, str]:

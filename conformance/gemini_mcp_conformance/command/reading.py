@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gemini_mcp.spec import Requirement, load_requirements
-from gemini_mcp_conformance import host
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.judge import checks, registry
+from gemini_mcp_conformance.host import run as host_run
+from gemini_mcp_conformance.judge import checks
+from gemini_mcp_conformance.judge.check import Check
+from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.tell import mutants, report
 
@@ -41,9 +43,10 @@ def add(commands: Commands) -> None:
 
 def _list(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     chosen = [each for each in load_requirements(given.spec) if each.profile == given.direction]
-    names = _host_checks(given.spec) if given.direction == "host" else _server_checks(chosen)
+    found = _checks(given.direction, given.spec)
     for requirement in chosen:
-        print(f"{requirement.id:36} {requirement.level:6} {_few(names.get(requirement.id, ()))}")
+        names = tuple(dict.fromkeys(check.name for check in found.get(requirement.id, ())))
+        print(f"{requirement.id:36} {requirement.level:6} {_few(names)}")
     return report.CONFORMS
 
 
@@ -57,17 +60,18 @@ def _explain(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     print(f"  source   {source}")
     if requirement.excluded:
         print(f"  excluded {requirement.excluded}")
-    for line in (
-        _host_lines(requirement, given.spec) if requirement.profile == "host" else _lines(requirement, given.spec)
-    ):
+    for line in _lines(requirement, given.spec):
         print(f"  {line}")
     return report.CONFORMS
 
 
 def _lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:
-    checks.load()
-    for check in registry.checks_of(requirement.id):
-        yield f"check    {check.name}: {check.sentence}"
+    found = _checks(requirement.profile, spec).get(requirement.id, ())
+    yield from (f"check    {check.name}: {check.sentence}" for check in found[:SHOWN])
+    if len(found) > SHOWN:
+        yield f"         and {len(found) - SHOWN} more"
+    if requirement.profile == "host":
+        return
     every = conversations.gather(conversations.read(spec))
     shown = [conversation for conversation in every if requirement.id in conversation.requirements]
     for conversation in shown[:SHOWN]:
@@ -76,27 +80,13 @@ def _lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:
         yield f"only it  {mutant.name}: {mutant.sentence}"
 
 
-def _host_lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:
-    names = _host_checks(spec).get(requirement.id, ())
-    yield from (f"check    {name}" for name in names[:SHOWN])
-    if len(names) > SHOWN:
-        yield f"         and {len(names) - SHOWN} more"
-
-
-def _server_checks(chosen: Iterable[Requirement]) -> Mapping[str, tuple[str, ...]]:
+def _checks(profile: str, spec: Path | None) -> Mapping[str, Sequence[Check]]:
+    """The checks of servers or hosts, by their requirement."""
     checks.load()
-    return {each.id: tuple(check.name for check in registry.checks_of(each.id)) for each in chosen}
-
-
-def _host_checks(spec: Path | None) -> Mapping[str, tuple[str, ...]]:
-    """The checks of either profile."""
-    specification = host.load(spec)
-    found: dict[str, dict[str, None]] = {}
-    for profile in host.PROFILES:
-        for check in host.checks(specification, profile, host.Options()):
-            for requirement in check.requirements:
-                found.setdefault(requirement, {})[check.name] = None
-    return {requirement: tuple(names) for requirement, names in found.items()}
+    found: dict[str, list[Check]] = {}
+    for check in host_run.checks(spec) if profile == "host" else checks_for(load_requirements(spec)):
+        found.setdefault(check.requirement, []).append(check)
+    return found
 
 
 def _few(names: tuple[str, ...]) -> str:

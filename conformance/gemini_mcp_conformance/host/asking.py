@@ -9,11 +9,13 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Self
 
-from gemini_mcp_conformance.host.checking import GivenUp, NoAnswer, Unsupported
-from gemini_mcp_conformance.host.values import Json, JsonObject, object_of
+from gemini_mcp.spec.values import Json, JsonObject, decode, inside
+from gemini_mcp_conformance.host.questions import NoAnswer
+from gemini_mcp_conformance.judge.check import CouldNotRun
 
 MOST_STARTS = 4
 
@@ -37,7 +39,7 @@ class Process:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def exchange(self, request: JsonObject, seconds: float) -> JsonObject:
+    def exchange(self, request: JsonObject, seconds: float) -> Json:
         """The answer to a request; raises NoAnswer, and is of no use after that."""
         assert self._process.stdin is not None
         try:
@@ -45,14 +47,14 @@ class Process:
             self._process.stdin.flush()
             line = self._lines.get(timeout=seconds)
         except OSError as error:
-            raise NoAnswer(f"the adapter does not read any more: {error.strerror}") from error
+            raise NoAnswer(f"The adapter does not read any more: {error.strerror}.") from error
         except queue.Empty as error:
-            raise NoAnswer(f"the adapter did not answer within {seconds:.0f} seconds") from error
+            raise NoAnswer(f"The adapter did not answer within {seconds:.0f} seconds.") from error
         if line is None:
-            raise NoAnswer(f"the adapter ended with exit {self._process.wait(5)}")
-        answer = _object_in(line)
-        if answer is None or answer.get("id") != request["id"]:
-            raise NoAnswer(f"the adapter answered {line[:200]!r} to the request {request['id']!r}")
+            raise NoAnswer(f"The adapter ended with exit {self._process.wait(5)}.")
+        answer = decode(line)
+        if inside(answer, "id") != request["id"]:
+            raise NoAnswer(f"The adapter answered {line[:200]!r} to the request {request['id']!r}.")
         return answer
 
     def end(self) -> None:
@@ -87,19 +89,19 @@ class Adapter:
         self._has_answered = False
 
     def start(self) -> Process:
-        """The running process, started if need be; raises NeverAnswered and GivenUp."""
+        """The running process, started if need be; raises NeverAnswered and CouldNotRun."""
         if self._process is None and self._starts == MOST_STARTS:
-            raise GivenUp(f"the adapter ended or hung {MOST_STARTS} times and is not started again")
+            raise CouldNotRun(f"The adapter ended or hung {MOST_STARTS} times and is not started again.")
         if self._process is None:
             self._starts += 1
             try:
                 self._process = Process(self._command)
             except OSError as error:
-                raise NeverAnswered(f"{self._command[0]!r} could not be started: {error.strerror}") from None
+                raise NeverAnswered(f"{self._command[0]!r} could not be started: {error.strerror}.") from None
         return self._process
 
     def ask(self, request: JsonObject, seconds: float) -> Json:
-        """The output; raises Unsupported, NoAnswer and GivenUp."""
+        """The output; raises NoAnswer, CouldNotRun and NeverAnswered."""
         try:
             answer = self.start().exchange(request, seconds)
         except NoAnswer as error:
@@ -108,9 +110,9 @@ class Adapter:
             raise
         self._has_answered = True
         if answer.get("unsupported") is True:
-            raise Unsupported(request["behaviour"])
+            raise CouldNotRun(f"The adapter does not support `{request['behaviour']}`.")
         if "output" not in answer:
-            raise NoAnswer(f"the adapter's answer to {request['id']!r} has neither `output` nor `unsupported`")
+            raise NoAnswer(f"The adapter's answer to {request['id']!r} has neither `output` nor `unsupported`.")
         return answer["output"]
 
     def end(self) -> None:
@@ -119,26 +121,12 @@ class Adapter:
             self._process.end()
         self._process = None
 
-    def demand_answer(self) -> None:
-        """Raise NeverAnswered when every question was met with silence."""
-        if self._first_silence is not None and not self._has_answered:
+    def __enter__(self) -> Self:
+        """Start it; leaving the context ends it and what it started. Both raise NeverAnswered."""
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *more: object) -> None:
+        self.end()
+        if kind is None and self._first_silence is not None and not self._has_answered:
             raise NeverAnswered(self._first_silence)
-
-
-@contextmanager
-def adapter(command: Sequence[str]) -> Generator[Adapter]:
-    """An adapter; leaving the context ends it and what it started. Raises NeverAnswered."""
-    asked = Adapter(command)
-    asked.start()
-    try:
-        yield asked
-    finally:
-        asked.end()
-    asked.demand_answer()
-
-
-def _object_in(line: bytes) -> JsonObject | None:
-    try:
-        return object_of(json.loads(line))
-    except ValueError:
-        return None

@@ -1,200 +1,288 @@
-"""Properties as checks: an invariant tried on inputs that hypothesis makes; a failure is shrunk. Pure.
+"""Properties of a host: what holds for every input, whatever the vectors happen to hold; pure.
 
-A property is an invariant, what it is tried on, the profiles and the requirements that it decides.
+Each asks the host about one input and raises Broken with a sentence. To add one, decorate a function with the inputs
+that it is tried on, the requirements that it decides and the profile of hosts that it binds.
 """
 
+from __future__ import annotations
+
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import parse_qs, urlsplit
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from hypothesis.errors import Flaky
 
-from gemini_mcp_conformance.host import invariants, strategies
-from gemini_mcp_conformance.host.checking import Check, GivenUp, NoAnswer, Questions, Unsupported
-from gemini_mcp_conformance.host.invariants import Ask, Broken
-from gemini_mcp_conformance.host.values import Json
+from gemini_mcp.spec.values import Json, inside, table
+from gemini_mcp_conformance.host import strategies
+from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
+from gemini_mcp_conformance.host.searching import Broken, Holds, search
+from gemini_mcp_conformance.tell.witness import shown
 
 
 @dataclass(frozen=True)
 class Property:
-    """One invariant, and where it is tried."""
+    """A function, and on what, for what and in which profile it is tried."""
 
-    name: str
-    requirements: tuple[str, ...]
-    profiles: tuple[str, ...]
+    holds: Holds
     inputs: st.SearchStrategy[Json]
-    holds: Callable[[Ask, str, Json], None]
+    requirements: tuple[str, ...]
+    profile: str
 
 
-class _Stop(BaseException):
-    """Ends a search at once: hypothesis would shrink any other error, with a hang for every step."""
-
-    def __init__(self, reason: Exception) -> None:
-        super().__init__(reason)
-        self.reason = reason
+PROPERTIES: list[Property] = []
 
 
-BOTH, DOCUMENTED, CURRENT = ("documented", "current"), ("documented",), ("current",)
+def checks(examples: int, start: int) -> Iterator[HostCheck]:
+    """The checks of every property; none without examples."""
+    for one in PROPERTIES if examples else ():
+        name = one.holds.__name__
+        complain = partial(search, one.holds, one.inputs, examples, start)
+        sentence = f"{name.replace('_', ' ').capitalize()}."
+        yield from checks_of(f"property {name.replace('_', '-')}", sentence, one.requirements, one.profile, complain)
 
-P = Property
-PROPERTIES: tuple[Property, ...] = (
-    P("name-short", ("host-name:limit",), DOCUMENTED, strategies.TOOL_NAMES, invariants.name_is_short),
-    P("name-short-current", ("host-name:limit:current",), CURRENT, strategies.TOOL_NAMES, invariants.name_is_short),
-    P("name-allowed", ("host-name:characters",), DOCUMENTED, strategies.TOOL_NAMES, invariants.name_is_allowed),
-    P(
-        "name-allowed-current",
-        ("host-name:qualified:current",),
-        CURRENT,
-        strategies.TOOL_NAMES,
-        invariants.name_is_allowed,
-    ),
-    P("name-stable", ("host-name:fits",), DOCUMENTED, strategies.TOOL_NAMES, invariants.name_is_stable),
-    P("name-kept", ("host-name:fits",), DOCUMENTED, strategies.GOOD_NAMES, invariants.short_name_is_kept),
-    P(
-        "schema-idempotent",
-        ("host-schema:unchanged",),
-        DOCUMENTED,
-        strategies.SCHEMAS,
-        invariants.sanitising_is_idempotent,
-    ),
-    P(
-        "schema-removed",
-        ("host-schema:dollar-schema", "host-schema:additional-properties", "host-schema:any-of-default"),
-        DOCUMENTED,
-        strategies.SCHEMAS,
-        invariants.sanitising_removes,
-    ),
-    P(
-        "schema-unchanged",
-        ("host-schema:unchanged", "host-schema:names", "host-schema:values", "host-schema:recursion"),
-        DOCUMENTED,
-        strategies.SCHEMAS,
-        invariants.sanitising_changes_nothing_else,
-    ),
-    P("schema-cycles", ("host-schema:cycles",), BOTH, strategies.SCHEMAS, invariants.sanitising_ends),
-    P("schema-waits", ("host-schema:wait:current",), CURRENT, strategies.SCHEMAS, invariants.every_declaration_waits),
-    P(
-        "filter-order",
-        ("host-tools:include", "host-tools:exclude"),
-        BOTH,
-        strategies.FILTERS,
-        invariants.filters_ignore_order,
-    ),
-    P("filter-exclusion", ("host-tools:exclude",), BOTH, strategies.FILTERS, invariants.exclusion_wins),
-    P(
-        "servers-split",
-        ("host-servers:allowed", "host-servers:excluded"),
-        BOTH,
-        strategies.SERVER_LISTS,
-        invariants.servers_are_split,
-    ),
-    P(
-        "expansion-plain",
-        ("host-expansion:plain",),
-        BOTH,
-        strategies.PLAIN_TEXTS,
-        invariants.plain_text_is_not_expanded,
-    ),
-    P(
-        "expansion-spellings",
-        ("host-expansion:dollar", "host-expansion:brace", "host-expansion:everywhere"),
-        BOTH,
-        strategies.VARIABLES,
-        invariants.braces_and_dollar_agree,
-    ),
-    P("prompt-named", ("host-prompt:named",), BOTH, strategies.PROMPT_ARGUMENTS, invariants.prompt_arguments_come_back),
-    P(
-        "content-joined",
-        ("host-content:joined", "host-content:inline"),
-        DOCUMENTED,
-        strategies.TEXTS,
-        invariants.text_is_joined,
-    ),
-    P(
-        "content-display",
-        ("host-content:display",),
-        BOTH,
-        strategies.BLOCKS,
-        invariants.display_has_a_line_for_each_block,
-    ),
-    P("add-env", ("host-mcp-add:env",), BOTH, strategies.ENVIRONMENTS, invariants.added_env_comes_back),
-    P(
-        "add-remove",
-        ("host-mcp-remove:removes",),
-        BOTH,
-        strategies.NAMED_ARGUMENTS,
-        invariants.adding_and_removing_leaves_nothing,
-    ),
-    P(
-        "add-arguments",
-        ("host-mcp-add:flags:after",),
-        DOCUMENTED,
-        strategies.ARGUMENTS,
-        invariants.stdio_arguments_come_back,
-    ),
-    P(
-        "authorization-url",
-        ("host-oauth:pkce", "host-oauth:scopes"),
-        DOCUMENTED,
-        strategies.AUTHORIZATIONS,
-        invariants.authorization_url_holds_what_it_was_given,
-    ),
-    P("expiry", ("host-oauth:expiry",), BOTH, strategies.LIFETIMES, invariants.expiry_is_monotone),
-    P(
-        "no-reference",
-        ("host-resource:unknown",),
-        BOTH,
-        strategies.PROMPTS,
-        invariants.prompts_without_references_are_kept,
-    ),
-    P(
-        "first-wins",
-        ("host-conflict:first", "host-conflict:prefix"),
-        DOCUMENTED,
-        strategies.RIVALS,
-        invariants.first_registration_wins,
-    ),
+
+def holds(inputs: st.SearchStrategy[Json], *requirements: str, profile: str = "both") -> Callable[[Holds], Holds]:
+    """Register a property."""
+
+    def register(function: Holds) -> Holds:
+        PROPERTIES.append(Property(function, inputs, requirements, profile))
+        return function
+
+    return register
+
+
+def _demand(condition: bool, message: str) -> None:
+    if not condition:
+        raise Broken(message)
+
+
+def _name_of(host: Questions, tool: str) -> str:
+    server = {"server": "srv"} if host.profile == "current" else {}
+    return host.ask("name-normalisation", {"tool": tool, **server})["name"]
+
+
+@holds(strategies.TOOL_NAMES, "host-name:limit", profile="documented")
+@holds(strategies.TOOL_NAMES, "host-name:limit:current", profile="current")
+def name_is_short(host: Questions, value: Json) -> None:
+    name = _name_of(host, value)
+    _demand(len(name) <= 63, f"The host registers {name!r}, which is {len(name)} characters long.")
+
+
+@holds(strategies.TOOL_NAMES, "host-name:characters", profile="documented")
+@holds(strategies.TOOL_NAMES, "host-name:qualified:current", profile="current")
+def name_is_allowed(host: Questions, value: Json) -> None:
+    name = _name_of(host, value)
+    allowed = r"[a-zA-Z0-9_.-]*" if host.profile == "documented" else r"mcp_[a-zA-Z0-9_.:-]*"
+    _demand(re.fullmatch(allowed, name) is not None, f"The host registers {name!r}, which the API refuses.")
+
+
+@holds(strategies.TOOL_NAMES, "host-name:fits", profile="documented")
+def name_is_stable(host: Questions, value: Json) -> None:
+    once = _name_of(host, value)
+    twice = _name_of(host, once)
+    _demand(once == twice, f"The host makes {once!r} of the name and {twice!r} of that.")
+
+
+@holds(strategies.GOOD_NAMES, "host-name:fits", profile="documented")
+def short_name_is_kept(host: Questions, value: Json) -> None:
+    name = _name_of(host, value)
+    _demand(name == value, f"The host makes {name!r} of {value!r}, which needs no change.")
+
+
+def _declared(host: Questions, schema: Json) -> Json:
+    key = "parameters" if host.profile == "documented" else "parametersJsonSchema"
+    answer = host.ask("schema-sanitisation", {"inputSchema": schema})
+    _demand(key in table(answer), f"The host answers {shown(answer)}, which has no `{key}`.")
+    return answer[key]
+
+
+@holds(strategies.SCHEMAS, "host-schema:unchanged", profile="documented")
+def sanitising_is_idempotent(host: Questions, value: Json) -> None:
+    once = _declared(host, value)
+    _demand(_declared(host, once) == once, "Sanitising a second time changes the schema again.")
+
+
+@holds(
+    strategies.SCHEMAS,
+    "host-schema:dollar-schema",
+    "host-schema:additional-properties",
+    "host-schema:any-of-default",
+    profile="documented",
 )
+def sanitising_removes(host: Questions, value: Json) -> None:
+    for place, schema in strategies.schema_positions(_declared(host, value)):
+        for keyword in strategies.REMOVED:
+            _demand(keyword not in schema, f"`{keyword}` is still there at {place!r}.")
+        _demand(not ("anyOf" in schema and "default" in schema), f"A `default` beside `anyOf` is left at {place!r}.")
 
 
-def checks(profile: str, max_examples: int, start: int) -> Iterator[Check]:
-    """A check for every property of the profile; none without examples."""
-    for one in PROPERTIES if max_examples else ():
-        if profile in one.profiles:
-            complaint = partial(_complaint, one, profile, max_examples, start)
-            yield Check(f"property {one.name}", one.requirements, complaint)
+@holds(
+    strategies.SCHEMAS,
+    "host-schema:unchanged",
+    "host-schema:names",
+    "host-schema:values",
+    "host-schema:recursion",
+    profile="documented",
+)
+def sanitising_changes_nothing_else(host: Questions, value: Json) -> None:
+    declared = _declared(host, value)
+    _demand(declared == strategies.expected_schema(value), "Something else of the schema changed.")
 
 
-def _complaint(one: Property, profile: str, max_examples: int, start: int, questions: Questions) -> str | None:
-    def holds(value: Json) -> None:
-        questions.begin_example()
-        try:
-            one.holds(questions.ask, profile, value)
-        except (Unsupported, NoAnswer, GivenUp) as reason:
-            raise _Stop(reason) from None
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise Broken(f"the answer has another shape than expected: {error!r}") from error
-
-    try:
-        _search(holds, one.inputs, max_examples, start)
-    except Broken as broken:
-        return str(broken)
-    except Flaky:
-        return "the host answers the same question now so and now otherwise"
-    except _Stop as stop:
-        raise stop.reason from None
-    return None
+@holds(strategies.SCHEMAS, "host-schema:cycles")
+def sanitising_ends(host: Questions, value: Json) -> None:
+    schema: Json = {"type": "object", "properties": {"a": value, "self": {}}}
+    answer = host.ask("schema-sanitisation", {"schema": schema, "cycleAt": ["properties", "self"]})
+    _demand(answer.get("terminates") is True, "Sanitising a schema that contains itself does not end.")
 
 
-def _search(holds: Callable[[Json], None], inputs: st.SearchStrategy[Json], max_examples: int, start: int) -> None:
-    run = settings(
-        max_examples=max_examples,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-        report_multiple_bugs=False,
-    )(seed(start)(given(inputs)(holds)))
-    run()
+@holds(strategies.SCHEMAS, "host-schema:wait:current", profile="current")
+def every_declaration_waits(host: Questions, value: Json) -> None:
+    properties = _declared(host, value).get("properties", {})
+    waits = properties.get("wait_for_previous", {})
+    _demand(waits.get("type") == "boolean", "A declared tool lacks the boolean `wait_for_previous`.")
+
+
+@holds(strategies.FILTERS, "host-tools:include", "host-tools:exclude")
+def filters_ignore_order(host: Questions, value: Json) -> None:
+    tool, include, exclude = value
+    answers = [
+        host.ask("tool-filter", {"toolName": tool, "includeTools": one, "excludeTools": other})
+        for one, other in ((include, exclude), (include[::-1], exclude[::-1]), (include * 2, exclude * 2))
+    ]
+    _demand(answers[0] == answers[1] == answers[2], "The order of the lists changes which tools are used.")
+
+
+@holds(strategies.FILTERS, "host-tools:exclude")
+def exclusion_wins(host: Questions, value: Json) -> None:
+    tool, include, exclude = value
+    lists = {"includeTools": [*include, tool], "excludeTools": [*exclude, tool]}
+    answer = host.ask("tool-filter", {"toolName": tool, **lists})
+    _demand(answer == {"enabled": False}, f"The excluded tool {tool!r} is used.")
+
+
+@holds(strategies.SERVER_LISTS, "host-servers:allowed", "host-servers:excluded")
+def servers_are_split(host: Questions, value: Json) -> None:
+    servers, allowed, excluded = value
+    settings = {"mcp": {"allowed": allowed, "excluded": excluded}}
+    used = host.ask("server-filter", {"servers": servers, "settings": settings})["used"]
+    _demand(used == [name for name in servers if name in used], "The used servers are not in configuration order.")
+    _demand(not set(used) & set(excluded), "An excluded server is used.")
+    _demand(not allowed or set(used) <= set(allowed), "A server is used that is not allowed.")
+
+
+@holds(strategies.PLAIN_TEXTS, "host-expansion:plain")
+def plain_text_is_not_expanded(host: Questions, value: Json) -> None:
+    answer = host.ask("env-expansion", {"arg": value, "environment": {"A": "x", value[:1] or "B": "y"}})
+    _demand(answer == {"arg": value}, f"The host makes {answer} of a text without variables.")
+
+
+@holds(strategies.VARIABLES, "host-expansion:dollar", "host-expansion:brace", "host-expansion:everywhere")
+def braces_and_dollar_agree(host: Questions, value: Json) -> None:
+    name, text = value
+    environment = {name: text}
+    first = host.ask("env-expansion", {"arg": f"<${name}>", "environment": environment})
+    second = host.ask("env-expansion", {"arg": f"<${{{name}}}>", "environment": environment})
+    _demand(first == second == {"arg": f"<{text}>"}, f"The host makes {first} and {second} of the two spellings.")
+
+
+@holds(strategies.PROMPT_ARGUMENTS, "host-prompt:named")
+def prompt_arguments_come_back(host: Questions, value: Json) -> None:
+    line = " ".join(f"--{name}={_quoted(host, text)}" for name, text in value.items())
+    declared = [{"name": name, "required": True} for name in value]
+    answer = host.ask("prompt-args", {"args": line, "promptArguments": declared})
+    _demand(answer == {"arguments": value}, f"The host reads {answer} from {line!r}.")
+
+
+def _quoted(host: Questions, text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"') if host.profile == "current" else text
+    return f'"{escaped}"'
+
+
+def _converted(host: Questions, content: Json) -> Json:
+    asked: Json = {"server": "s", "serverTool": "t", "registeredName": "t", "args": {}}
+    return host.ask("content-to-parts", {**asked, "callToolResult": {"content": content}})
+
+
+@holds(strategies.TEXTS, "host-content:joined", "host-content:inline", profile="documented")
+def text_is_joined(host: Questions, value: Json) -> None:
+    blocks = [{"type": "text", "text": text} for text in value]
+    image = {"type": "image", "data": "aW1n", "mimeType": "image/png"}
+    parts = _converted(host, [*blocks, image])["modelParts"]
+    output = parts[0]["functionResponse"]["response"].get("output")
+    _demand(output == "\n".join(value), f"The output is {output!r}.")
+    inline = [part for part in parts[1:] if "inlineData" in part]
+    _demand(len(parts) == 2 and len(inline) == 1, f"{len(parts) - 1} parts follow the function response.")
+
+
+@holds(strategies.BLOCKS, "host-content:display")
+def display_has_a_line_for_each_block(host: Questions, value: Json) -> None:
+    lines = _converted(host, value)["returnDisplay"].split("\n")
+    _demand(len(lines) == max(1, len(value)), f"The display has {len(lines)} lines for {len(value)} blocks.")
+
+
+@holds(strategies.ENVIRONMENTS, "host-mcp-add:env")
+def added_env_comes_back(host: Questions, value: Json) -> None:
+    words = [word for name, text in value.items() for word in ("-e", f"{name}={text}")]
+    server = _added(host, *words, "s", "cmd")
+    _demand(inside(server, "env") == value, f"The host writes {server}.")
+
+
+def _added(host: Questions, *words: str) -> Json:
+    """The server `s` that `mcp add` writes."""
+    answer = host.ask("mcp-add", {"commands": [["gemini", "mcp", "add", *words]]})
+    return inside(answer["projectSettings"], "mcpServers", "s")
+
+
+@holds(strategies.NAMED_ARGUMENTS, "host-mcp-remove:removes")
+def adding_and_removing_leaves_nothing(host: Questions, value: Json) -> None:
+    name, args = value
+    commands = [["gemini", "mcp", "add", name, "cmd", *args], ["gemini", "mcp", "remove", name]]
+    answer = host.ask("mcp-add", {"commands": commands})
+    _demand(answer["projectSettings"] == {"mcpServers": {}}, f"The host leaves {answer['projectSettings']}.")
+
+
+@holds(strategies.ARGUMENTS, "host-mcp-add:flags:after", profile="documented")
+def stdio_arguments_come_back(host: Questions, value: Json) -> None:
+    server = _added(host, "s", "cmd", *value)
+    _demand(server == {"command": "cmd", "args": value}, f"The host writes {server}.")
+
+
+@holds(strategies.AUTHORIZATIONS, "host-oauth:pkce", "host-oauth:scopes", profile="documented")
+def authorization_url_holds_what_it_was_given(host: Questions, value: Json) -> None:
+    client, scopes, state = value
+    config = {"clientId": client, "authorizationUrl": "https://as.example/authorize", "scopes": scopes}
+    flow = {"codeVerifier": "v", "codeChallenge": "C", "state": state}
+    asked = {"config": config, "pkce": flow, "mcpServerUrl": "https://h.example/mcp"}
+    url = str(host.ask("oauth", asked)["url"])
+    query = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    _demand(query.get("client_id") == [client] and query.get("state") == [state], f"The query is {query}.")
+    _demand(query.get("scope", [""]) == [" ".join(scopes)], f"The scope is {query.get('scope')}.")
+    _demand(query.get("code_challenge_method") == ["S256"], "The challenge is not S256.")
+
+
+@holds(strategies.LIFETIMES, "host-oauth:expiry")
+def expiry_is_monotone(host: Questions, value: Json) -> None:
+    earlier, later = sorted(value)
+    first, second = (host.ask("oauth", {"expiresInMs": left}) for left in (earlier, later))
+    _demand(first or not second, f"A token that ends in {later} ms is expired, one in {earlier} ms is not.")
+
+
+@holds(strategies.PROMPTS, "host-resource:unknown")
+def prompts_without_references_are_kept(host: Questions, value: Json) -> None:
+    asked: Json = {"prompt": value, "server": "s", "resources": [{"uri": "r:1"}], "reads": {}}
+    answer = host.ask("resources", asked)
+    _demand(answer.get("parts") == [{"text": value}], f"The host sends {answer.get('parts')}.")
+
+
+@holds(strategies.RIVALS, "host-conflict:first", "host-conflict:prefix", profile="documented")
+def first_registration_wins(host: Questions, value: Json) -> None:
+    servers = {f"s{index}": [tool] for index, tool in enumerate(value)}
+    answer = host.ask("conflict-resolution", {"builtin": [], "servers": servers, "order": "as listed"})
+    names = [entry["name"] for entry in answer["registry"]]
+    expected: list[str] = []
+    for index, tool in enumerate(value):
+        expected.append(tool if tool not in expected else f"s{index}__{tool}")
+    _demand(names == expected, f"The host registers {names}.")

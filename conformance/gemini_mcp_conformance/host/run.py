@@ -2,112 +2,96 @@
 
 from __future__ import annotations
 
+import json
+import math
+import shlex
 import time
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from gemini_mcp.spec import load_manifest
-from gemini_mcp_conformance import host
-from gemini_mcp_conformance.host.asking import adapter
-from gemini_mcp_conformance.host.checking import Check, Finding, checked
-from gemini_mcp_conformance.host.judging import Target, judge
-from gemini_mcp_conformance.run.progress import Told, untold
-from gemini_mcp_conformance.run.selection import Selection, select
-from gemini_mcp_conformance.tell.report import INCOMPLETE, NO_ANSWER, Command, Judgement, Report, exit_code, first_of
-from gemini_mcp_conformance.version import suite_version
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a run on a host is asked for."""
-
-    command: tuple[str, ...]
-    profile: str = "documented"
-    selection: Selection = field(default_factory=Selection)
-    strict: bool = False
-    fail_fast: bool = False
-    examples: int = 100
-    seed: int | None = None
-    budget: float | None = None
-    known: frozenset[str] = frozenset()
-    told: Told = untold
+from gemini_mcp.spec import load_documents
+from gemini_mcp.spec.values import JsonObject
+from gemini_mcp_conformance.host import properties, scenarios, vectors
+from gemini_mcp_conformance.host.asking import Adapter, NeverAnswered
+from gemini_mcp_conformance.host.questions import HostCheck, Questions, findings, is_staged, together
+from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.verdict import Circumstances, decide
+from gemini_mcp_conformance.run.ending import FIRST_FAILURE, Ending, fatal, to_report
+from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.run.selection import select
+from gemini_mcp_conformance.tell.report import Report
 
 
-class Asking:
-    """The checks one after another, until there is a reason to stop."""
+@dataclass
+class Asked:
+    """What was found, the requests of what failed by the name of the check, and how the run ended."""
 
-    def __init__(self, options: Options, every: Sequence[Check], fatal: frozenset[str]) -> None:
-        self._options, self._every, self._fatal = options, every, fatal
-        self._deadline = None if options.budget is None else time.monotonic() + options.budget
-        self.cut: str | None = None
-        self.silence: str | None = None
-
-    def findings(self) -> tuple[Finding, ...]:
-        """A finding for every check; those that were not reached could not run."""
-        found: list[Finding] = []
-        try:
-            with adapter(self._options.command) as asked:
-                for number, check in enumerate(self._reached()):
-                    self._options.told(check.name, _area(check), number, len(self._every))
-                    found.append(checked(check, asked, self._options.profile))
-                    self._look_at(found[-1])
-        except host.NeverAnswered as error:
-            self.silence = f"The adapter never answered: {error}."
-            found = []
-        why = self.silence or self.cut or ""
-        return (*found, *(_unasked(check, why) for check in self._every[len(found) :]))
-
-    def _reached(self) -> Iterator[Check]:
-        for check in self._every:
-            if self._deadline is not None and time.monotonic() > self._deadline:
-                self.cut = f"The budget of {self._options.budget:g} seconds was spent before it."
-            if self.cut is not None:
-                return
-            yield check
-
-    def _look_at(self, finding: Finding) -> None:
-        if self._options.fail_fast and finding.outcome == "fail" and self._fatal.intersection(finding.requirements):
-            self.cut = "The run ended at the first failure."
+    findings: list[Finding] = field(default_factory=list[Finding])
+    requests: dict[str, tuple[JsonObject, ...]] = field(default_factory=dict[str, tuple[JsonObject, ...]])
+    ending: Ending = field(default_factory=Ending)
 
 
 def run(options: Options) -> Report:
     """Ask the adapter all there is to ask, and judge."""
-    chosen = select(options.selection, "host")
-    levels = {requirement.id: requirement.level for requirement in chosen}
-    fatal = frozenset(id for id, level in levels.items() if level == "MUST" or options.strict) - options.known
-    asking = Asking(options, _checks(options, options.profile, levels), fatal)
-    findings = asking.findings()
-    [other] = set(host.PROFILES) - {options.profile}
-    elsewhere = frozenset(id for check in _checks(options, other, levels) for id in check.requirements)
-    judgements = tuple(judge(chosen, findings, Target(options.command, options.profile, elsewhere)))
-    codes = [exit_code(judgements, options.strict), NO_ANSWER if asking.silence else 0, INCOMPLETE if asking.cut else 0]
-    return _report(options, judgements, first_of(codes), asking.silence)
-
-
-def _checks(options: Options, profile: str, wanted: Container[str]) -> tuple[Check, ...]:
-    thorough = host.Options(options.examples, options.seed or 0, wanted.__contains__)
-    return tuple(host.checks(host.load(options.selection.spec), profile, thorough))
-
-
-def _report(options: Options, judgements: tuple[Judgement, ...], code: int, silence: str | None) -> Report:
-    return Report(
-        spec_version=options.selection.spec_version or load_manifest(options.selection.spec).version,
-        suite_version=suite_version(),
-        target=Command(options.command),
-        port=None,
-        profile="host",
-        protocol=None,
-        seed=options.seed,
-        strict=options.strict,
-        exit=code,
-        judgements=judgements,
-        notes=(silence,) if silence else (),
+    selected = select(options.selection, "host")
+    wanted = {requirement.id for requirement in selected}
+    every = checks(options.selection.spec, options.examples, options.seed or 0)
+    every = [check for check in every if check.requirement in wanted]
+    adapter = Adapter(options.target.command)
+    questions = Questions(adapter.ask, options.profile)
+    bound = together(every, questions)
+    asked = ask(options, adapter, questions, bound, fatal(options, selected))
+    checked = frozenset(check.requirement for check in every)
+    elsewhere = checked.difference(check.requirement for checks in bound for check in checks)
+    circumstances = Circumstances(
+        checked=checked,
+        replay=lambda finding: replay_command(finding, asked.requests[finding.conversation], options),
+        absent=dict.fromkeys(elsewhere, f"It does not bind the {options.profile} profile."),
+        cut=asked.ending.reason,
     )
+    return to_report(options, "host", decide(selected, asked.findings, circumstances), asked.ending)
 
 
-def _area(check: Check) -> str:
-    return check.requirements[0].partition(":")[0] if check.requirements else check.name
+def checks(spec: Path | None, examples: int = 100, seed: int = 0) -> Iterator[HostCheck]:
+    """Every check of hosts, whatever their profile; what asks another kind of thing is added here."""
+    yield from vectors.checks(load_documents("host/vectors", spec))
+    yield from properties.checks(examples, seed)
+    yield from scenarios.checks(load_documents("host/scenarios", spec).values())
 
 
-def _unasked(check: Check, why: str) -> Finding:
-    return Finding(check.name, check.requirements, "could-not-run", why)
+def ask(
+    options: Options,
+    adapter: Adapter,
+    questions: Questions,
+    every: Sequence[Sequence[HostCheck]],
+    is_fatal: Callable[[Finding], bool],
+) -> Asked:
+    """Ask until there is a reason to stop; nothing is found when the adapter never answers."""
+    asked = Asked()
+    deadline = time.monotonic() + (options.budget or math.inf)
+    try:
+        with adapter:
+            for number, (check, *others) in enumerate(every):
+                if time.monotonic() > deadline:
+                    asked.ending = Ending(cut=f"The budget of {options.budget:g} seconds was spent before it.")
+                    break
+                options.told(check.name, check.requirement.partition(":")[0], number, len(every))
+                found = findings((check, *others), questions)
+                asked.findings += found
+                asked.requests[check.name] = tuple(questions.requests)
+                if options.fail_fast and any(map(is_fatal, found)):
+                    asked.ending = Ending(cut=FIRST_FAILURE)
+                    break
+    except NeverAnswered as error:
+        return Asked(ending=Ending(silence=f"The adapter never answered: {error}"))
+    return asked
+
+
+def replay_command(finding: Finding, requests: Sequence[JsonObject], options: Options) -> str:
+    """The command that shows it again: a scenario needs its servers, and so the suite; anything else needs a pipe."""
+    command = shlex.join(options.target.command)
+    if is_staged(requests) or not requests:
+        only = f"--profile {options.profile} --only {shlex.quote(finding.requirement)}"
+        return f"gemini-mcp-conformance run --direction host {only} -- {command}"
+    return f"printf '%s\\n' {shlex.join(map(json.dumps, requests))} | {command}"

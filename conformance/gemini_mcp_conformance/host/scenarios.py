@@ -7,82 +7,75 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from gemini_mcp_conformance.host.checking import Check, Questions
+from gemini_mcp.spec.values import Json, is_array, is_object
+from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
 from gemini_mcp_conformance.host.scripted import serve
-from gemini_mcp_conformance.host.values import Json, list_of, object_of
+from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.tell.witness import shown
 
 SCENARIO_SECONDS = 60.0
 SERVER = Path(__file__).with_name("scripted.py")
 
 
-def checks(scenarios: Sequence[Json], profile: str) -> Iterator[Check]:
-    """A check for every scenario of the profile."""
+def checks(scenarios: Iterable[Json]) -> Iterator[HostCheck]:
+    """The checks of every scenario."""
     for scenario in scenarios:
-        if scenario["profile"] in (profile, "both"):
-            name, requirements = f"scenario {scenario['id']}", tuple(scenario["requirements"])
-            yield Check(name, requirements, partial(_complaint, scenario, profile))
+        name, complain = f"scenario {scenario['id']}", partial(_complaints, scenario)
+        yield from checks_of(name, scenario["title"], scenario["requirements"], scenario["profile"], complain)
 
 
-def _complaint(scenario: Json, profile: str, questions: Questions) -> str | None:
+def _complaints(scenario: Json, questions: Questions) -> Complaints:
     with tempfile.TemporaryDirectory(prefix="host-scenario-") as folder, ExitStack() as stack:
-        stage = _Stage(Path(folder), _in_profile(scenario, profile), stack)
+        stage = _Stage(Path(folder), _in_profile(scenario, questions.profile), stack)
         begun = time.monotonic()
-        output = object_of(questions.ask("scenario", stage.input(), scenario["id"], SCENARIO_SECONDS))
+        output = questions.ask("scenario", stage.input(), scenario["id"], SCENARIO_SECONDS)
         took = time.monotonic() - begun
-        if output is None:
-            return "the host's answer is no object"
-        expected = scenario["expected"].get(profile, scenario["expected"])
-        return _difference(stage.masked(output), expected, stage, took)
+        if not is_object(output):
+            return ["The host's answer is no object."]
+        expected = scenario["expected"].get(questions.profile, scenario["expected"])
+        return list(_differences(stage.masked(output), expected, stage, took))[:1]
 
 
 def _in_profile(scenario: Json, profile: str) -> Json:
     """The scenario with the steps of the profile; names of tools differ between the two."""
     steps: Json = scenario.get("steps", [])
-    by_profile = object_of(steps)
-    return {**scenario, "steps": steps if by_profile is None else by_profile[profile]}
+    return {**scenario, "steps": steps[profile] if is_object(steps) else steps}
 
 
-def _difference(output: Json, expected: Json, stage: "_Stage", took: float) -> str | None:
+def _differences(output: Json, expected: Json, stage: "_Stage", took: float) -> Iterator[str]:
     for key, wanted in expected.items():
-        if key == "withinSeconds":
-            if took > wanted:
-                return f"the host took {took:.1f} seconds, it should take at most {wanted}"
-        elif key in ("asked", "sent"):
-            for server, messages in wanted.items():
-                given = stage.journal(server) if key == "sent" else [one["method"] for one in stage.journal(server)]
-                complaint = _compared(f"`{key}` of server {server!r}", given, messages, key == "sent")
-                if complaint:
-                    return complaint
-        elif output.get(key) != wanted:
-            return f"`{key}` is {_short(output.get(key))}, it should be {_short(wanted)}"
-    return None
+        match key:
+            case "withinSeconds":
+                if took > wanted:
+                    yield f"The host took {took:.1f} seconds, and should take at most {wanted}."
+            case "asked":
+                for server, methods in wanted.items():
+                    asked = [message["method"] for message in stage.journal(server)]
+                    yield from _unequal(f"What was asked of server {server!r}", asked, methods)
+            case "sent":
+                for server, messages in wanted.items():
+                    sent = stage.journal(server)
+                    lacking = (message for message in messages if not any(_holds(one, message) for one in sent))
+                    yield from (f"What was sent to server {server!r} lacks {shown(message)}." for message in lacking)
+            case _:
+                yield from _unequal(f"The host's `{key}`", output.get(key), wanted)
 
 
-def _compared(what: str, given: list[Json], wanted: list[Json], is_part: bool) -> str | None:
-    if not is_part:
-        return None if given == wanted else f"{what} is {_short(given)}, it should be {_short(wanted)}"
-    for message in wanted:
-        if not any(_holds(one, message) for one in given):
-            return f"{what} lacks {_short(message)}"
-    return None
+def _unequal(what: str, given: Json, wanted: Json) -> Iterator[str]:
+    if given != wanted:
+        yield f"{what} is {shown(given)}, and should be {shown(wanted)}."
 
 
 def _holds(given: Json, wanted: Json) -> bool:
     """Whether everything wanted is in what was given; objects may have more."""
-    parts, whole = object_of(wanted), object_of(given)
-    if parts is None or whole is None:
+    if not is_object(wanted) or not is_object(given):
         return given == wanted
-    return all(key in whole and _holds(whole[key], value) for key, value in parts.items())
-
-
-def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 400 else f"{text[:397]}..."
+    return all(key in given and _holds(given[key], value) for key, value in wanted.items())
 
 
 class _Stage:
@@ -121,8 +114,8 @@ class _Stage:
     def masked(self, value: Json) -> Json:
         """The output with this machine's paths and ports named."""
         text = json.dumps(value)
-        for shown, name in self._masks.items():
-            text = text.replace(json.dumps(shown)[1:-1], name)
+        for own, name in self._masks.items():
+            text = text.replace(json.dumps(own)[1:-1], name)
         return json.loads(text)
 
     def _prepared(self, name: str, script: Json, stack: ExitStack) -> Json:
@@ -143,10 +136,9 @@ class _Stage:
 
     def _filled(self, value: Json) -> Json:
         """The settings with `{"scripted": NAME}` replaced by how that server is reached."""
-        members, items = object_of(value), list_of(value)
-        if members is not None and "scripted" in members:
-            more = {key: inner for key, inner in members.items() if key != "scripted"}
-            return {**self._servers[members["scripted"]], **more}
-        if members is not None:
-            return {key: self._filled(inner) for key, inner in members.items()}
-        return value if items is None else [self._filled(inner) for inner in items]
+        if is_array(value):
+            return [self._filled(inner) for inner in value]
+        if not is_object(value):
+            return value
+        filled = {key: self._filled(inner) for key, inner in value.items() if key != "scripted"}
+        return {**self._servers[value["scripted"]], **filled} if "scripted" in value else filled

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 from hypothesis import strategies as st
 
-from gemini_mcp_conformance.host.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import Json, JsonObject, items, table
 
 SINGLE = ("additionalItems", "contains", "else", "if", "items", "not", "propertyNames", "then")
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -109,19 +110,16 @@ PROMPTS = st.text(st.characters(exclude_characters="@", exclude_categories=["Cs"
 
 def schema_positions(schema: Json, place: str = "") -> Iterator[tuple[str, JsonObject]]:
     """Every schema inside a schema, with where it stands."""
-    node = object_of(schema)
-    if node is None:
+    if not isinstance(schema, dict):
         return
+    node = cast(JsonObject, schema)
     yield place, node
-    for key in SINGLE:
+    for key in (*SINGLE, *LISTS):
         inner = node.get(key)
-        for index, one in enumerate(list_of(inner) or [inner]):
-            yield from schema_positions(one, f"{place}/{key}/{index}")
-    for key in LISTS:
-        for index, one in enumerate(list_of(node.get(key)) or []):
+        for index, one in enumerate(items(inner) or [inner]):
             yield from schema_positions(one, f"{place}/{key}/{index}")
     for key in MAPS:
-        for name, one in (object_of(node.get(key)) or {}).items():
+        for name, one in table(node.get(key)).items():
             yield from schema_positions(one, f"{place}/{key}/{name}")
 
 

@@ -1,33 +1,28 @@
-"""Vectors as checks: input in, output compared with what is expected. Pure."""
+"""Vectors as checks: input in, output compared with what is expected; pure."""
 
-import json
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from gemini_mcp_conformance.host.checking import Check, Questions
-from gemini_mcp_conformance.host.values import Json
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
+from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.tell.witness import shown
 
-SHOWN = 300
 
-
-def checks(vectors: Mapping[str, Sequence[Json]], profile: str, allow_observed: bool = False) -> Iterator[Check]:
-    """A check for every vector of the profile; `allow_observed` accepts what was seen of the real code too."""
+def checks(vectors: Mapping[str, Sequence[Json]], allow_observed: bool = False) -> Iterator[HostCheck]:
+    """The checks of every vector; `allow_observed` accepts what was seen of the real code too."""
     for behaviour, entries in vectors.items():
         for vector in entries:
-            if vector["profile"] in (profile, "both"):
-                name, requirements = f"{behaviour}/{vector['id']}", tuple(vector["requirements"])
-                yield Check(name, requirements, partial(_complaint, behaviour, vector, allow_observed))
+            name, sentence = f"{behaviour}/{vector['id']}", "The host answers as the vector expects."
+            complain = partial(_complaints, behaviour, vector, allow_observed)
+            yield from checks_of(name, sentence, vector["requirements"], vector["profile"], complain)
 
 
-def _complaint(behaviour: str, vector: Json, allow_observed: bool, questions: Questions) -> str | None:
+def _complaints(behaviour: str, vector: Json, allow_observed: bool, questions: Questions) -> Complaints:
     output = questions.ask(behaviour, vector["input"], vector["id"])
-    if output == vector["expected"]:
-        return None
-    if allow_observed and "observed" in vector and output == vector["observed"]["output"]:
-        return None
-    return f"the host answers {_short(output)}, it should answer {_short(vector['expected'])}"
-
-
-def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=True)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+    observed = [vector["observed"]["output"]] if allow_observed and "observed" in vector else []
+    if output in [vector["expected"], *observed]:
+        return []
+    return [f"The host answers {shown(output)}, and should answer {shown(vector['expected'])}."]

@@ -15,35 +15,12 @@ from typing import Any, Literal, TypeAlias
 
 from gemini_mcp.spec import Requirement
 from gemini_mcp.spec.families import Subject
-from gemini_mcp_conformance.see.observation import Exchange, Observation
+from gemini_mcp_conformance.judge.check import Check, CheckOfExchange, CheckOfObservation, Complaints, NotApplicable
 
-Complaints: TypeAlias = list[str]
-OfExchange: TypeAlias = Callable[[Exchange], Complaints]
-OfObservation: TypeAlias = Callable[[Observation], Complaints]
 Function: TypeAlias = Callable[..., Complaints]
 
 About: TypeAlias = Literal["", "prompt", "options", "session", "text", "file", "directory", "process", "stderr", "list"]
 """What a complaint is about: two checks that complain about the same thing of one exchange have seen one fault."""
-
-
-class NotApplicable(Exception):
-    """The requirement does not bind the port, for what was observed; the sentence says why."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """A requirement, the function that decides it, and what it can judge; one of the two pairs is set.
-
-    `anyway` says that it judges a call that should have succeeded and did not, which else passes nothing.
-    """
-
-    requirement: str
-    name: str
-    sentence: str
-    about: str
-    exchange: tuple[Callable[[Exchange], bool], OfExchange] | None = None
-    observation: tuple[Callable[[Observation], bool], OfObservation] | None = None
-    anyway: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,17 +36,19 @@ class _Rule:
 
     def bound(self, requirement: Requirement) -> Check:
         """The check of one requirement."""
-        pair = _bound(self.judges, requirement.subject), _bound(self.function, requirement.subject)
-        return Check(
+        kind = CheckOfExchange if self.is_of_exchange else CheckOfObservation
+        return kind(
             requirement=requirement.id,
             name=self.function.__name__,
             sentence=_sentence(self.function),
             about=self.about or self.function.__name__,
-            exchange=pair if self.is_of_exchange else None,
-            observation=None if self.is_of_exchange else pair,
+            judges=_bound(self.judges, requirement.subject),
+            complain=_bound(self.function, requirement.subject),
             anyway=self.anyway,
         )
 
+
+__all__ = ["About", "NotApplicable", "check", "check_all", "checks_for"]
 
 _RULES: dict[tuple[str, str], _Rule] = {}
 

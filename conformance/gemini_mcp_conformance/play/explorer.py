@@ -16,7 +16,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis.errors import Flaky
 
-from gemini_mcp_conformance.judge.judging import Finding
+from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.see.observation import Observation
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration, Served, joined, simplicity

@@ -16,7 +16,8 @@ from typing import TypeVar
 import pytest
 
 from gemini_mcp.spec.values import inside, items, table
-from gemini_mcp_conformance.judge.judging import Finding, judge, judge_death
+from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judging import judge, judge_death
 from gemini_mcp_conformance.judge.registry import Check
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.explorer import Explorer, Seen

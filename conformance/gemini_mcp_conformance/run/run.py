@@ -7,80 +7,59 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gemini_mcp.spec import Requirement, SpecError, load_manifest, load_requirements
+from gemini_mcp.spec import Requirement, SpecError
 from gemini_mcp.spec.values import inside
-from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.judge import checks
-from gemini_mcp_conformance.judge.judging import Finding, judge_death
-from gemini_mcp_conformance.judge.registry import checks as registered
-from gemini_mcp_conformance.judge.registry import unknown
+from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judging import judge_death
+from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.judge.verdict import Circumstances, decide
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.http_bench import HttpBench
-from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target, can_play, has_gemini
 from gemini_mcp_conformance.run import session_tests
+from gemini_mcp_conformance.run.ending import FIRST_FAILURE, Ending, fatal, to_report
+from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.plugin import Gathering, Plugin
-from gemini_mcp_conformance.run.progress import Told, untold
-from gemini_mcp_conformance.run.selection import Selection, select
+from gemini_mcp_conformance.run.selection import select
 from gemini_mcp_conformance.see.observation import Exchange
+from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.tell import cases, mutants, report
-from gemini_mcp_conformance.tell.report import Command, Identity, Judgement, Report, Url
-from gemini_mcp_conformance.version import suite_version
+from gemini_mcp_conformance.tell import cases
+from gemini_mcp_conformance.tell.report import Identity, Report
 
 ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a run is asked for."""
-
-    target: Target
-    selection: Selection = field(default_factory=Selection)
-    strict: bool = False
-    fail_fast: bool = False
-    examples: int = 100
-    seed: int | None = None
-    budget: float | None = None
-    jobs: int = 5
-    known: frozenset[str] = frozenset()
-    told: Told = untold
-    patience: Patience = field(default_factory=Patience)
-
-
 def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
     """Play the conversations, those of every source unless some are given, and judge."""
-    load_checks()
+    checks.load()
     selected = select(options.selection, "server")
     ids = {requirement.id for requirement in selected}
     offered, explorable = gather(options) if chosen is None else (chosen, ())
     every = useful(offered, options, ids) if chosen is None else chosen
     playable = [conversation for conversation in every if can_play(options.target, conversation)]
     explorations = [each for each in explorable if _is_useful(each, ids) and has_gemini(options.target)]
-    levels = {requirement.id: requirement.level for requirement in selected}
     bench_for = HttpBench if options.target.url else Bench
-    revisions = load_manifest(options.selection.spec).stateless_revisions
-    with bench_for(options.target, revisions, options.patience) as bench:
+    checking = checks_for(selected)
+    with bench_for(options.target, specification.load(options.selection.spec), options.patience) as bench:
         bench.prove_fake()
         gathering = Gathering(
             bench=bench,
             conversations=playable,
             explorations=explorations,
-            checks=[check for check in registered() if check.requirement in ids],
+            checks=checking,
             jobs=options.jobs,
             budget=options.budget,
-            fatal=lambda finding: (
-                finding.requirement not in options.known and _is_fatal(finding, levels, options.strict)
-            ),
+            fatal=fatal(options, selected),
             fail_fast=options.fail_fast,
             told=options.told,
         )
@@ -94,7 +73,20 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     unkept = cases.keep(options.target, gathering.failing.values(), is_whole)
     if chosen is not None:
         selected = shown(selected, gathering.findings)
-    found = to_report(options, selected, gathering, absent(options.target, every), options.fail_fast and code != 0)
+    early = FIRST_FAILURE if options.fail_fast and code != 0 else None
+    ending = Ending(gathering.unreachable, gathering.cut, gathering.faults)
+    judgements = decide(
+        selected,
+        gathering.findings,
+        Circumstances(
+            checked=frozenset(check.requirement for check in checking),
+            replay=lambda finding: cases.replay_command(finding.conversation, options.target),
+            absent=absent(options.target, every),
+            cut=ending.reason or early,
+        ),
+    )
+    greeting = gathering.greeting
+    found = to_report(options, "server", judgements, ending, _identity(greeting), _protocol(greeting))
     return replace(found, notes=(*found.notes, unkept)) if unkept else found
 
 
@@ -117,14 +109,6 @@ def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple
     """The requirements of which something was found, or all of them when nothing was."""
     found = {finding.requirement for finding in findings}
     return tuple(each for each in selected if each.id in found or not found)
-
-
-def load_checks() -> None:
-    """Every check, each of a requirement that exists; UsageError when a distribution has brought another."""
-    checks.load()
-    strange = unknown(requirement.id for requirement in load_requirements())
-    if strange:
-        raise UsageError(f"A check decides about {strange[0]!r}, which is no requirement. Remove the package it is in.")
 
 
 def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
@@ -182,46 +166,6 @@ def isolated() -> Generator[None]:
     finally:
         del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
         os.environ.update(hostile)
-
-
-def to_report(
-    options: Options, selected: Sequence[Requirement], gathering: Gathering, absent: Mapping[str, str], early: bool
-) -> Report:
-    """What the gathering has found, as a report."""
-    checked = frozenset(check.requirement for check in registered())
-    cut = gathering.unreachable or gathering.cut or ("The run ended at the first failure." if early else None)
-    circumstances = Circumstances(options.target, checked, absent, cut)
-    unreached = () if gathering.unreachable is None else (gathering.unreachable,)
-    judgements = decide(selected, gathering.findings, circumstances)
-    return Report(
-        spec_version=options.selection.spec_version or load_manifest(options.selection.spec).version,
-        suite_version=suite_version(),
-        target=Url(options.target.url) if options.target.url else Command(options.target.command),
-        port=_identity(gathering.greeting),
-        profile="server",
-        protocol=_protocol(gathering.greeting),
-        seed=options.seed,
-        strict=options.strict,
-        exit=exit_code(judgements, gathering, options.strict),
-        judgements=judgements,
-        mutants=mutants.score(),
-        notes=(*unreached, *(f"The suite failed in {fault}" for fault in gathering.faults)),
-    )
-
-
-def exit_code(judgements: Sequence[Judgement], gathering: Gathering, strict: bool) -> int:
-    """Of all that applies, what comes first."""
-    codes = {
-        report.OUR_FAULT: bool(gathering.faults),
-        report.NO_ANSWER: gathering.unreachable is not None,
-        report.INCOMPLETE: gathering.cut is not None,
-    }
-    own = [code for code, applies in codes.items() if applies]
-    return report.first_of([report.exit_code(judgements, strict), *own])
-
-
-def _is_fatal(finding: Finding, levels: dict[str, str], strict: bool) -> bool:
-    return finding.outcome == "fail" and (strict or levels[finding.requirement] == "MUST")
 
 
 def _identity(greeting: Exchange | None) -> Identity | None:

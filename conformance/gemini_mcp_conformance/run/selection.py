@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
@@ -36,11 +36,22 @@ class Selection:
 def select(selection: Selection, profile: Literal["server", "host"]) -> tuple[Requirement, ...]:
     """The requirements in their order; UsageError when there are none."""
     version = selection.spec_version
-    every = load_released(version, selection.spec) if version else load_requirements(selection.spec)
+    current = load_requirements(selection.spec)
+    every = _as_released(version, selection.spec, current) if version else current
     chosen = tuple(each for each in every if each.profile == profile and selection.includes(each.id))
     if not chosen:
         raise UsageError("No requirement is selected. `gemini-mcp-conformance list` shows their ids.")
     return chosen
+
+
+def _as_released(version: str, spec: Path | None, current: Sequence[Requirement]) -> Sequence[Requirement]:
+    """The requirements of a released version, each of the family that it belongs to today."""
+    known = {each.id: each for each in current}
+    released = load_released(version, spec)
+    return [
+        replace(each, family=known[each.id].family, subject=known[each.id].subject) if each.id in known else each
+        for each in released
+    ]
 
 
 def _fits(id: str, globs: Sequence[str]) -> bool:

@@ -95,7 +95,11 @@ def update(report: Report, baseline: Baseline) -> Baseline:
 
 def _stale(judgements: Sequence[Judgement], baseline: Baseline, requirements: Collection[str]) -> Iterator[str]:
     verdicts = {judgement.id: judgement.verdict for judgement in judgements}
-    claims = {"pass": "passes now", "not-applicable": "does not apply to the port"}
+    claims = {
+        "pass": "passes now",
+        "not-applicable": "does not apply to the port",
+        "undecided": "is decided by no check",
+    }
     for entry in baseline.entries:
         claim = claims.get(verdicts.get(entry.id, "")) if entry.id in requirements else "is no requirement"
         if claim is not None:

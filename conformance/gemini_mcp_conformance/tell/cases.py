@@ -9,6 +9,7 @@ import glob
 import hashlib
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Collection
 from pathlib import Path
@@ -56,6 +57,14 @@ def load(name: str, target: Target) -> Conversation:
         raise UsageError(f"There is no case {name!r} in {str(path.parent)!r}. A run that fails keeps one.") from None
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"The case {str(path)!r} cannot be used: {error}.") from None
+
+
+def replay_command(conversation: str, target: Target) -> str:
+    """The command that shows one conversation again."""
+    fake = f" --fake {shlex.quote(str(target.fake))}" if target.fake else ""
+    address = f" --url {shlex.quote(target.url)}{fake}" if target.url else ""
+    command = f" -- {shlex.join(target.command)}" if target.command or not target.url else ""
+    return f"gemini-mcp-conformance replay {shlex.quote(conversation)}{address}{command}"
 
 
 def _root() -> Path:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
-Verdict: TypeAlias = Literal["pass", "fail", "not-applicable", "could-not-run", "harness-error"]
+Verdict: TypeAlias = Literal["pass", "fail", "not-applicable", "could-not-run", "undecided", "harness-error"]
 Severity: TypeAlias = Literal["error", "warning", "note"]
 StdinKind: TypeAlias = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
 
@@ -92,7 +92,7 @@ class Mutants:
 
 @dataclass(frozen=True)
 class Score:
-    """What could not run counts as applicable; what is not applicable does not."""
+    """What could not run counts as applicable; what is not applicable, or decided by no check, does not."""
 
     passed: int
     applicable: int
@@ -123,18 +123,18 @@ class Report:
     def score(self, level: Level) -> Score:
         """How many requirements of the level the port meets, of those that apply to it."""
         counts = self.counts()[level]
-        return Score(counts["pass"], sum(counts.values()) - counts["not-applicable"])
+        return Score(counts["pass"], sum(counts.values()) - counts["not-applicable"] - counts["undecided"])
 
     def with_verdict(self, *verdicts: Verdict) -> tuple[Judgement, ...]:
         return tuple(judgement for judgement in self.judgements if judgement.verdict in verdicts)
 
     def severity(self, judgement: Judgement) -> Severity:
         """How bad a verdict other than a pass is for this run."""
-        if judgement.known is not None or judgement.verdict == "not-applicable":
+        if judgement.known is not None or judgement.verdict in ("not-applicable", "undecided"):
             return "note"
         if judgement.verdict == "could-not-run":
             return "warning"
-        if judgement.verdict == "fail" and not _must_hold(judgement, self.strict):
+        if judgement.verdict == "fail" and not must_hold(judgement.level, self.strict):
             return "warning" if judgement.level == "SHOULD" else "note"
         return "error"
 
@@ -150,10 +150,11 @@ def exit_code(judgements: Iterable[Judgement], strict: bool) -> int:
     verdicts = {judgement.verdict for judgement in unknown}
     if "harness-error" in verdicts:
         return OUR_FAULT
-    if any(judgement.verdict == "fail" and _must_hold(judgement, strict) for judgement in unknown):
+    if any(judgement.verdict == "fail" and must_hold(judgement.level, strict) for judgement in unknown):
         return DOES_NOT
     return INCOMPLETE if "could-not-run" in verdicts else CONFORMS
 
 
-def _must_hold(judgement: Judgement, strict: bool) -> bool:
-    return judgement.level == "MUST" or (strict and judgement.level == "SHOULD")
+def must_hold(level: str, strict: bool) -> bool:
+    """Whether breaking a requirement of that level fails the run."""
+    return level == "MUST" or (strict and level == "SHOULD")

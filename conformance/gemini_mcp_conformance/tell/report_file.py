@@ -26,7 +26,7 @@ from gemini_mcp_conformance.tell.report import (
     Url,
 )
 
-SCHEMA_VERSION = "1.0.0"
+SCHEMA_VERSION = "1.1.0"
 
 
 class _Validator(Protocol):

@@ -19,7 +19,6 @@ from gemini_mcp_conformance.talk.conversation import (
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Sources
 
-
 ORDER = 50
 PHASE = "revisions"
 META = "io.modelcontextprotocol/"

@@ -15,6 +15,7 @@ SIGNS: Mapping[Verdict, str] = {
     "fail": "✗",
     "not-applicable": "–",
     "could-not-run": "?",
+    "undecided": "·",
     "harness-error": "!",
 }
 ATTENTION: tuple[Verdict, ...] = ("fail", "could-not-run", "harness-error")

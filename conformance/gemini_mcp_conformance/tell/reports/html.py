@@ -14,6 +14,7 @@ SECTIONS: dict[Verdict, str] = {
     "harness-error": "Faults of the suite",
     "fail": "Broken",
     "could-not-run": "Could not be judged",
+    "undecided": "Decided by no check",
     "pass": "Kept",
     "not-applicable": "Not applicable",
 }

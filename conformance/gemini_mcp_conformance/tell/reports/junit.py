@@ -1,7 +1,7 @@
 """JUnit XML: one suite per level, one case per requirement; Report in, text out, pure.
 
-Failures are the verdict fail, errors are could-not-run and harness-error, skipped is not-applicable: nothing that was
-not seen to hold looks like a pass.
+Failures are the verdict fail, errors are could-not-run and harness-error, skipped are not-applicable and
+undecided: nothing that was not seen to hold looks like a pass.
 """
 
 import xml.etree.ElementTree as ET
@@ -15,6 +15,7 @@ KINDS: dict[Verdict, str] = {
     "could-not-run": "error",
     "harness-error": "error",
     "not-applicable": "skipped",
+    "undecided": "skipped",
 }
 
 

@@ -12,6 +12,7 @@ WIDTH = 400
 SECTIONS = {
     "fail": ("requirement is broken", "requirements are broken"),
     "could-not-run": ("requirement could not be judged", "requirements could not be judged"),
+    "undecided": ("requirement is decided by no check", "requirements are decided by no check"),
     "harness-error": ("fault of the suite", "faults of the suite"),
 }
 

@@ -1,6 +1,6 @@
 """SARIF 2.1.0: a result for every failure, at the line of the specification that is broken. Report in, text out, pure.
 
-What could not run and what the suite did wrong are no results: they are notifications about the run.
+What could not run, what no check decides and what the suite did wrong are notifications about the run, and no results.
 """
 
 import json
@@ -43,7 +43,7 @@ def _rule(judgement: Judgement) -> Json:
 
 
 def _invocation(report: Report) -> Json:
-    unjudged = report.with_verdict("could-not-run", "harness-error")
+    unjudged = report.with_verdict("could-not-run", "undecided", "harness-error")
     return {
         "executionSuccessful": report.exit in COULD_BE_JUDGED,
         "exitCode": report.exit,

@@ -21,6 +21,7 @@ WORDS: dict[Verdict, str] = {
     "harness-error": "OUR FAULT",
     "pass": "PASS",
     "not-applicable": "N/A",
+    "undecided": "NO CHECK",
 }
 COLORS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
 
@@ -28,8 +29,15 @@ COLORS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
 def render(report: Report, context: Context) -> str:
     shown = report.judgements if context.verbose else report.with_verdict("fail", "could-not-run", "harness-error")
     blocks = ["\n".join(_blocks(report, group, context)) for group in _groups(report, shown, context)]
-    blocks += [_painted(f"NOTE  {note}", "36", context) for note in map(one_line, report.notes)]
+    blocks += [_painted(f"NOTE  {note}", "36", context) for note in map(one_line, _notes(report))]
     return "\n\n".join((*blocks, _closing(report, context))) + "\n"
+
+
+def _notes(report: Report) -> Iterator[str]:
+    yield from report.notes
+    undecided = [judgement.id for judgement in report.with_verdict("undecided")]
+    if undecided:
+        yield f"No check decides {', '.join(undecided)}."
 
 
 def _groups(report: Report, shown: Iterable[Judgement], context: Context) -> list[list[Judgement]]:

@@ -6,7 +6,6 @@ Where the other files of the specification say something else, they count, and t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, items
@@ -24,7 +23,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     says,
     session_in,
 )
-from gemini_mcp_conformance.judge.expectation import answer, faults, reading
+from gemini_mcp_conformance.judge.expectation import answer, reading
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, answered
 from gemini_mcp_conformance.see.observation import Exchange
@@ -67,7 +66,6 @@ def outcome_is_that_of_the_scenario(exchange: Exchange) -> list[str]:
         return []
     wanted = "an error" if _is_error(exchange) else "a success"
     return [f"The port answered {says(exchange)}, and should answer with {wanted}."]
-
 
 
 @check("result:text", judges=told(answered), about="text")

@@ -1,0 +1,78 @@
+"""Check: a requirement, and the function that decides it from what was seen; pure.
+
+What was seen is an exchange or an observation of a server, or the answers of a host. Complaints are a failure, and none
+is a pass. A new kind of check is a class here.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from gemini_mcp_conformance.see.observation import Exchange, Observation
+from gemini_mcp_conformance.tell.report import Verdict
+
+Seen = TypeVar("Seen")
+Complaints: TypeAlias = list[str]
+Conclusion: TypeAlias = tuple[Verdict, str]
+"""A verdict and the sentence that explains it."""
+
+PASS: Conclusion = ("pass", "")
+
+
+class NotApplicable(Exception):
+    """The requirement does not bind the port, for what was observed; the sentence says why."""
+
+
+class CouldNotRun(Exception):
+    """What would show the requirement could not be observed; the sentence says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A requirement, and the name and sentence of a function that decides it.
+
+    `about` says what its complaints are about. `anyway` says that it judges a call that should have succeeded and did
+    not, which else passes nothing.
+    """
+
+    requirement: str
+    name: str
+    sentence: str
+    about: str = ""
+    anyway: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOf(Check, Generic[Seen]):
+    """A check with its function, and with what it can judge."""
+
+    judges: Callable[[Seen], bool]
+    complain: Callable[[Seen], Complaints]
+
+    def verdict(self, seen: Seen) -> Conclusion | None:
+        """What it says, or None of what it cannot judge. A check that raises is the suite's fault, not the port's."""
+        try:
+            if not self.judges(seen):
+                return None
+            complaints = self.complain(seen)
+        except NotApplicable as reason:
+            return "not-applicable", str(reason)
+        except CouldNotRun as reason:
+            return "could-not-run", str(reason)
+        except Exception as error:
+            raised = "".join(traceback.format_exception_only(error)).strip()
+            return "harness-error", f"The check {self.name!r} raised {raised}."
+        return ("fail", " ".join(complaints)) if complaints else PASS
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOfExchange(CheckOf[Exchange]):
+    """A check of one exchange."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOfObservation(CheckOf[Observation]):
+    """A check of a conversation as a whole."""

@@ -1,0 +1,20 @@
+"""Finding: what one check found in one conversation, as plain values; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gemini_mcp_conformance.tell.report import Evidence, Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict of one check on one requirement, and the observation that it rests on."""
+
+    requirement: str
+    conversation: str
+    check: str
+    outcome: Verdict
+    message: str = ""
+    witness: str = ""
+    evidence: Evidence | None = None

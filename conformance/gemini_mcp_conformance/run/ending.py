@@ -1,0 +1,73 @@
+"""Ending: how a run ended and what it found, as a report with its exit code. Both directions end here. Reads files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gemini_mcp.spec import Requirement, load_manifest
+from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.tell import mutants, report
+from gemini_mcp_conformance.tell.report import Command, Identity, Judgement, Report, Url
+from gemini_mcp_conformance.version import suite_version
+
+FIRST_FAILURE = "The run ended at the first failure."
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why a run did not get to its end: a port that never answered, a reason to stop, and what failed in the suite."""
+
+    silence: str | None = None
+    cut: str | None = None
+    faults: Sequence[str] = ()
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing was found about a requirement."""
+        return self.silence or self.cut
+
+
+def fatal(options: Options, selected: Sequence[Requirement]) -> Callable[[Finding], bool]:
+    """Which findings fail the run."""
+    must = {each.id for each in selected if report.must_hold(each.level, options.strict)} - options.known
+    return lambda finding: finding.outcome == "fail" and finding.requirement in must
+
+
+def to_report(
+    options: Options,
+    profile: Literal["server", "host"],
+    judgements: tuple[Judgement, ...],
+    ending: Ending,
+    port: Identity | None = None,
+    protocol: str | None = None,
+) -> Report:
+    """The report of a run."""
+    silence = () if ending.silence is None else (ending.silence,)
+    return Report(
+        spec_version=options.selection.spec_version or load_manifest(options.selection.spec).version,
+        suite_version=suite_version(),
+        target=Url(options.target.url) if options.target.url else Command(options.target.command),
+        port=port,
+        profile=profile,
+        protocol=protocol,
+        seed=options.seed,
+        strict=options.strict,
+        exit=exit_code(judgements, ending, options.strict),
+        judgements=judgements,
+        mutants=mutants.score() if profile == "server" else None,
+        notes=(*silence, *(f"The suite failed in {fault}" for fault in ending.faults)),
+    )
+
+
+def exit_code(judgements: Sequence[Judgement], ending: Ending, strict: bool) -> int:
+    """Of all that applies, what comes first."""
+    codes = {
+        report.OUR_FAULT: bool(ending.faults),
+        report.NO_ANSWER: ending.silence is not None,
+        report.INCOMPLETE: ending.cut is not None,
+    }
+    own = [code for code, applies in codes.items() if applies]
+    return report.first_of([report.exit_code(judgements, strict), *own])

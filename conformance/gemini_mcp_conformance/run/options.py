@@ -1,0 +1,28 @@
+"""Options: what a run is asked for, in either direction. An option is added here together with its flag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.run.progress import Told, untold
+from gemini_mcp_conformance.run.selection import Selection
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked for. `profile` is the kind of host; `jobs` and `patience` are for servers."""
+
+    target: Target
+    selection: Selection = field(default_factory=Selection)
+    strict: bool = False
+    fail_fast: bool = False
+    examples: int = 100
+    seed: int | None = None
+    budget: float | None = None
+    jobs: int = 5
+    known: frozenset[str] = frozenset()
+    told: Told = untold
+    patience: Patience = field(default_factory=Patience)
+    profile: str = "documented"

@@ -82,7 +82,7 @@ check("cwd:file", judges=names("file"))(is_refused)
 
 
 def is_plainly_refused(exchange: Exchange) -> bool:
-    wrong = is_call(exchange) and faults(exchange) == (argument(exchange),) and exchange.is_error
+    wrong = exchange.cwd in ("missing", "file") and faults(exchange) == (argument(exchange),) and exchange.is_error
     return wrong and settled(exchange).issuperset(exchange.arguments) and bool(PLAIN.fullmatch(path_of(exchange)))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from gemini_mcp.spec.values import decode, inside, table
+from gemini_mcp_conformance.judge.checks.answer.result import session_in
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
 from gemini_mcp_conformance.judge.registry import NotApplicable, check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gemini_mcp import fast_start, flags
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.options import Options
+from gemini_mcp.operator import fast_start, flags
+from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import load_manifest, load_server
 
 OPERATOR_MUST_ACT = 2
@@ -35,15 +35,15 @@ def run(arguments: Sequence[str]) -> int:
 
 def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     if options.print_config:
-        return importlib.import_module("gemini_mcp.snippets").show(options.print_config, arguments)
+        return importlib.import_module("gemini_mcp.operator.client_config").show(options.print_config, arguments)
     if options.command == "doctor":
-        return importlib.import_module("gemini_mcp.doctor").show(options)
+        return importlib.import_module("gemini_mcp.operator.doctor").show(options)
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)
     _start_log(options)
     if options.transport == "stdio":
         fast_start.import_stdio().serve(spec, options)
     else:
-        importlib.import_module("gemini_mcp.http").serve(spec, options)
+        importlib.import_module("gemini_mcp.transport.http").serve(spec, options)
     return 0
 
 

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from client import PATIENCE, Json, Place, Server, answer, play, text
-from gemini_mcp import progress
-from gemini_mcp.progress import Progress
+from gemini_mcp.call import progress
+from gemini_mcp.call.progress import Progress
 
 MEGABYTE = 1 << 20
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 from mcp_types import JSONRPCResponse
 
-from gemini_mcp.messages import PIECE, write
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport.messages import PIECE, write
 
 VALUES: Mapping[str, Json] = {
     "nothing": {},

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from client import PATIENCE, Json, Place, answer, play, text
-from gemini_mcp import flags
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.options import Options
+from gemini_mcp.operator import flags
+from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import default_root, read
 
 VALUES: Mapping[str, tuple[str, Json]] = {

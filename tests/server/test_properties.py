@@ -12,16 +12,16 @@ from jsonschema import Draft202012Validator
 from mcp_types import JSONRPCRequest
 
 from client import Json
-from gemini_mcp.answer import find
-from gemini_mcp.arguments import check
+from gemini_mcp.call.arguments import check
+from gemini_mcp.call.invocation import plan
+from gemini_mcp.call.json_search import find
+from gemini_mcp.call.outcome import Answer, Completed, Failure, failure_result, newest_session
+from gemini_mcp.call.outcome import read as understood_outcome
+from gemini_mcp.call.redaction import Secrets, mask, withhold
 from gemini_mcp.errors import CallerError
-from gemini_mcp.guard import Gate, refusal
-from gemini_mcp.invocation import plan
-from gemini_mcp.messages import Lines, Malformed, read, write
-from gemini_mcp.outcome import Answer, Completed, Failure, failure_result, newest_session
-from gemini_mcp.outcome import read as understood_outcome
-from gemini_mcp.redaction import Secrets, mask, withhold
 from gemini_mcp.spec import ToolSpec, load_server
+from gemini_mcp.transport.guard import Gate, refusal
+from gemini_mcp.transport.messages import Lines, Malformed, read, write
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 
 SERVER = load_server()

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.answer import find
+from gemini_mcp.call.json_search import find
+from gemini_mcp.call.redaction import Secrets, mask, withhold
+from gemini_mcp.call.surrogates import sayable, whole
 from gemini_mcp.errors import CallerError
-from gemini_mcp.redaction import Secrets, mask, withhold
-from gemini_mcp.sayable import sayable, whole
 from gemini_mcp.spec.values import Json
 from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 

@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 
-from gemini_mcp.outcome import NotStarted
+from gemini_mcp.call.outcome import NotStarted
 
 
 def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:

@@ -8,6 +8,7 @@ import asyncio
 import fcntl
 import os
 import signal
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
@@ -16,9 +17,14 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
-from gemini_mcp.ids import with_own_id, with_sealed_id
-from gemini_mcp.messages import Lines, Malformed, read, write
-from gemini_mcp.wire import Receiver, Sender
+from gemini_mcp.call import temporary
+from gemini_mcp.call.calls import Calls
+from gemini_mcp.operator.options import Options
+from gemini_mcp.spec import ServerSpec
+from gemini_mcp.transport.descriptors import Receiver, Sender
+from gemini_mcp.transport.messages import Lines, Malformed, read, write
+from gemini_mcp.transport.request_ids import with_own_id, with_sealed_id
+from gemini_mcp.transport.server import build
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
@@ -30,8 +36,21 @@ LAST_WORDS = 0.5
 """Seconds for what can be answered at once when the client says no more, and for answers to be taken."""
 
 
+def serve(spec: ServerSpec, options: Options) -> None:
+    """Serve the client on stdin and stdout until it leaves or a signal ends the server."""
+    threading.Thread(target=temporary.sweep, args=(spec.invocation.temporary,), daemon=True).start()
+    asyncio.run(_serve(spec, options))
+
+
+async def _serve(spec: ServerSpec, options: Options) -> None:
+    calls = Calls(spec, options, os.environ)
+    server = build(spec, calls)
+    async with _streams(calls.close) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
 @asynccontextmanager
-async def stdio(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, Outgoing]]:
+async def _streams(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, Outgoing]]:
     """The two streams for the SDK; `closing` is called as soon as the end is known, whatever brings it."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](64)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)

@@ -11,11 +11,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from time import monotonic
 
-from gemini_mcp import temporary
-from gemini_mcp.errors import CallerError, UnknownTool
-from gemini_mcp.invocation import Invocation, environment, inheritable, plan
-from gemini_mcp.options import Options
-from gemini_mcp.outcome import (
+from gemini_mcp.call import temporary
+from gemini_mcp.call.invocation import Invocation, environment, inheritable, plan
+from gemini_mcp.call.outcome import (
     Answer,
     Failure,
     NotStarted,
@@ -25,13 +23,15 @@ from gemini_mcp.outcome import (
     read,
     refusal_result,
 )
-from gemini_mcp.places import find_directory, find_program
-from gemini_mcp.process import Command, Limits, run
-from gemini_mcp.progress import Progress
-from gemini_mcp.redaction import Secrets, keys_in
+from gemini_mcp.call.paths import find_directory, find_program
+from gemini_mcp.call.process import Command, Limits, run
+from gemini_mcp.call.progress import Progress
+from gemini_mcp.call.redaction import Secrets, keys_in
+from gemini_mcp.call.session_locks import Turns
+from gemini_mcp.errors import CallerError, UnknownTool
+from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
 from gemini_mcp.spec.values import Json
-from gemini_mcp.turns import Turns
 
 log = logging.getLogger(__name__)
 

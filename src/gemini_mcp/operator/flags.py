@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.options import Options, is_loopback
+from gemini_mcp.operator.options import Options, is_loopback
 
 VARIABLE_PREFIX = "GEMINI_MCP_"
 

@@ -12,12 +12,12 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
 
-from gemini_mcp.calls import Calls
+from gemini_mcp.call.calls import Calls
+from gemini_mcp.call.progress import Progress
 from gemini_mcp.errors import UnknownTool
-from gemini_mcp.messages import AS_SENT
-from gemini_mcp.progress import Progress
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport.messages import AS_SENT
 
 Context = ServerRequestContext[Any, Any]
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gemini_mcp.invocation import Extras
-from gemini_mcp.outcome import View
+from gemini_mcp.call.invocation import Extras
+from gemini_mcp.call.outcome import View
 
 
 @dataclass(frozen=True)

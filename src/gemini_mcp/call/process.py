@@ -17,9 +17,9 @@ from typing import IO
 
 import anyio
 
-from gemini_mcp import group
-from gemini_mcp.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
-from gemini_mcp.pipes import Reader, Writer
+from gemini_mcp.call import process_group
+from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
+from gemini_mcp.call.pipes import Reader, Writer
 
 PAUSE = 0.01
 """Seconds between two looks at a group that is asked to end."""
@@ -98,21 +98,21 @@ class _Child:
         try:
             await self._end(grace)
         finally:
-            group.send(self._process.pid, signal.SIGKILL)
+            process_group.send(self._process.pid, signal.SIGKILL)
 
     async def _end(self, grace: Callable[[], float]) -> None:
         """Ask the group to end; the leader is reaped after it was signalled, lest its id be another's."""
         leader = self._process.pid
         if self.ended.is_set():
             self._close()
-        group.send(leader, signal.SIGTERM)
+        process_group.send(leader, signal.SIGTERM)
         await _until(self.ended.is_set, grace)
         if not self.ended.is_set():
-            group.send(leader, signal.SIGKILL)
+            process_group.send(leader, signal.SIGKILL)
             await self.ended.wait()
         self._close()
         self._process.wait()
-        await _until(lambda: not group.lives(leader), lambda: min(grace(), LEFTOVER_GRACE))
+        await _until(lambda: not process_group.lives(leader), lambda: min(grace(), LEFTOVER_GRACE))
 
     def outcome(self) -> Outcome:
         """How a child that has ended ended."""

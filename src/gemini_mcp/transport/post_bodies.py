@@ -10,11 +10,11 @@ from typing import cast
 
 from mcp_types import HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
-from gemini_mcp.guard import Application, Message, Receive, Send
-from gemini_mcp.ids import sealed, with_sealed_id
-from gemini_mcp.messages import AS_SENT, Malformed, malformed, read, write
-from gemini_mcp.sayable import sayable
+from gemini_mcp.call.surrogates import sayable
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport.guard import Application, Message, Receive, Send
+from gemini_mcp.transport.messages import AS_SENT, Malformed, malformed, read, write
+from gemini_mcp.transport.request_ids import sealed, with_sealed_id
 
 VERSION = b"mcp-protocol-version"
 

@@ -21,15 +21,15 @@ from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
-from gemini_mcp import temporary
-from gemini_mcp.calls import Calls
+from gemini_mcp.call import temporary
+from gemini_mcp.call.calls import Calls
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.guard import Application, Message, Receive, Send, gate, guarded
-from gemini_mcp.options import Options, is_loopback
-from gemini_mcp.posts import reading
-from gemini_mcp.server import build
+from gemini_mcp.operator.options import Options, is_loopback
 from gemini_mcp.spec import ServerSpec
-from gemini_mcp.transport import SIGNALS
+from gemini_mcp.transport.guard import Application, Message, Receive, Send, gate, guarded
+from gemini_mcp.transport.post_bodies import reading
+from gemini_mcp.transport.server import build
+from gemini_mcp.transport.stdio import SIGNALS
 
 PATHS = {"http": "/mcp", "sse": "/sse"}
 POSTS = "/messages/"

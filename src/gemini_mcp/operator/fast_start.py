@@ -1,4 +1,4 @@
-"""Imports the server in less time: no arguments, the module `gemini_mcp.stdio` out. Effect: imports.
+"""Imports the server in less time: no arguments, the module `gemini_mcp.transport.stdio` out. Effect: imports.
 
 The `__init__` of `mcp` and of `mcp.server` import clients, HTTP and authorization, which a server on stdio never uses.
 Empty shells stand in for these two packages; if a release of the SDK does not work with them, the import is done
@@ -16,7 +16,7 @@ from importlib.util import module_from_spec
 from types import ModuleType
 
 PACKAGES = ("mcp", "mcp.server")
-MODULE = "gemini_mcp.stdio"
+MODULE = "gemini_mcp.transport.stdio"
 
 
 def import_stdio() -> ModuleType:

@@ -15,12 +15,12 @@ from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from pathlib import Path
 
-from gemini_mcp import temporary
+from gemini_mcp.call import temporary
+from gemini_mcp.call.outcome import Completed, NotStarted
+from gemini_mcp.call.paths import find_program
+from gemini_mcp.call.process import Command, Limits, run
 from gemini_mcp.host import jsonc
-from gemini_mcp.options import Options
-from gemini_mcp.outcome import Completed, NotStarted
-from gemini_mcp.places import find_program
-from gemini_mcp.process import Command, Limits, run
+from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import load_server
 from gemini_mcp.spec.values import Json
 

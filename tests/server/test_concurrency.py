@@ -127,7 +127,7 @@ async def test_progress_is_repeated_while_a_call_runs_and_only_grows(monkeypatch
 
     running = Progress(report)
     with anyio.fail_after(PATIENCE):
-        async with running.kept_up():
+        async with running.repeating():
             await running.say("a")
             await enough.wait()
     assert {message for _, message in said} == {"a"}

@@ -20,7 +20,7 @@ from gemini_mcp.call.outcome import read as understood_outcome
 from gemini_mcp.call.redaction import Secrets, mask, withhold
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec, load_server
-from gemini_mcp.transport.guard import Gate, refusal
+from gemini_mcp.transport.guard import Access, rejection
 from gemini_mcp.transport.messages import Lines, Malformed, read, write
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 
@@ -247,5 +247,5 @@ def test_lines_do_not_depend_on_how_they_arrive(chunks: list[bytes]) -> None:
 @pytest.mark.requirement("http:origin")
 @given(st.text(max_size=30).map(lambda text: text.encode("utf-8")), st.binary(max_size=30))
 def test_no_other_host_or_origin_passes(host: bytes, origin: bytes) -> None:
-    gate = Gate(frozenset({"127.0.0.1:1"}), frozenset({"http://127.0.0.1:1"}), "token")
-    assert refusal({b"host": host, b"origin": origin, b"authorization": b"Bearer " + host}, gate) is not None
+    access = Access(frozenset({"127.0.0.1:1"}), frozenset({"http://127.0.0.1:1"}), "token")
+    assert rejection({b"host": host, b"origin": origin, b"authorization": b"Bearer " + host}, access) is not None

@@ -1,6 +1,6 @@
-"""Who may run now: a limit on all, and one at a time for each session. Effect: waits, and says so.
+"""Limits which calls run at once: one per session, and so many in all. Effect: waits, and says so.
 
-Whoever waits holds nothing that another needs: first the session's turn, then a place among the running.
+A call locks its session before it takes a slot, so a call that waits for its session keeps no slot from the others.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
@@ -13,35 +13,35 @@ Say = Callable[[str], Awaitable[None]]
 
 
 @dataclass
-class _Queue:
-    """The turn of one session, and how many have or want it."""
+class _SessionLock:
+    """The lock of one session, and how many calls hold it or wait for it."""
 
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     users: int = 0
 
 
-class Turns:
-    """The turns of one server."""
+class SessionLocks:
+    """The locks of one server, and its slots for running calls."""
 
-    def __init__(self, places: int) -> None:
-        self._places = anyio.Semaphore(places)
-        self._queues: dict[Hashable, _Queue] = {}
+    def __init__(self, slots: int) -> None:
+        self._slots = anyio.Semaphore(slots)
+        self._locks: dict[Hashable, _SessionLock] = {}
 
     @asynccontextmanager
-    async def turn(self, session: Hashable | None, say: Say) -> AsyncGenerator[None]:
-        """Wait until a run may begin, and hold its place while it lasts."""
-        async with self._alone(session, say):
-            if not self._places.value:
+    async def hold(self, session: Hashable | None, say: Say) -> AsyncGenerator[None]:
+        """Wait until a run may begin, and hold its session and its slot while the body runs."""
+        async with self._session(session, say):
+            if not self._slots.value:
                 await say("Waiting for a running call to end")
-            async with self._places:
+            async with self._slots:
                 yield
 
     @asynccontextmanager
-    async def _alone(self, session: Hashable | None, say: Say) -> AsyncGenerator[None]:
+    async def _session(self, session: Hashable | None, say: Say) -> AsyncGenerator[None]:
         if session is None:
             yield
             return
-        waiting = self._queues.setdefault(session, _Queue())
+        waiting = self._locks.setdefault(session, _SessionLock())
         waiting.users += 1
         try:
             if waiting.lock.locked():
@@ -51,4 +51,4 @@ class Turns:
         finally:
             waiting.users -= 1
             if not waiting.users:
-                del self._queues[session]
+                del self._locks[session]

@@ -1,23 +1,22 @@
-"""Makes of a value from JSON one that JSON in UTF-8 can carry: a value in, one without half characters out. Pure."""
+"""Removes from JSON values what JSON in UTF-8 cannot carry: lone surrogates, NaN and infinities. Pure."""
 
-import re
 from math import isfinite
 from typing import cast
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import SURROGATE, Json
 
 
-def whole(text: str) -> str:
-    """JSON can spell half a character, which no UTF-8 can carry."""
-    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+def without_surrogates(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate, which JSON can write as an escape but UTF-8 cannot encode."""
+    return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
-def sayable(value: Json) -> Json:
-    """The value with its texts whole; Python reads numbers that JSON does not have, which become null."""
+def encodable(value: Json) -> Json:
+    """The value without lone surrogates; the NaN and infinities that Python's decoder accepts become null."""
     if isinstance(value, list):
-        return [sayable(item) for item in cast("list[Json]", value)]
+        return [encodable(item) for item in cast("list[Json]", value)]
     if isinstance(value, dict):
-        return {whole(name): sayable(item) for name, item in cast("dict[str, Json]", value).items()}
+        return {without_surrogates(name): encodable(item) for name, item in cast("dict[str, Json]", value).items()}
     if isinstance(value, float) and not isfinite(value):
         return None
-    return whole(value) if isinstance(value, str) else value
+    return without_surrogates(value) if isinstance(value, str) else value

@@ -1,7 +1,7 @@
-"""The temporary files of one run: names and texts in, a private directory while the run lasts. Effect.
+"""Temporary files of one run: names and texts in, a private directory that is removed when the run ends. Effect.
 
-Every directory holds a lock for as long as its server lives, so that a later server can tell what was left behind
-by one that was killed, and take it away.
+Each directory holds a marker file that its server keeps locked. When the lock is free, the server was killed, and a
+later server removes the directory.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ MARKER = ".gemini-mcp-server"
 
 @contextmanager
 def files(texts: Mapping[str, str], spec: Temporary) -> Generator[str | None]:
-    """A directory that holds `texts` and that is gone afterwards; None when there is nothing to hold."""
+    """A directory with `texts` as files, removed afterwards; None when there are no texts."""
     if not texts:
         yield None
         return
@@ -36,7 +36,7 @@ def files(texts: Mapping[str, str], spec: Temporary) -> Generator[str | None]:
 
 
 def sweep(spec: Temporary) -> None:
-    """Take away what servers of this user left behind when they were killed."""
+    """Remove the directories that killed servers of this user left behind."""
     for directory in Path(tempfile.gettempdir()).glob(spec.prefix + "?" * spec.random):
         with suppress(OSError):
             if _is_ours(directory):
@@ -44,7 +44,7 @@ def sweep(spec: Temporary) -> None:
 
 
 def _create(spec: Temporary) -> tuple[Path, int]:
-    """A directory and its lock; another one when a sweep took the first between its making and its locking."""
+    """A new directory and its lock. A sweep may remove a directory that is not locked yet; then another is made."""
     while True:
         directory = Path(tempfile.gettempdir(), spec.prefix + secrets.token_hex(spec.random)[: spec.random])
         try:

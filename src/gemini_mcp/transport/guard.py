@@ -1,6 +1,6 @@
-"""Keeps strangers from an HTTP server: an ASGI application in, one that only lets the right requests through out. Pure.
+"""Refuses HTTP requests of strangers: an ASGI application in, one that checks host, origin and token first out. Pure.
 
-The SDK compares hosts and origins by prefix, so `127.0.0.1:1.evil.example` passes there; here they are compared whole.
+The SDK can compare hosts and origins by prefix, and `127.0.0.1:1.evil.example` passes; here they are compared whole.
 """
 
 import hmac
@@ -17,8 +17,8 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True)
-class Gate:
-    """Who may come in; no hosts means any, since who has the token is no page in somebody's browser."""
+class Access:
+    """Which requests may pass. No hosts means any: with a token, a foreign web page cannot be the client."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
@@ -26,49 +26,49 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """What a stranger is told."""
+class Rejection:
+    """The HTTP response to a request that may not pass."""
 
     status: int
     text: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def gate(host: str, port: int, is_local: bool, token: str | None) -> Gate:
-    """The gate of a server that listens on `host`."""
+def access(host: str, port: int, is_local: bool, token: str | None) -> Access:
+    """Who may reach a server that listens on `host`."""
     names = {f"{name}:{port}" for name in (*LOOPBACK_NAMES, f"[{host}]" if ":" in host else host)}
-    return Gate(frozenset(names) if is_local else frozenset(), frozenset(f"http://{name}" for name in names), token)
+    return Access(frozenset(names) if is_local else frozenset(), frozenset(f"http://{name}" for name in names), token)
 
 
-def refusal(headers: Mapping[bytes, bytes], gate: Gate) -> Refusal | None:
-    """Why a request with these headers may not come in."""
+def rejection(headers: Mapping[bytes, bytes], access: Access) -> Rejection | None:
+    """The response to a request with these headers, if it may not pass."""
     host, origin = headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin")
-    if gate.hosts and host not in gate.hosts:
-        return Refusal(421, "This server is not known by that name.")
-    if origin is not None and origin.decode("latin-1") not in gate.origins:
-        return Refusal(403, "Pages of that origin may not use this server.")
-    if gate.token is not None and not _has_token(headers.get(b"authorization", b""), gate.token):
-        return Refusal(401, "A bearer token is needed.", ((b"www-authenticate", b"Bearer"),))
+    if access.hosts and host not in access.hosts:
+        return Rejection(421, "This server is not known by that name.")
+    if origin is not None and origin.decode("latin-1") not in access.origins:
+        return Rejection(403, "Pages of that origin may not use this server.")
+    if access.token is not None and not _has_token(headers.get(b"authorization", b""), access.token):
+        return Rejection(401, "A bearer token is needed.", ((b"www-authenticate", b"Bearer"),))
     return None
 
 
-def guarded(application: Application, gate: Gate) -> Application:
-    """The application behind the gate; what is no request, such as the start of the server, passes."""
+def guarded(application: Application, access: Access) -> Application:
+    """The application behind the guard. Events that are not requests, such as the start of the server, pass."""
 
     async def guard(scope: Message, receive: Receive, send: Send) -> None:
-        refused = refusal(_joined(scope["headers"]), gate) if scope["type"] == "http" else None
-        if refused is None:
+        rejected = rejection(_joined(scope["headers"]), access) if scope["type"] == "http" else None
+        if rejected is None:
             await application(scope, receive, send)
             return
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), *refused.headers]
-        await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-        await send({"type": "http.response.body", "body": refused.text.encode("utf-8")})
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), *rejected.headers]
+        await send({"type": "http.response.start", "status": rejected.status, "headers": headers})
+        await send({"type": "http.response.body", "body": rejected.text.encode("utf-8")})
 
     return guard
 
 
 def _joined(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
-    """Headers by name; one that comes twice is a list, which matches nothing, so that none hides behind another."""
+    """Headers by name. One that is sent twice becomes a list, which matches nothing: neither value hides the other."""
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         joined[name] = joined[name] + b", " + value if name in joined else value

@@ -1,6 +1,6 @@
-"""Ids of requests: a message with the client's id in, one whose id the SDK takes for no other out, and back. Pure.
+"""Gives requests ids that the SDK keeps apart, and gives responses the client's ids back: messages in and out. Pure.
 
-For the SDK the number 7 and the text "7" are one id, so that a call could be cancelled, or answered, for another.
+To the SDK the number 7 and the text "7" are the same id, so one request could be cancelled or answered for another.
 """
 
 import json
@@ -12,24 +12,24 @@ from gemini_mcp.spec.values import Json
 CANCELLED = "notifications/cancelled"
 
 
-def sealed(id: Json) -> str:
-    """The id as a text of its own, without half characters."""
+def sdk_id(id: Json) -> str:
+    """The id as JSON text: different for 7 and "7", and without lone surrogates."""
     return json.dumps(id)
 
 
-def with_sealed_id(message: JSONRPCMessage) -> JSONRPCMessage:
-    """The message as the SDK is given it."""
+def with_sdk_id(message: JSONRPCMessage) -> JSONRPCMessage:
+    """A message of the client, as the SDK gets it."""
     match message:
         case JSONRPCRequest():
-            return message.model_copy(update={"id": sealed(message.id)})
+            return message.model_copy(update={"id": sdk_id(message.id)})
         case JSONRPCNotification(method=method, params={"requestId": id, **more}) if method == CANCELLED:
-            return message.model_copy(update={"params": {**more, "requestId": sealed(id)}})
+            return message.model_copy(update={"params": {**more, "requestId": sdk_id(id)}})
         case _:
             return message
 
 
-def with_own_id(message: JSONRPCMessage) -> JSONRPCMessage:
-    """The message as the client is given it."""
+def with_original_id(message: JSONRPCMessage) -> JSONRPCMessage:
+    """A message of the SDK, as the client gets it."""
     match message:
         case JSONRPCResponse(id=str(id)) | JSONRPCError(id=str(id)):
             return message.model_copy(update={"id": json.loads(id)})

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO
 
-Json = Any
+from gemini_mcp.spec.values import Json
 
 LIMIT = 60.0
 """Seconds a server may live; whoever hangs is killed and has no answer."""

@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
 import pytest
 
@@ -24,8 +23,7 @@ from gemini_mcp.call.outcome import (
 from gemini_mcp.call.redaction import Secrets
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import load_documents, load_server, written_out
-
-Json: TypeAlias = Any
+from gemini_mcp.spec.values import Json
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}

@@ -8,9 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from client import PATIENCE, Json, Place, Server, answer, play, text
+from client import PATIENCE, Place, Server, answer, play, stderr_of, text
 from gemini_mcp.call import progress
 from gemini_mcp.call.progress import Progress
+from gemini_mcp.spec.values import Json
 
 MEGABYTE = 1 << 20
 
@@ -172,8 +173,7 @@ def test_ten_megabytes_of_stderr_cost_a_failure_little(place: Place) -> None:
     )
     server.chat()
     idle = peak(server)
-    failed = text(server.chat())
-    assert len(failed.partition("\nStderr: ")[2]) == 8192
+    assert len(stderr_of(server.chat())) == 8192
     assert peak(server) - idle <= 6 * 10 * MEGABYTE
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp_types import JSONRPCRequest
 
-from client import Json
 from gemini_mcp.call.arguments import check
 from gemini_mcp.call.invocation import plan
 from gemini_mcp.call.json_search import find
@@ -20,6 +19,7 @@ from gemini_mcp.call.outcome import read as understood_outcome
 from gemini_mcp.call.redaction import Secrets, mask, withhold
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec, load_server
+from gemini_mcp.spec.values import Json
 from gemini_mcp.transport.guard import Access, rejection
 from gemini_mcp.transport.messages import Lines, Malformed, read, write
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand

@@ -1,4 +1,4 @@
-"""How calls and servers end, with real processes: nothing runs on, and nothing lies about."""
+"""How calls and servers end, with real processes: nothing keeps running, and nothing is left behind."""
 
 import json
 import os

@@ -15,7 +15,7 @@ VALUES: Mapping[str, Json] = {
     "what needs escapes": {"a": 'quote " backslash \\ line\n control \x00\x1f', '"': "\N{PARROT}"},
     "an emoji where the text is cut": {"a": "x" * (PIECE - 1) + "\N{PARROT}" + "y" * PIECE},
     "an escape where the text is cut": {"a": "x" * (PIECE - 1) + '"\\\n' + "y" * PIECE},
-    "half a character": {"a": ["\ud83e", "x" * PIECE + "\udd9c"]},
+    "a lone surrogate": {"a": ["\ud83e", "x" * PIECE + "\udd9c"]},
 }
 
 

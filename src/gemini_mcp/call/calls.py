@@ -71,6 +71,7 @@ class Calls:
         except CallerError as error:
             return refusal_result(error, self._spec.outcome)
         except Exception as error:
+            # Not the message of the error: it may quote what the caller wrote.
             log.error("%s in a call of %s\n%s", type(error).__name__, name, _traceback(error))
             return self._failed(Failure("fault", {"reason": type(error).__name__}), ())
 
@@ -135,5 +136,5 @@ def _session_key(invocation: Invocation, directory: str) -> Hashable | None:
 
 
 def _traceback(error: BaseException) -> str:
-    """Where an error was raised. Its message is left out, since it may quote what a caller wrote."""
+    """Where an error was raised, without its message."""
     return "".join(traceback.format_tb(error.__traceback__))

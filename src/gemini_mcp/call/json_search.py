@@ -67,7 +67,7 @@ def _candidates(text: str) -> Iterator[Candidate]:
         at_line_start = start == 0 or text[start - 1] == "\n"
         try:
             value, position = _decode(text, start)
-        except RecursionError:
+        except RecursionError:  # nested too deep for the decoder
             brace, position = BRACE_AT_LINE_START, start + 1
         except ValueError as error:
             runs_out = isinstance(error, json.JSONDecodeError) and _runs_out(error)

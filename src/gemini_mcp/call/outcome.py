@@ -197,6 +197,7 @@ def _fits(sentence: Sentence, failure: Failure) -> bool:
 
 
 def _fill(template: str, fields: Mapping[str, str]) -> str:
+    # A function as replacement, because `re.sub` reads backslashes in a text.
     return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)
 
 
@@ -209,6 +210,7 @@ def _error(spec: OutcomeSpec, sentence: str, failure: Failure) -> Json:
 
 
 def _tail(text: str, size: int) -> str:
+    # "ignore" drops the rest of a character that the cut has split.
     return text.encode("utf-8", "replace")[-size:].decode("utf-8", "ignore")
 
 

@@ -30,6 +30,7 @@ def find_directory(cwd: str | None, roots: Iterable[str]) -> str | NotStarted:
     fields = {"cwd": repr(cwd)}
     allowed = [os.path.realpath(root) for root in roots]
     if allowed:
+        # Links are resolved first, so that none leads out of the roots.
         directory = os.path.realpath(directory)
         if not any(os.path.commonpath((directory, root)) == root for root in allowed):
             return NotStarted("cwd-not-allowed", fields)

@@ -50,6 +50,7 @@ class Reader:
         if not data:
             self.close()
         self._collected += data
+        # Cut rarely, since each cut copies all that is kept.
         if self._limit is not None and len(self._collected) > 2 * self._limit + CHUNK:
             del self._collected[: -self._limit]
         return bool(data)

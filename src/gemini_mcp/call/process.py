@@ -68,6 +68,7 @@ def _not_started(command: Command, error: OSError) -> NotStarted:
     if error.errno == errno.E2BIG:
         return NotStarted("too-long-for-the-system")
     reason = os.strerror(error.errno) if error.errno else str(error)
+    # The program itself was found before, so ENOENT means the interpreter that its first line names.
     if error.filename == command.argv[0] and error.errno in (errno.ENOENT, errno.EACCES, errno.ENOEXEC):
         reason = "its interpreter was not found" if error.errno == errno.ENOENT else reason
         return NotStarted("not-executable", {"program": repr(command.argv[0]), "reason": reason})
@@ -104,6 +105,7 @@ class _Child:
     async def _end(self, grace: Callable[[], float]) -> None:
         """Ask the group to end, then kill it. The leader is reaped after that, which keeps its id from being reused."""
         leader = self._process.pid
+        # After gemini's own end its output is complete; what its leftovers still write is no part of it.
         if self.ended.is_set():
             self._close()
         process_group.send(leader, signal.SIGTERM)

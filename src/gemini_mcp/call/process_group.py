@@ -19,7 +19,7 @@ def send(group: int, number: signal.Signals) -> None:
 
 
 def is_alive(group: int) -> bool:
-    """Whether the group has a process that is not a zombie. Without /proc, as on macOS, zombies cannot be told."""
+    """Whether the group has a process that is not a zombie. Without /proc, as on macOS, zombies count as alive."""
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):

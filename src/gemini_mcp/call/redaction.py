@@ -33,6 +33,7 @@ def withhold(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
     for private in secrets.private:
         for copy in _copies(private):
             text = _replace(text, copy, spec.private)
+    # The longest first, since one key may begin with another.
     for key in sorted(secrets.keys, key=len, reverse=True):
         text = text.replace(key, spec.masked)
     return text

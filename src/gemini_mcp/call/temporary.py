@@ -56,6 +56,7 @@ def _create(spec: Temporary) -> tuple[Path, int]:
 
 
 def _lock(marker: Path, flags: int) -> int:
+    # O_NOFOLLOW: in a shared temporary directory, a stranger can plant a link under a name like ours.
     lock = os.open(marker, flags | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,6 +68,7 @@ def _lock(marker: Path, flags: int) -> int:
 
 def _write(path: Path, text: str, mode: int) -> None:
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode)
+    # With `newline=""` nothing is translated, so `\r\n` stays as it is.
     with open(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
 

@@ -44,6 +44,7 @@ class Client:
 
 def show(client: str, arguments: Sequence[str]) -> int:
     """Print the snippet on stdout, and on stderr where it goes."""
+    # Desktop applications start servers without the PATH that a shell sets.
     launch = Launch(_command(), tuple(_server_flags(arguments)), os.environ.get("PATH", os.defpath))
     print(CLIENT_TABLE[client].place, file=sys.stderr)
     print(CLIENT_TABLE[client].write(launch))

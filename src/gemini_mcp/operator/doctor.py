@@ -27,7 +27,10 @@ PATIENCE = 20.0
 
 OLDEST_NODE = 20
 TRUST_SINCE = (0, 41)
+"""The first version of gemini that refuses to work in a directory that is not trusted."""
+
 RETENTION_SINCE = (0, 33)
+"""The first version of gemini that deletes old sessions."""
 
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA")
 

@@ -30,7 +30,7 @@ def import_stdio() -> ModuleType:
         _forget()
         return importlib.import_module(MODULE)
     finally:
-        gc.freeze()
+        gc.freeze()  # what was imported stays, so no collection need look at it
         gc.enable()
 
 

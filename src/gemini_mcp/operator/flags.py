@@ -181,6 +181,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Append(argparse.Action):
+    # argparse's own "append" collects a list, and the options are frozen.
     def __call__(
         self, parser: object, namespace: argparse.Namespace, values: Any, option_string: object = None
     ) -> None:
@@ -210,7 +211,7 @@ def _parser(version: str) -> _Parser:
 
 
 def _add(add: Callable[..., Any], option: Option) -> None:
-    name, help = f"--{option.name}", option.help.replace("%", "%%")
+    name, help = f"--{option.name}", option.help.replace("%", "%%")  # argparse formats help texts with `%`
     if option.kind is SWITCH:
         add(name, action="store_true", default=None, help=help)
         return

@@ -84,6 +84,7 @@ class Sender:
         rest = memoryview(line)
         try:
             while rest:
+                # Whoever shares the descriptor can have set it to non-blocking.
                 with suppress(BlockingIOError):
                     rest = rest[os.write(self._descriptor, rest) :]
                     continue

@@ -1,4 +1,4 @@
-"""Refuses HTTP requests of strangers: an ASGI application in, one that checks host, origin and token first out. Pure.
+"""Wraps an ASGI application so that it gets no request of a stranger: host, origin and token must be right. Pure.
 
 The SDK can compare hosts and origins by prefix, and `127.0.0.1:1.evil.example` passes; here they are compared whole.
 """

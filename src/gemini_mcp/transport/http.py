@@ -45,7 +45,7 @@ def serve(spec: ServerSpec, options: Options) -> None:
     """Serve clients over HTTP until a signal ends the server."""
     temporary.sweep(spec.invocation.temporary)
     listener = _listen(options.host, options.port)
-    host, port = listener.getsockname()[:2]
+    host, port = listener.getsockname()[:2]  # `--port 0` lets the system choose
     calls = Calls(spec, options, os.environ)
     application = _application(build(spec, calls), options.transport)
     allowed = access(host, port, is_loopback(options.host), options.token)
@@ -99,6 +99,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _application(server: Server[Any], transport: str) -> Application:
     if transport == "http":
+        # With an empty host the SDK adds no check of hosts and origins; `guard.py` does that.
         application = server.streamable_http_app(
             streamable_http_path=PATHS["http"], max_request_body_size=MAX_BODY, host="", transport_security=None
         )

@@ -52,6 +52,7 @@ class Lines:
 def read(line: bytes) -> JSONRPCMessage | Malformed:
     """The message in a line or a body."""
     try:
+        # Given bytes, `json.loads` would accept UTF-16 and UTF-32 too.
         value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return malformed(PARSE_ERROR, "The message is not JSON.", None)
@@ -118,6 +119,7 @@ def _json(value: Json) -> bytes:
 
 
 def _refuse_constant(name: str) -> None:
+    # Python's decoder accepts NaN and Infinity.
     raise ValueError(f"{name} is not JSON")
 
 

@@ -1,4 +1,4 @@
-"""Reads the body of each POST before the SDK does: an ASGI application in, one that reads as our stdio does out. Pure.
+"""Wraps an ASGI application of the SDK so that the body of each POST is read as a line on stdio is. Pure.
 
 The SDK's own parser rejects lone surrogates, takes the ids 7 and "7" for one, and goes by the header for the revision.
 A message is only read here, and refused when it is not one; what it means is decided by the server.

@@ -63,5 +63,5 @@ def _as_sent(context: Context, params: CallToolRequestParams) -> tuple[str, Mapp
 
 
 def _progress(context: Context) -> Progress:
-    meta = cast("Mapping[str, Json]", context.meta or {})
+    meta = cast("Mapping[str, Json]", context.meta or {})  # the SDK renames `progressToken`
     return Progress(context.session.report_progress if meta.get("progress_token") is not None else None)

@@ -110,7 +110,7 @@ async def _receive(
     closing: Callable[[], None],
 ) -> None:
     lines = Lines()
-    with suppress(anyio.BrokenResourceError):
+    with suppress(anyio.BrokenResourceError):  # the SDK has stopped reading
         async with to_server:
             while chunk := await receiver.chunk():
                 for line in lines.feed(chunk):

@@ -1,6 +1,6 @@
-"""A client that costs next to nothing: a command in, requests and the process's figures out. Effect.
+"""A client that costs next to nothing: starts a command, sends requests, reads the figures of the process. Effect.
 
-It waits, and does no more than a measurement needs; what is measured stands in `measures.py`.
+It does no more than a measurement needs; what is measured stands in `measures.py`.
 """
 
 import contextlib
@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO
 
-Json = Any
+from gemini_mcp.spec.values import Json
 
 LIMIT = 60.0
-"""Seconds a server may live; whoever hangs is killed and has no answer."""
+"""Seconds that a server may run. One that hangs is killed, and counts as one without an answer."""
 
 
 class NoAnswer(Exception):

@@ -1,6 +1,6 @@
 """What is measured: subjects and the fake gemini in, samples of each row out. Effect: starts them, and waits.
 
-The subjects take turns within a row, so that what else the machine does meets all of them alike. A new row is a new
+The subjects take turns within a row, so that other work of the machine slows all of them alike. A new row is a new
 function here and a row of the table.
 """
 

@@ -1,6 +1,6 @@
 """Turns samples into what is shown: a table for people, medians as JSON for programs. Pure.
 
-An aim belongs to a row; whether it is met is told, and nothing fails for it.
+A row may have an aim. The table shows whether it is met, and nothing fails for it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

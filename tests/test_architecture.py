@@ -1,9 +1,13 @@
 """Which module may import what, read from the sources: our modules in, what is wrong with them out."""
 
 import ast
-from collections.abc import Iterator, Mapping
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -84,7 +88,10 @@ def test_a_pure_module_reaches_no_effect(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["spec.templates", "spec.wording", "errors", "options", "arguments", "invocation", "outcome", "host.adapter.tools"],
+    [
+        *("spec.templates", "spec.wording", "errors", "operator.options"),
+        *("call.arguments", "call.invocation", "call.outcome", "host.adapter.tools"),
+    ],
 )
 def test_the_core_claims_to_be_pure(name: str) -> None:
     assert f"gemini_mcp.{name}" in PURE
@@ -120,3 +127,27 @@ def _names_the_place(node: ast.AST) -> bool:
     called = node.func if isinstance(node, ast.Call) else None
     is_root = called is not None and ast.unparse(called).split(".")[-1] == "default_root"
     return is_root or (isinstance(node, ast.Constant) and node.value == "_spec")
+
+
+def names(requirements: Sequence[str]) -> set[str]:
+    """The distributions that requirements name."""
+    return {re.split(r"[^\w.-]", one)[0].lower().replace("_", "-") for one in requirements}
+
+
+def foreign(name: str, owners: Mapping[str, Sequence[str]]) -> set[str]:
+    """The distributions of others that a module imports by itself."""
+    tops = {other.split(".")[0] for other in imported(name)} - sys.stdlib_module_names
+    return {
+        owner.lower().replace("_", "-") for top in tops if not top.startswith("gemini_mcp") for owner in owners[top]
+    }
+
+
+def test_every_distribution_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    always = names(project["dependencies"])
+    allowed = {"gemini_mcp": always}
+    more = always | names(project["optional-dependencies"]["conformance"])
+    owners = packages_distributions()
+    undeclared = {name: foreign(name, owners) - allowed.get(name.split(".")[0], more) for name in TREES}
+    assert {name: missing for name, missing in undeclared.items() if missing} == {}
+    assert [one for one in project["dependencies"] if not re.search(r">=[\d.]+,<\d", one)] == []

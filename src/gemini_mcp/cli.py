@@ -1,18 +1,17 @@
 """The command `gemini-mcp-server`: arguments in, an exit code out. Edge.
 
-It imports the SDK only once it is going to serve, so that a mistyped flag is told at once.
+The SDK is imported only when the server is about to serve, so that a mistyped flag is reported at once.
 """
 
 import importlib
-import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gemini_mcp import fast_start, flags
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.options import Options
+from gemini_mcp.operator import fast_start, flags, log
+from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import load_manifest, load_server
 
 OPERATOR_MUST_ACT = 2
@@ -35,30 +34,16 @@ def run(arguments: Sequence[str]) -> int:
 
 def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     if options.print_config:
-        return importlib.import_module("gemini_mcp.snippets").show(options.print_config, arguments)
+        return importlib.import_module("gemini_mcp.operator.client_config").show(options.print_config, arguments)
     if options.command == "doctor":
-        return importlib.import_module("gemini_mcp.doctor").show(options)
+        return importlib.import_module("gemini_mcp.operator.doctor").show(options)
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)
-    _start_log(options)
+    log.start(options)
     if options.transport == "stdio":
         fast_start.import_stdio().serve(spec, options)
     else:
-        importlib.import_module("gemini_mcp.http").serve(spec, options)
+        importlib.import_module("gemini_mcp.transport.http").serve(spec, options)
     return 0
-
-
-def _start_log(options: Options) -> None:
-    try:
-        handler = (
-            logging.FileHandler(options.log_file, encoding="utf-8") if options.log_file else logging.StreamHandler()
-        )
-    except OSError as error:
-        raise OperatorError(f"--log-file {options.log_file} cannot be written: {error.strerror}.") from None
-    logging.basicConfig(
-        level=options.log_level.upper(), handlers=[handler], format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    # At lower levels the SDK logs whole messages, prompts included.
-    logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
 if __name__ == "__main__":

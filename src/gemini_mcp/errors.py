@@ -2,11 +2,11 @@
 
 GeminiMcpError
 ├── CallerError      the tool call is wrong or failed: a result with `isError`
-├── UnknownTool      the protocol peer named no tool of ours: JSON-RPC error -32602
+├── UnknownTool      the client named a tool that does not exist: JSON-RPC error -32602
 └── OperatorError    flags, environment or files of the operator: a sentence on stderr, exit 2
     └── SpecError    a file under `spec/` cannot be used
 
-Anything else that is raised is a fault of ours. A new class is added only for a new party at fault.
+Anything else that is raised is a bug. A new class is added only for another party at fault.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class GeminiMcpError(Exception):
 
 
 class CallerError(GeminiMcpError):
-    """A tool call that cannot be carried out; `condition` chooses the sentence in `outcome.json`."""
+    """A call that cannot be carried out; `condition` selects a sentence of `outcome.json` if none is given."""
 
     def __init__(self, condition: str, fields: Mapping[str, str], sentence: str | None = None) -> None:
         super().__init__(condition)
@@ -27,7 +27,7 @@ class CallerError(GeminiMcpError):
 
 
 class UnknownTool(GeminiMcpError):
-    """`tools/call` for a name that `tools/list` does not have."""
+    """A call of a tool that `tools/list` does not name."""
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__(f"Unknown tool: {name!r}. The tools are {', '.join(f'`{tool}`' for tool in known)}.")

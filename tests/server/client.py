@@ -1,4 +1,4 @@
-"""A client of real servers: starts them in a place of their own, talks raw JSON-RPC, and leaves none behind."""
+"""A client of real servers: starts them in a directory of their own, speaks raw JSON-RPC, and ends them all."""
 
 import json
 import os
@@ -12,11 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeAlias
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Fake, Play
-
-Json: TypeAlias = Any
 
 PATIENCE = 20.0
 """Seconds; more than anything here takes."""
@@ -24,6 +22,19 @@ PATIENCE = 20.0
 COMMAND = (sys.executable, "-m", "gemini_mcp.cli")
 REVISION = "2025-11-25"
 HELLO = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+HANDSHAKE: tuple[Json, Json] = (
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+)
+STATELESS = "2026-07-28"
+PREFIX = "io.modelcontextprotocol/"
+META = {
+    f"{PREFIX}protocolVersion": STATELESS,
+    f"{PREFIX}clientInfo": {"name": "test", "version": "1"},
+    f"{PREFIX}clientCapabilities": {},
+}
+"""What a request of the stateless revision says of itself."""
+
 SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
 
 
@@ -103,7 +114,7 @@ class Server:
         return id
 
     def answer(self, id: Json) -> Json:
-        """The response to a request; what else comes meanwhile is kept."""
+        """The response to a request; messages that come before it are kept."""
         while (key := json.dumps(id)) not in self._answers:
             message = self.read()
             if "id" in message and "method" not in message:
@@ -205,7 +216,7 @@ class Place:
         return {**self.fake.environ(base), **variables}
 
     def launch(self, *flags: str, **variables: str) -> Server:
-        """A server that has been told nothing yet."""
+        """A server before the handshake."""
         log = self.root / f"stderr{len(self.servers)}"
         server = Server(self, (*COMMAND, *flags), self.environ(**variables), log)
         self.servers.append(server)
@@ -229,7 +240,7 @@ class Place:
         server.close()
 
     def run(self, *flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """The command with an end; its stdin is empty."""
+        """Run the command to its end, with an empty stdin."""
         return subprocess.run(
             (*COMMAND, *flags),
             cwd=self.cwd,
@@ -256,6 +267,11 @@ def text(result: Json) -> str:
     return result["content"][0]["text"]
 
 
+def stderr_of(result: Json) -> str:
+    """What an error shows of gemini's stderr."""
+    return text(result).partition("\nStderr: ")[2]
+
+
 def places(root: Path) -> Iterator[Place]:
     """A place for as long as a test, or a module of tests, needs it."""
     place = Place.create(root)
@@ -266,8 +282,8 @@ def places(root: Path) -> Iterator[Place]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for something that nobody tells of."""
+    """Wait until a condition holds that no event reports."""
     deadline = monotonic() + PATIENCE
     while not condition():
-        assert monotonic() < deadline, "It did not come true."
+        assert monotonic() < deadline, "The condition did not come to hold."
         select.select((), (), (), 0.005)

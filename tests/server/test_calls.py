@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from client import SESSION, Json, Place, Server, answer, places, play, text
+from client import SESSION, Place, Server, answer, places, play, stderr_of, text
 from gemini_mcp.spec import load_documents, written_out
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Call
 
 PARIS = "The capital of France is Paris."
@@ -62,10 +63,6 @@ def test_a_call_goes_as_its_case_says(server: Server, case: Json) -> None:
     )
     assert [call.kind for call in started if call.kind == "list"] == ["list"] * ("listing" in case)
     assert server.place.left() == []
-
-
-def stderr_of(result: Json) -> str:
-    return text(result).partition("\nStderr: ")[2]
 
 
 @pytest.mark.requirement("command:chat", "command:chat-reply:session-id", "command:once")

@@ -2,13 +2,11 @@
 
 import signal
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
 import pytest
 
-from gemini_mcp.errors import CallerError
-from gemini_mcp.invocation import Invocation, plan
-from gemini_mcp.outcome import (
+from gemini_mcp.call.invocation import Invocation, plan
+from gemini_mcp.call.outcome import (
     Answer,
     Completed,
     NotStarted,
@@ -22,10 +20,10 @@ from gemini_mcp.outcome import (
     read,
     refusal_result,
 )
-from gemini_mcp.redaction import Secrets
+from gemini_mcp.call.redaction import Secrets
+from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import load_documents, load_server, written_out
-
-Json: TypeAlias = Any
+from gemini_mcp.spec.values import Json
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}

@@ -8,9 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from client import PATIENCE, Json, Place, Server, answer, play, text
-from gemini_mcp import progress
-from gemini_mcp.progress import Progress
+from client import PATIENCE, Place, Server, answer, play, stderr_of, text
+from gemini_mcp.call import progress
+from gemini_mcp.call.progress import Progress
+from gemini_mcp.spec.values import Json
 
 MEGABYTE = 1 << 20
 
@@ -127,7 +128,7 @@ async def test_progress_is_repeated_while_a_call_runs_and_only_grows(monkeypatch
 
     running = Progress(report)
     with anyio.fail_after(PATIENCE):
-        async with running.kept_up():
+        async with running.repeating():
             await running.say("a")
             await enough.wait()
     assert {message for _, message in said} == {"a"}
@@ -172,8 +173,7 @@ def test_ten_megabytes_of_stderr_cost_a_failure_little(place: Place) -> None:
     )
     server.chat()
     idle = peak(server)
-    failed = text(server.chat())
-    assert len(failed.partition("\nStderr: ")[2]) == 8192
+    assert len(stderr_of(server.chat())) == 8192
     assert peak(server) - idle <= 6 * 10 * MEGABYTE
 
 

@@ -3,12 +3,12 @@
 import subprocess
 import sys
 
-SERVES = "assert module.serve.__module__ == 'gemini_mcp.stdio'"
+SERVES = "assert module.serve.__module__ == 'gemini_mcp.transport.stdio'"
 
 
 def run(*lines: str) -> None:
     """Run a script in an interpreter of its own, since what is imported stays."""
-    program = "\n".join(("import sys", "from gemini_mcp import fast_start", *lines))
+    program = "\n".join(("import sys", "from gemini_mcp.operator import fast_start", *lines))
     subprocess.run((sys.executable, "-c", program), check=True, timeout=60)
 
 

@@ -9,17 +9,22 @@ from http.client import HTTPConnection, HTTPResponse
 
 import pytest
 
-from client import HELLO, PATIENCE, REVISION, Json, Place, Server, answer, places, play, text, wait_until
-
-STATELESS = "2026-07-28"
-PREFIX = "io.modelcontextprotocol/"
-META = {
-    f"{PREFIX}protocolVersion": STATELESS,
-    f"{PREFIX}clientInfo": {"name": "test", "version": "1"},
-    f"{PREFIX}clientCapabilities": {},
-}
-GREETING = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}
-
+from client import (
+    HANDSHAKE,
+    META,
+    PATIENCE,
+    PREFIX,
+    REVISION,
+    STATELESS,
+    Place,
+    Server,
+    answer,
+    places,
+    play,
+    text,
+    wait_until,
+)
+from gemini_mcp.spec.values import Json
 
 TYPES = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -55,11 +60,11 @@ class Address:
 
     def greet(self) -> dict[str, str]:
         """The headers of a session."""
-        with self.response("POST", GREETING) as response:
+        with self.response("POST", HANDSHAKE[0]) as response:
             response.read()
             session = response.headers["Mcp-Session-Id"]
         headers = {"Mcp_Session_Id": session, "MCP_Protocol_Version": REVISION}
-        assert self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, **headers)[0] == 202
+        assert self.post(HANDSHAKE[1], **headers)[0] == 202
         return headers
 
 
@@ -164,12 +169,12 @@ def test_the_headers_of_a_stateless_request_must_match_it(http: Address) -> None
 )
 def test_host_and_origin_must_match_whole(http: Address, headers: Mapping[str, str], status: int) -> None:
     named = {name: value.format(port=http.port) for name, value in headers.items()}
-    with http.response("POST", GREETING, **named) as response:
+    with http.response("POST", HANDSHAKE[0], **named) as response:
         assert response.status == status
 
 
 def test_a_second_host_or_origin_does_not_hide_behind_the_first(http: Address) -> None:
-    body = json.dumps(GREETING).encode()
+    body = json.dumps(HANDSHAKE[0]).encode()
     for name, bad, good in (
         ("Origin", "http://evil.example", f"http://127.0.0.1:{http.port}"),
         ("Host", "evil.example", f"127.0.0.1:{http.port}"),
@@ -209,7 +214,7 @@ def test_a_body_is_bounded_and_the_longest_prompt_fits(http: Address) -> None:
 )
 def test_only_who_has_the_token_may_come_in(guarded: Address, given: str | None, status: int) -> None:
     headers = {} if given is None else {"Authorization": given}
-    with guarded.response("POST", GREETING, **headers) as response:
+    with guarded.response("POST", HANDSHAKE[0], **headers) as response:
         assert response.status == status
         assert (response.headers["WWW-Authenticate"] == "Bearer") is (status == 401)
 
@@ -286,7 +291,7 @@ def message(connection: HTTPConnection) -> Json:
 
 
 @pytest.mark.requirement("rpc:alive:surrogate", "arguments:surrogate", "result:text:surrogate")
-def test_half_characters_travel_as_on_stdio(http: Address) -> None:
+def test_lone_surrogates_travel_as_on_stdio(http: Address) -> None:
     stdio = http.server.place.start()
     headers = http.greet()
     http.server.fake.load([play(answer("a\ud83db", session_id="half \ud83d"))])
@@ -326,9 +331,9 @@ class Events:
         self.connection.request("GET", "/sse")
         self.stream = self.connection.getresponse()
         self.posts = self.event()
-        self.post(GREETING)
+        self.post(HANDSHAKE[0])
         self.event()
-        self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.post(HANDSHAKE[1])
 
     def event(self) -> str:
         """The data of the next event."""

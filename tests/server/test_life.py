@@ -1,4 +1,4 @@
-"""How calls and servers end, with real processes: nothing runs on, and nothing lies about."""
+"""How calls and servers end, with real processes: nothing keeps running, and nothing is left behind."""
 
 import json
 import os
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from client import COMMAND, HELLO, PATIENCE, Json, Place, Server, answer, play, text, wait_until
+from client import COMMAND, HANDSHAKE, HELLO, PATIENCE, Place, Server, answer, play, text, wait_until
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Call
 
 STUBBORN = (
@@ -173,8 +174,7 @@ def test_a_client_that_is_killed_takes_everything_with_it(place: Place) -> None:
     place.fake.load([play(*STUBBORN)])
     chat = {"name": "chat", "arguments": {"prompt": "hello", "systemPrompt": "be brief"}}
     said = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *HANDSHAKE,
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": chat},
     ]
     (place.root / "said").write_text("".join(json.dumps(message) + "\n" for message in said), encoding="utf-8")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 from mcp_types import JSONRPCResponse
 
-from gemini_mcp.messages import PIECE, write
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport.messages import PIECE, write
 
 VALUES: Mapping[str, Json] = {
     "nothing": {},
@@ -15,7 +15,7 @@ VALUES: Mapping[str, Json] = {
     "what needs escapes": {"a": 'quote " backslash \\ line\n control \x00\x1f', '"': "\N{PARROT}"},
     "an emoji where the text is cut": {"a": "x" * (PIECE - 1) + "\N{PARROT}" + "y" * PIECE},
     "an escape where the text is cut": {"a": "x" * (PIECE - 1) + '"\\\n' + "y" * PIECE},
-    "half a character": {"a": ["\ud83e", "x" * PIECE + "\udd9c"]},
+    "a lone surrogate": {"a": ["\ud83e", "x" * PIECE + "\udd9c"]},
 }
 
 

@@ -1,4 +1,4 @@
-"""What the operator sees: flags and their twins, `doctor`, snippets, other specifications, and a fast start."""
+"""What the operator sees: options, `doctor`, client configurations, other specifications, and a fast start."""
 
 import json
 import os
@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from client import PATIENCE, Json, Place, answer, play, text
-from gemini_mcp import flags
+from client import PATIENCE, Place, answer, play, text
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.options import Options
+from gemini_mcp.operator import flags
+from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import default_root, read
+from gemini_mcp.spec.values import Json
 
 VALUES: Mapping[str, tuple[str, Json]] = {
     "gemini": ("/g", "/g"),
@@ -77,14 +78,14 @@ def test_every_option_is_tested_here() -> None:
 
 
 @pytest.mark.parametrize(("name", "value", "expected"), [(name, *value) for name, value in VALUES.items()])
-def test_a_flag_and_its_twin_say_the_same(name: str, value: str, expected: Json) -> None:
+def test_a_flag_and_its_variable_say_the_same(name: str, value: str, expected: Json) -> None:
     assert field(parse(*given(name, value)), name) == expected
     assert field(parse(**{variable(name): value}), name) == expected
     assert field(parse(**{variable(name): ""}), name) == field(Options(), name)
 
 
 @pytest.mark.parametrize("name", sorted(VALUES.keys() - SWITCHES))
-def test_a_flag_beats_its_twin_even_a_wrong_one(name: str) -> None:
+def test_a_flag_beats_its_variable_even_a_wrong_one(name: str) -> None:
     value, expected = VALUES[name]
     assert field(parse(*given(name, value), **{variable(name): "-"}), name) == expected
 
@@ -99,7 +100,7 @@ def test_a_bad_value_is_told_with_what_it_should_be(name: str, value: str) -> No
         assert "should be" in str(caught.value)
 
 
-def test_repeatable_flags_add_up_and_their_twins_hold_lists() -> None:
+def test_repeatable_flags_add_up_and_their_variables_hold_lists() -> None:
     assert parse("--allow-cwd", "/a", "--allow-cwd", "/b").allow_cwd == ("/a", "/b")
     assert parse(GEMINI_MCP_ALLOW_CWD=f"/a{os.pathsep}/b").allow_cwd == ("/a", "/b")
 
@@ -127,7 +128,7 @@ def test_a_bad_command_line_is_one_sentence_and_exit_2(place: Place, arguments: 
     assert done.stderr.count("\n") == 1
 
 
-def test_the_help_names_every_option_and_the_twins(place: Place) -> None:
+def test_the_help_names_every_option_and_the_variables(place: Place) -> None:
     done = place.run("--help")
     assert done.returncode == 0
     assert [name for name in VALUES if f"--{name}" not in done.stdout] == []

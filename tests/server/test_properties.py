@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp_types import JSONRPCRequest
 
-from client import Json
-from gemini_mcp.answer import find
-from gemini_mcp.arguments import check
+from gemini_mcp.call.arguments import check
+from gemini_mcp.call.invocation import plan
+from gemini_mcp.call.json_search import find
+from gemini_mcp.call.outcome import Answer, Completed, Failure, failure_result, newest_session
+from gemini_mcp.call.outcome import read as understood_outcome
+from gemini_mcp.call.redaction import Secrets, mask, withhold
 from gemini_mcp.errors import CallerError
-from gemini_mcp.guard import Gate, refusal
-from gemini_mcp.invocation import plan
-from gemini_mcp.messages import Lines, Malformed, read, write
-from gemini_mcp.outcome import Answer, Completed, Failure, failure_result, newest_session
-from gemini_mcp.outcome import read as understood_outcome
-from gemini_mcp.redaction import Secrets, mask, withhold
 from gemini_mcp.spec import ToolSpec, load_server
+from gemini_mcp.spec.values import Json
+from gemini_mcp.transport.guard import Access, rejection
+from gemini_mcp.transport.messages import Lines, Malformed, read, write
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 
 SERVER = load_server()
@@ -247,5 +247,5 @@ def test_lines_do_not_depend_on_how_they_arrive(chunks: list[bytes]) -> None:
 @pytest.mark.requirement("http:origin")
 @given(st.text(max_size=30).map(lambda text: text.encode("utf-8")), st.binary(max_size=30))
 def test_no_other_host_or_origin_passes(host: bytes, origin: bytes) -> None:
-    gate = Gate(frozenset({"127.0.0.1:1"}), frozenset({"http://127.0.0.1:1"}), "token")
-    assert refusal({b"host": host, b"origin": origin, b"authorization": b"Bearer " + host}, gate) is not None
+    access = Access(frozenset({"127.0.0.1:1"}), frozenset({"http://127.0.0.1:1"}), "token")
+    assert rejection({b"host": host, b"origin": origin, b"authorization": b"Bearer " + host}, access) is not None

@@ -6,17 +6,11 @@ from collections.abc import Mapping
 import pytest
 from jsonschema import Draft202012Validator
 
-from client import HELLO, PATIENCE, Json, Place, Server, answer, play, text
+from client import HANDSHAKE, META, PATIENCE, PREFIX, STATELESS, Place, Server, answer, play, text
 from gemini_mcp.spec import default_root, load_manifest, read
+from gemini_mcp.spec.values import Json
 
 REVISIONS = load_manifest().handshake_revisions
-STATELESS = "2026-07-28"
-PREFIX = "io.modelcontextprotocol/"
-META = {
-    f"{PREFIX}protocolVersion": STATELESS,
-    f"{PREFIX}clientInfo": {"name": "test", "version": "1"},
-    f"{PREFIX}clientCapabilities": {},
-}
 PING = b'{"jsonrpc":"2.0","id":"p","method":"ping"}\n'
 
 
@@ -298,10 +292,6 @@ def test_ping_has_an_empty_result(server: Server) -> None:
 
 def test_a_client_may_greet_and_ask_in_one_breath(place: Place) -> None:
     server = place.launch()
-    messages = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-    ]
+    messages = [*HANDSHAKE, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
     server.write("".join(json.dumps(message) + "\n" for message in messages).encode())
     assert [server.read()["id"] for _ in range(2)] == [1, 2]

@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+import h11
+
 from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.observation import Web
@@ -97,7 +99,7 @@ class HttpWire:
         record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
         number = len(self.web)
         self.web.append(record)
-        with suppress(OSError, ValueError, EOFError, asyncio.IncompleteReadError):
+        with suppress(OSError, ValueError, h11.ProtocolError):
             async for known in _exchange(self.url, record, body, heard, host):
                 self.web[number] = known
                 self._note(known)
@@ -156,20 +158,22 @@ async def _exchange(
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
-    reader, writer = await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None, limit=1 << 26)
+    reader, writer = await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None)
+    connection = h11.Connection(h11.CLIENT)
+    kept = bytearray()
+    events = Events()
     try:
-        writer.write(_head(record, parts.path or "/", parts.netloc, len(body)) + body)
-        status, headers = await _answer_head(reader)
-        record = replace(record, status=status, answered=headers)
-        yield record
-        if record.is_stream and record.verb == "GET":
-            return
-        kept = bytearray()
-        events = Events()
-        async for piece in _body(reader, headers):
-            kept += piece
-            if record.is_stream:
-                for data in events.feed(piece):
+        writer.write(_request(connection, record, parts.path or "/", parts.netloc, body))
+        async for part in _answer(connection, reader):
+            if isinstance(part, h11.Response):
+                answered = {name.decode("latin-1"): value.decode("latin-1") for name, value in part.headers}
+                record = replace(record, status=part.status_code, answered=answered)
+                yield record
+                if record.is_stream and record.verb == "GET":
+                    return
+            elif isinstance(part, h11.Data):
+                kept += part.data
+                for data in events.feed(bytes(part.data)) if record.is_stream else ():
                     heard(data)
         if not record.is_stream and kept.strip():
             heard(bytes(kept))
@@ -201,27 +205,20 @@ class Events:
         return data
 
 
-async def _answer_head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
-    lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    pairs = (line.partition(":") for line in lines[1:] if ":" in line)
-    return int(lines[0].split()[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
+async def _answer(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncGenerator[h11.Event]:
+    """The answer as it arrives: its head, then the pieces of its body."""
+    while not isinstance(event := connection.next_event(), h11.EndOfMessage):
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(CHUNK))
+        elif isinstance(event, h11.Event):
+            yield event
 
 
-async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> AsyncGenerator[bytes]:
-    if "chunked" in headers.get("transfer-encoding", "").lower():
-        while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
-            yield (await reader.readexactly(size + 2))[:-2]
-    elif "content-length" in headers:
-        yield await reader.readexactly(int(headers["content-length"]))
-    else:
-        while piece := await reader.read(CHUNK):
-            yield piece
-
-
-def _head(record: Web, path: str, host: str, length: int) -> bytes:
-    headers = {"host": host, **record.headers, "content-length": str(length), "connection": "close"}
-    lines = [f"{record.verb} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+def _request(connection: h11.Connection, record: Web, path: str, host: str, body: bytes) -> bytes:
+    named = {"host": host, **record.headers, "content-length": str(len(body)), "connection": "close"}
+    headers = [(name.encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in named.items()]
+    request = h11.Request(method=record.verb, target=path, headers=headers)
+    return b"".join(connection.send(event) or b"" for event in (request, h11.Data(body), h11.EndOfMessage()))
 
 
 def _header(text: str) -> str:

@@ -6,10 +6,12 @@ It binds the host, port and path of the redirect URI, and believes no answer wit
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from urllib.parse import parse_qs
 
 import anyio
 import anyio.abc
+import h11
 
 from gemini_mcp.host.urls import Url, parse
 
@@ -37,29 +39,32 @@ class _Waiting:
                 await self._answer(stream)
 
     async def _answer(self, stream: anyio.abc.SocketStream) -> None:
-        target = await _request_target(stream)
-        status, title = self._judge(target)
-        body = _PAGE.format(title).encode("utf-8")
-        head = f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
-        await stream.send(f"{head}Connection: close\r\n\r\n".encode("ascii") + body)
+        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_REQUEST)
+        request = await _request(stream, connection)
+        status, title = self._judge(request.target.decode("ascii") if request and request.method == b"GET" else "")
+        page = _PAGE.format(title).encode("utf-8")
+        headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(page)), "Connection": "close"}
+        response = h11.Response(status_code=status, reason=status.phrase, headers=list(headers.items()))
+        body = () if request and request.method == b"HEAD" else (h11.Data(page), h11.EndOfMessage())
+        await stream.send(b"".join(connection.send(event) or b"" for event in (response, *body)))
 
-    def _judge(self, target: str) -> tuple[str, str]:
+    def _judge(self, target: str) -> tuple[HTTPStatus, str]:
         path, _, query = target.partition("?")
         if path != self.redirect.path or self.arrived.is_set():
-            return "404 Not Found", "Not found"
+            return HTTPStatus.NOT_FOUND, "Not found"
         given = {name: values[-1] for name, values in parse_qs(query).items()}
         if given.get("state") != self.state:
             if "state" in given or "code" in given:
                 self._refuse("the state is not the one that was sent")
-            return "400 Bad Request", "Invalid state"
+            return HTTPStatus.BAD_REQUEST, "Invalid state"
         if "error" in given:
             self._refuse(f"the authorization server said {given['error']!r}")
-            return "200 OK", "Authentication failed"
+            return HTTPStatus.OK, "Authentication failed"
         if not given.get("code"):
-            return "400 Bad Request", "Missing code"
+            return HTTPStatus.BAD_REQUEST, "Missing code"
         self.query = given
         self.arrived.set()
-        return "200 OK", "Authentication successful"
+        return HTTPStatus.OK, "Authentication successful"
 
     def _refuse(self, reason: str) -> None:
         self.refusal = reason
@@ -101,12 +106,10 @@ async def listen(redirect_uri: str, state: str) -> AsyncGenerator[Listener]:
             tasks.cancel_scope.cancel()
 
 
-async def _request_target(stream: anyio.abc.SocketStream) -> str:
-    received = b""
-    try:
-        while b"\r\n\r\n" not in received and len(received) < LONGEST_REQUEST:
-            received += await stream.receive()
-    except anyio.EndOfStream:
-        pass
-    words = received.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-    return words[1] if len(words) == 3 and words[0] == "GET" else ""
+async def _request(stream: anyio.abc.SocketStream, connection: h11.Connection) -> h11.Request | None:
+    """The request without its body; None when it is not HTTP."""
+    with suppress(anyio.EndOfStream, h11.RemoteProtocolError):
+        while (event := connection.next_event()) is h11.NEED_DATA:
+            connection.receive_data(await stream.receive())
+        return event if isinstance(event, h11.Request) else None
+    return None

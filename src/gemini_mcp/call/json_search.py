@@ -1,6 +1,6 @@
-"""Finds the JSON that answers in a text that holds more than JSON: text in, `Found` out. Pure.
+"""Finds the JSON object that answers in a text that also holds notices: text in, `Found` out. Pure.
 
-Only the search belongs here; what the keys of the object mean is said by `outcome.py`.
+Only the search belongs here; `outcome.py` knows what the keys of the object mean.
 """
 
 import json
@@ -18,15 +18,15 @@ DECODER = json.JSONDecoder()
 
 WINDOW = 512
 GROWTH = 8
-"""An error of the decoder costs time for all that was given to it, so that it is given little until more is needed."""
+"""A decoding error costs time for the whole text given, so the decoder first gets a small window, then a larger one."""
 
 LONGEST_TOKEN = 8
-"""Characters of a word or an escape at most, with blanks after it: an error further from the end is no cut."""
+"""Characters that a cut word or escape has at most, with blanks: an error further from the end means wrong JSON."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A brace at the top level of a text, the object that begins there, or why none does."""
+    """An opening brace at the top level of a text: the object that begins there, or whether the text cuts it short."""
 
     at_line_start: bool
     value: Mapping[str, Json] | None
@@ -35,7 +35,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Found:
-    """What the search gave: the last object that answers, or what there was in its place."""
+    """What the search found: the last object that answers, and whether there were others, or one cut short."""
 
     value: Mapping[str, Json] | None
     has_other_object: bool
@@ -45,7 +45,7 @@ class Found:
 def find(text: str, answers: Callable[[Mapping[str, Json]], bool]) -> Found:
     """Find the last top-level object of `text` that answers.
 
-    A notice may hold braces: an object counts as JSON in place of an answer only when it begins a line.
+    An object that does not answer counts only at the start of a line, since a notice may hold braces.
     """
     value: Mapping[str, Json] | None = None
     has_other_object = is_truncated = False
@@ -60,14 +60,14 @@ def find(text: str, answers: Callable[[Mapping[str, Json]], bool]) -> Found:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
-    """Every object at the top level; what follows the start of one that never ends lies inside it."""
+    """Every object at the top level. After one that never ends, only a line's first brace can begin another."""
     brace, position = BRACE, 0
     while match := brace.search(text, position):
         start = match.start()
         at_line_start = start == 0 or text[start - 1] == "\n"
         try:
             value, position = _decode(text, start)
-        except RecursionError:
+        except RecursionError:  # nested too deep for the decoder
             brace, position = BRACE_AT_LINE_START, start + 1
         except ValueError as error:
             runs_out = isinstance(error, json.JSONDecodeError) and _runs_out(error)

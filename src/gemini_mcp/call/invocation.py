@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from gemini_mcp.arguments import check
+from gemini_mcp.call.arguments import check
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec
 from gemini_mcp.spec.templates import (

@@ -1,7 +1,7 @@
-"""Runs gemini: a `Command` in, an `Outcome` out, and no process left. Effect; the only starter of processes.
+"""Runs gemini: a `Command` in, an `Outcome` out, and no process left. Effect; nothing else starts processes.
 
-The child leads a process group of its own, and it is the group that is ended: the real CLI is two processes, and the
-first ignores SIGTERM.
+The child leads a process group, and the whole group is ended: Gemini CLI is two processes, and the first one ignores
+SIGTERM.
 """
 
 import asyncio
@@ -17,20 +17,20 @@ from typing import IO
 
 import anyio
 
-from gemini_mcp import group
-from gemini_mcp.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
-from gemini_mcp.pipes import Reader, Writer
+from gemini_mcp.call import process_group
+from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
+from gemini_mcp.call.pipes import Reader, Writer
 
 PAUSE = 0.01
-"""Seconds between two looks at a group that is asked to end."""
+"""Seconds between two checks of a group that was asked to end."""
 
 LEFTOVER_GRACE = 1.0
-"""Seconds that processes get which gemini left behind; the answer waits for them."""
+"""Seconds that processes which gemini left behind get to end; the answer waits for them."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A program with everything it is given."""
+    """A program, and everything it is given."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -41,14 +41,14 @@ class Command:
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds that a run may take, and that it may take to end; the grace is asked again while it passes."""
+    """Seconds that a run may take, and that it gets to end; the grace gets shorter once the server closes."""
 
     timeout: float
     grace: Callable[[], float]
 
 
 async def run(command: Command, limits: Limits) -> Outcome:
-    """Run a command to its end; when the caller is cancelled, what runs is ended before this returns."""
+    """Run a command to its end. When the caller is cancelled, the processes are ended before this returns."""
     try:
         child = _Child(command)
     except OSError as error:
@@ -68,6 +68,7 @@ def _not_started(command: Command, error: OSError) -> NotStarted:
     if error.errno == errno.E2BIG:
         return NotStarted("too-long-for-the-system")
     reason = os.strerror(error.errno) if error.errno else str(error)
+    # The program itself was found before, so ENOENT means the interpreter that its first line names.
     if error.filename == command.argv[0] and error.errno in (errno.ENOENT, errno.EACCES, errno.ENOEXEC):
         reason = "its interpreter was not found" if error.errno == errno.ENOENT else reason
         return NotStarted("not-executable", {"program": repr(command.argv[0]), "reason": reason})
@@ -75,9 +76,10 @@ def _not_started(command: Command, error: OSError) -> NotStarted:
 
 
 class _Child:
-    """A child that runs, its pipes, and the news of its end."""
+    """A running child, its pipes, and an event for its end."""
 
     def __init__(self, command: Command) -> None:
+        # Not asyncio's: it reaps the child at once, and then the child's id may belong to another process.
         self._process = subprocess.Popen(
             command.argv,
             cwd=command.cwd,
@@ -94,28 +96,29 @@ class _Child:
         self.stderr = Reader(_open(self._process.stderr), command.stderr_limit)
 
     async def end(self, grace: Callable[[], float]) -> None:
-        """End the whole group, even if the event loop ends before this returns."""
+        """End the whole group. SIGKILL is sent even when the event loop stops while this waits."""
         try:
             await self._end(grace)
         finally:
-            group.send(self._process.pid, signal.SIGKILL)
+            process_group.send(self._process.pid, signal.SIGKILL)
 
     async def _end(self, grace: Callable[[], float]) -> None:
-        """Ask the group to end; the leader is reaped after it was signalled, lest its id be another's."""
+        """Ask the group to end, then kill it. The leader is reaped after that, which keeps its id from being reused."""
         leader = self._process.pid
+        # After gemini's own end its output is complete; what its leftovers still write is no part of it.
         if self.ended.is_set():
             self._close()
-        group.send(leader, signal.SIGTERM)
+        process_group.send(leader, signal.SIGTERM)
         await _until(self.ended.is_set, grace)
         if not self.ended.is_set():
-            group.send(leader, signal.SIGKILL)
+            process_group.send(leader, signal.SIGKILL)
             await self.ended.wait()
         self._close()
         self._process.wait()
-        await _until(lambda: not group.lives(leader), lambda: min(grace(), LEFTOVER_GRACE))
+        await _until(lambda: not process_group.is_alive(leader), lambda: min(grace(), LEFTOVER_GRACE))
 
     def outcome(self) -> Outcome:
-        """How a child that has ended ended."""
+        """How the child ended."""
         code = self._process.returncode
         if code < 0:
             return Signalled(_signal_name(-code), self.stderr.text())
@@ -134,11 +137,11 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _end_of(pid: int) -> asyncio.Event:
-    """An event that is set once the process has ended; it is not reaped."""
+    """An event that is set when the process has ended. The process is not reaped."""
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     try:
         descriptor = os.pidfd_open(pid)
-    except (AttributeError, OSError):
+    except (AttributeError, OSError):  # macOS has no pidfd, and some sandboxes forbid it
         threading.Thread(target=_wait_for, args=(pid, loop, ended), daemon=True).start()
         return ended
 
@@ -158,7 +161,7 @@ def _wait_for(pid: int, loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -
 
 async def _until(condition: Callable[[], bool], grace: Callable[[], float]) -> None:
     began = monotonic()
-    while not condition() and monotonic() - began < grace():  # noqa: ASYNC110 - a process group tells nobody when it ends
+    while not condition() and monotonic() - began < grace():  # noqa: ASYNC110 - nothing tells when a process group ends
         await asyncio.sleep(PAUSE)
 
 

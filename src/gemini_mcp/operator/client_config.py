@@ -1,6 +1,6 @@
-"""Prints what a client's configuration needs: a client's name and our flags in, a snippet on stdout. Edge.
+"""Prints the configuration of a client: its name and the server's flags in, a snippet on stdout. Edge.
 
-Another client is another entry of the table.
+A new client is a new entry of the table.
 """
 
 import json
@@ -18,7 +18,7 @@ PROGRAM = "gemini-mcp-server"
 
 @dataclass(frozen=True)
 class Launch:
-    """The command line that a client shall use, and the PATH on which gemini and node are found."""
+    """The command line that starts the server, and the PATH on which gemini and node are found."""
 
     command: str
     arguments: tuple[str, ...]
@@ -43,8 +43,9 @@ class Client:
 
 
 def show(client: str, arguments: Sequence[str]) -> int:
-    """Print the snippet, and on stderr where it goes."""
-    launch = Launch(_command(), tuple(_others(arguments)), os.environ.get("PATH", os.defpath))
+    """Print the snippet on stdout, and on stderr where it goes."""
+    # Desktop applications start servers without the PATH that a shell sets.
+    launch = Launch(_command(), tuple(_server_flags(arguments)), os.environ.get("PATH", os.defpath))
     print(CLIENT_TABLE[client].place, file=sys.stderr)
     print(CLIENT_TABLE[client].write(launch))
     return 0
@@ -76,8 +77,8 @@ def _command() -> str:
     return started_as if os.path.basename(started_as) == PROGRAM else shutil.which(PROGRAM) or PROGRAM
 
 
-def _others(arguments: Sequence[str]) -> list[str]:
-    """The flags that the server itself is to get."""
+def _server_flags(arguments: Sequence[str]) -> list[str]:
+    """The flags without `--print-config`."""
     kept = list(arguments)
     for index, argument in enumerate(kept):
         if argument.startswith("--print-config"):

@@ -1,4 +1,4 @@
-"""What the operator decided, as a frozen record, and what that means for gemini and for its answers. Pure.
+"""The operator's options as a frozen record, and what they mean for gemini and for results. Pure.
 
 An option is a field here and a row in `flags.py`, which fills it.
 """
@@ -7,13 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gemini_mcp.invocation import Extras
-from gemini_mcp.outcome import View
+from gemini_mcp.call.invocation import Extras
+from gemini_mcp.call.outcome import View
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the operator decided."""
+    """What the operator has set."""
 
     command: str | None = None
     json: bool = False
@@ -42,7 +42,7 @@ class Options:
 
     @property
     def extras(self) -> Extras:
-        """What is added to every command line."""
+        """What is added to gemini's command line."""
         flags = [f"--approval-mode={self.approval_mode}"] if self.approval_mode else []
         flags += ["--sandbox"] if self.sandbox else []
         flags += [f"--include-directories={directory}" for directory in self.include_directories]
@@ -50,11 +50,11 @@ class Options:
 
     @property
     def view(self) -> View:
-        """What of an answer the client is shown."""
+        """How an answer is shown to the client."""
         return View(self.expose_session, self.max_response_chars)
 
     def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
-        """The variables of every gemini; nothing that hastens its start replaces what the operator has set."""
+        """The variables of gemini. Those for a fast start do not replace what the operator has set."""
         wanted = {} if self.no_fast_start else _fast_start(inherited)
         trust = {"GEMINI_CLI_TRUST_WORKSPACE": "true"} if self.trust_workspace else {}
         return {**wanted, **inherited, **trust}
@@ -66,7 +66,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _fast_start(environ: Mapping[str, str]) -> dict[str, str]:
-    """One process in place of two, without its heap-size argument, and compiled JavaScript that is kept."""
+    """Gemini CLI starts itself again, with a heap-size argument, unless told not to; Node can cache compiled code."""
     wanted = {"GEMINI_CLI_NO_RELAUNCH": "true"}
     home = environ.get("HOME")
     cache = environ.get("XDG_CACHE_HOME") or (os.path.join(home, ".cache") if home else None)

@@ -1,9 +1,9 @@
-"""Imports the server in less time: no arguments, the module `gemini_mcp.stdio` out. Effect: imports.
+"""Imports the stdio server in less time: nothing in, the module `gemini_mcp.transport.stdio` out. Effect: imports.
 
 The `__init__` of `mcp` and of `mcp.server` import clients, HTTP and authorization, which a server on stdio never uses.
-Empty shells stand in for these two packages; if a release of the SDK does not work with them, the import is done
-again without. The hundreds of models of the protocol are built when they are first used, and most never are. Only the
-stdio server's command goes this way.
+Two empty modules stand in for these packages; if a release of the SDK does not work with them, the import is done
+again without. The hundreds of pydantic models of the protocol are built on first use, and most are never used. Only
+the command that serves stdio imports it this way.
 """
 
 import gc
@@ -16,26 +16,27 @@ from importlib.util import module_from_spec
 from types import ModuleType
 
 PACKAGES = ("mcp", "mcp.server")
-MODULE = "gemini_mcp.stdio"
+MODULE = "gemini_mcp.transport.stdio"
 
 
 def import_stdio() -> ModuleType:
     """The module that serves stdio."""
+    # Importing creates many objects and hardly any garbage: collections would only cost time.
     gc.disable()
     try:
         with _models_built_on_use():
-            return _with_shells()
+            return _with_empty_packages()
     except (ImportError, AttributeError):
         _forget()
         return importlib.import_module(MODULE)
     finally:
-        gc.freeze()
+        gc.freeze()  # what was imported stays, so no collection need look at it
         gc.enable()
 
 
 @contextmanager
 def _models_built_on_use() -> Generator[None]:
-    """pydantic takes this setting over into every model that is defined in the meantime, and into no other."""
+    """pydantic copies this setting into every model that is defined while the body runs, and into no other."""
     config = importlib.import_module("pydantic").BaseModel.model_config
     config["defer_build"] = True
     try:
@@ -44,7 +45,7 @@ def _models_built_on_use() -> Generator[None]:
         del config["defer_build"]
 
 
-def _with_shells() -> ModuleType:
+def _with_empty_packages() -> ModuleType:
     path = None
     for name in PACKAGES:
         spec = PathFinder.find_spec(name, path)

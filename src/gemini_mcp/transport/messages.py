@@ -1,6 +1,6 @@
-"""Lines and bodies of the transports: bytes in, JSON-RPC messages out, and back. Pure.
+"""Reads and writes JSON-RPC messages: lines or bodies in, messages out, and back. Pure.
 
-Only what every message undergoes belongs here; what a method means is the server's affair.
+Only what is done to every message belongs here; what a method means is decided by the server.
 """
 
 import json
@@ -11,32 +11,32 @@ from typing import cast
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, is_object
 
 ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 AS_SENT = "gemini_mcp.as_sent"
-"""The key under which a transport that cannot hand on all that a client has sent keeps the parameters of a request."""
+"""The key of an ASGI scope that holds the parameters of a request as the client sent them; see `post_bodies.py`."""
 
 PIECE = 1 << 16
-"""Characters of a text that are turned into bytes at once."""
+"""Characters of a text that are encoded at once."""
 
 
 @dataclass(frozen=True)
 class Malformed:
-    """The answer to a line or a body that is no message."""
+    """The answer to a line or a body that is not a message."""
 
     answer: bytearray
 
 
 @dataclass
 class Lines:
-    """Cuts a stream of chunks into lines, without their ends."""
+    """Splits a stream of chunks into lines, without their line ends."""
 
     _pieces: list[bytes] = field(default_factory=list[bytes])
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that this chunk completes; blank ones do not count."""
+        """The lines that this chunk completes, without blank ones."""
         *complete, rest = chunk.split(b"\n")
         if complete:
             complete[0] = b"".join((*self._pieces, complete[0]))
@@ -50,17 +50,19 @@ class Lines:
 
 
 def read(line: bytes) -> JSONRPCMessage | Malformed:
-    """The message that a line or a body holds."""
+    """The message in a line or a body."""
     try:
+        # Given bytes, `json.loads` would accept UTF-16 and UTF-32 too.
         value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return malformed(PARSE_ERROR, "The message is no JSON.", None)
-    if not _is_object(value):
-        return malformed(INVALID_REQUEST, "The message is no JSON object; batches are not supported.", None)
+        return malformed(PARSE_ERROR, "The message is not JSON.", None)
+    if not is_object(value):
+        return malformed(INVALID_REQUEST, "The message is not a JSON object; batches are not supported.", None)
     try:
         message = jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError:
-        return malformed(INVALID_REQUEST, "The message is no JSON-RPC 2.0 request.", _usable_id(value))
+        return malformed(INVALID_REQUEST, "The message is not a JSON-RPC 2.0 request.", _usable_id(value))
+    # The SDK's models ignore unknown keys, so a request whose id has a wrong type passes as a notification.
     if "id" in value and isinstance(message, JSONRPCNotification):
         return malformed(INVALID_REQUEST, "The id of a request is a string or an integer.", None)
     return message
@@ -72,7 +74,7 @@ def write(message: JSONRPCMessage) -> bytearray:
 
 
 def malformed(code: int, message: str, id: Json) -> Malformed:
-    """The answer to what is no message."""
+    """The JSON-RPC error that answers what is not a message."""
     return Malformed(_line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}))
 
 
@@ -85,7 +87,7 @@ def _line(value: Json) -> bytearray:
 
 
 def _pieces(value: Json) -> Iterator[bytes]:
-    """The JSON of a value; a long text piece by piece, since one emoji makes every copy of it four times as large."""
+    """The JSON of a value. A long text comes in pieces: one emoji makes each copy of it take four bytes a character."""
     match value:
         case dict():
             yield b"{"
@@ -109,19 +111,16 @@ def _pieces(value: Json) -> Iterator[bytes]:
 
 
 def _json(value: Json) -> bytes:
-    """The JSON of a small value; half a character goes as an escape, since UTF-8 cannot carry it."""
+    """The JSON of a small value. Where it has lone surrogates, which UTF-8 cannot encode, it is written in escapes."""
     try:
         return ENCODER.encode(value).encode("utf-8")
     except UnicodeEncodeError:
         return json.dumps(value).encode("ascii")
 
 
-def _is_object(value: Json) -> bool:
-    return isinstance(value, dict)
-
-
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    # Python's decoder accepts NaN and Infinity.
+    raise ValueError(f"{name} is not JSON")
 
 
 def _usable_id(value: Mapping[str, Json]) -> Json:

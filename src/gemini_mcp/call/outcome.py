@@ -1,24 +1,24 @@
-"""Turns the way a run ended into the result of the call: an `Outcome` in, a `CallToolResult` as JSON out. Pure.
+"""Turns the outcome of a run into the result of the call: an `Outcome` in, a `CallToolResult` as JSON out. Pure.
 
-A new way to end is a new record here; what is said of it stands in `outcome.json`.
+A new way to end is a new record here; its sentence stands in `outcome.json`.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.answer import find
+from gemini_mcp.call.json_search import find
+from gemini_mcp.call.redaction import Secrets, mask, withhold
+from gemini_mcp.call.surrogates import encodable, without_surrogates
 from gemini_mcp.errors import CallerError
-from gemini_mcp.redaction import Secrets, mask, withhold
-from gemini_mcp.sayable import sayable, whole
 from gemini_mcp.spec.values import Json
 from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 
 MAX_SAID = 1000
-"""Characters of Gemini CLI's own message that are quoted; all of it follows as stderr."""
+"""Characters of gemini's own error message that are quoted; the end of stderr follows in any case."""
 
 LONGEST_KEY = 65536
-"""Characters of a key that may be cut in two where the search for keys begins."""
+"""Characters of the longest key that is expected; one may be cut in two where the search for keys begins."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Completed:
 
 @dataclass(frozen=True)
 class Signalled:
-    """A signal that was not ours ended gemini."""
+    """A signal ended gemini, and we did not send it."""
 
     signal: str
     stderr: str
@@ -40,7 +40,7 @@ class Signalled:
 
 @dataclass(frozen=True)
 class TimedOut:
-    """It took too long, and we ended it."""
+    """gemini took too long, and we ended it."""
 
     seconds: float
     stderr: str
@@ -48,7 +48,7 @@ class TimedOut:
 
 @dataclass(frozen=True)
 class NotStarted:
-    """It never ran; `condition` says why."""
+    """gemini never ran; `condition` says why."""
 
     condition: str
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no answer; `stderr` is None when nothing was started."""
+    """Why there is no answer. `stderr` is None when nothing was started; `said` is gemini's own error message."""
 
     condition: str
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -86,7 +86,7 @@ class View:
 
 
 def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
-    """Understand how a run ended."""
+    """Find gemini's answer in the outcome of a run, or the reason why there is none."""
     match outcome:
         case NotStarted(condition, fields):
             return Failure(condition, fields)
@@ -102,7 +102,7 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
 
 
 def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
-    """The result of a call that was answered."""
+    """The result of a call with an answer."""
     text, is_cut = _cut(answer.text, view.max_chars)
     notices = [name for name, holds in (("empty", not answer.text), ("cut", is_cut)) if holds]
     meta = {
@@ -137,7 +137,7 @@ def refusal_result(error: CallerError, spec: OutcomeSpec) -> Json:
 
 
 def newest_session(listing: Outcome, entry: str) -> str | None:
-    """The id of the last entry in a list of sessions that gemini could give, on whichever stream."""
+    """The id of the entry with the highest number in gemini's list of sessions, on whichever stream it was printed."""
     if not isinstance(listing, Completed) or listing.exit != 0:
         return None
     entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".split("\n"))
@@ -164,9 +164,9 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
     if not isinstance(text, str):
         return Failure("no-response", {}, stderr)
     return Answer(
-        whole(text),
-        whole(session) if isinstance(session, str) and session else None,
-        sayable(value.get(spec.answer["warnings"])) or None,
+        without_surrogates(text),
+        without_surrogates(session) if isinstance(session, str) and session else None,
+        encodable(value.get(spec.answer["warnings"])) or None,
     )
 
 
@@ -179,7 +179,7 @@ def _message_in(text: str, spec: OutcomeSpec) -> str | None:
 def _message_of(error: Json) -> str | None:
     match error:
         case {"message": str(message)} | str(message) if message:
-            return whole(message)
+            return without_surrogates(message)
         case _:
             return None
 
@@ -197,6 +197,7 @@ def _fits(sentence: Sentence, failure: Failure) -> bool:
 
 
 def _fill(template: str, fields: Mapping[str, str]) -> str:
+    # A function as replacement, because `re.sub` reads backslashes in a text.
     return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)
 
 
@@ -209,13 +210,14 @@ def _error(spec: OutcomeSpec, sentence: str, failure: Failure) -> Json:
 
 
 def _tail(text: str, size: int) -> str:
+    # "ignore" drops the rest of a character that the cut has split.
     return text.encode("utf-8", "replace")[-size:].decode("utf-8", "ignore")
 
 
 def _masked_end(text: str, spec: OutcomeSpec) -> str:
-    """The end of the text without keys, with more than is shown: where it begins a key may have been cut in two.
+    """The end of the text with its keys masked; longer than what is shown, since its start may cut a key in two.
 
-    To find what looks like a key in megabytes takes long.
+    Only the end is searched for keys, because to search megabytes takes long.
     """
     needed = spec.stderr_bytes + LONGEST_KEY
     size = 2 * needed

@@ -1,6 +1,6 @@
-"""The pipes of a child, served by the event loop: open pipes in, bytes in order out. Effect.
+"""Reads and writes the pipes of a child on the event loop. Effect.
 
-Nothing here waits: a reader collects what has come, a writer hands over what the pipe takes.
+Nothing here blocks: a reader collects what has arrived, a writer sends what the pipe accepts.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from typing import IO
 
 CHUNK = 1 << 18
 MAX_DRAINED_CHUNKS = 64
-"""A process that outlives the child may write for ever; what the child itself wrote fits many times."""
+"""A process that outlives the child may write for ever. A pipe holds far less than this, so the child's bytes fit."""
 
 
 class Reader:
@@ -24,18 +24,18 @@ class Reader:
         asyncio.get_running_loop().add_reader(pipe.fileno(), self._read)
 
     def text(self) -> str:
-        """What has come so far; damaged UTF-8 shows as U+FFFD."""
+        """What has arrived so far; invalid UTF-8 becomes U+FFFD."""
         return self._collected.decode("utf-8", "replace")
 
     def drain(self) -> None:
-        """Take what is still in the pipe, and close it."""
+        """Read what is still in the pipe, and close it."""
         for _ in range(MAX_DRAINED_CHUNKS):
             if not self._read():
                 break
         self.close()
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Stop reading."""
         if not self._pipe.closed:
             asyncio.get_running_loop().remove_reader(self._pipe.fileno())
             self._pipe.close()
@@ -50,13 +50,14 @@ class Reader:
         if not data:
             self.close()
         self._collected += data
+        # Cut rarely, since each cut copies all that is kept.
         if self._limit is not None and len(self._collected) > 2 * self._limit + CHUNK:
             del self._collected[: -self._limit]
         return bool(data)
 
 
 class Writer:
-    """Hands bytes to a pipe as it takes them, then closes it."""
+    """Writes bytes to a pipe as it accepts them, then closes it."""
 
     def __init__(self, pipe: IO[bytes], data: bytes) -> None:
         self._pipe = pipe
@@ -65,7 +66,7 @@ class Writer:
         asyncio.get_running_loop().add_writer(pipe.fileno(), self._write)
 
     def close(self) -> None:
-        """Hand over no more."""
+        """Stop writing."""
         if not self._pipe.closed:
             asyncio.get_running_loop().remove_writer(self._pipe.fileno())
             self._pipe.close()

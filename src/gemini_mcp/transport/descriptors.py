@@ -1,7 +1,7 @@
-"""The descriptors of the stdio transport, each served by a thread: bytes in, bytes out. Effect.
+"""Reads and writes the descriptors of the stdio transport, each in a thread of its own. Effect.
 
-A thread, since the event loop can wait neither for a file nor for a terminal that others made blocking. It is a
-daemon: nothing can wake it from a read, and nothing of it must survive.
+The event loop cannot wait for a file, nor for a terminal that another process set to blocking; a thread can. The
+threads are daemons, since nothing can wake one from a read and the server must end all the same.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ Line: TypeAlias = bytes | bytearray
 CHUNK = 1 << 20
 
 ATOMIC = 4096
-"""Bytes that a pipe which is ready takes at once, so that a write of them cannot block."""
+"""Bytes that a pipe accepts without blocking once `select` calls it ready (PIPE_BUF on Linux)."""
 
 
 class Receiver:
-    """What the client sends."""
+    """Reads what the client sends."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -31,7 +31,7 @@ class Receiver:
         threading.Thread(target=self._receive, daemon=True).start()
 
     async def chunk(self) -> bytes:
-        """The next bytes; none when there are no more."""
+        """The next bytes; empty at the end."""
         return await self._chunks.get()
 
     def _receive(self) -> None:
@@ -45,10 +45,10 @@ class Receiver:
 
 
 class Sender:
-    """What the client is sent, in order; its thread takes over what the client does not take at once."""
+    """Sends lines to the client in order; what the client does not accept at once is left to the thread."""
 
     def __init__(self, descriptor: int) -> None:
-        self.broken: Callable[[], None] = lambda: None
+        self.on_broken: Callable[[], None] = lambda: None
         self._descriptor = descriptor
         self._lines: queue.SimpleQueue[Line] = queue.SimpleQueue()
         self._unsent = 0
@@ -59,7 +59,7 @@ class Sender:
         threading.Thread(target=self._send_lines, daemon=True).start()
 
     def send(self, line: Line) -> None:
-        """Send a line now or soon; `broken` is called when nobody takes it."""
+        """Send a line now or soon; `on_broken` is called when the client has closed its end."""
         with self._lock:
             if not self._unsent and len(line) <= ATOMIC and _is_ready(self._descriptor):
                 self._write(line)
@@ -69,7 +69,7 @@ class Sender:
         self._lines.put(line)
 
     def flush(self, timeout: float) -> None:
-        """Wait until everything is sent, but not longer than `timeout` seconds."""
+        """Wait until everything is sent, but at most `timeout` seconds."""
         self._all_sent.wait(timeout)
 
     def _send_lines(self) -> None:
@@ -84,13 +84,14 @@ class Sender:
         rest = memoryview(line)
         try:
             while rest:
+                # Whoever shares the descriptor can have set it to non-blocking.
                 with suppress(BlockingIOError):
                     rest = rest[os.write(self._descriptor, rest) :]
                     continue
                 select.select((), (self._descriptor,), ())
         except OSError:
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self.broken)
+                self._loop.call_soon_threadsafe(self.on_broken)
 
 
 def _read(descriptor: int) -> bytes:

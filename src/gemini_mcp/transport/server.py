@@ -1,6 +1,6 @@
-"""Wires the calls into the SDK's low-level server: a specification and calls in, a server out. Edge.
+"""Connects the calls to the SDK's low-level server: a specification and calls in, a server out. Edge.
 
-Nothing is decided here; what the protocol asks is handed on, and what comes back is handed out.
+Nothing is decided here: requests are passed on, and results are passed back.
 """
 
 from collections.abc import Mapping
@@ -12,20 +12,20 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
 
-from gemini_mcp.calls import Calls
+from gemini_mcp.call.calls import Calls
+from gemini_mcp.call.progress import Progress
 from gemini_mcp.errors import UnknownTool
-from gemini_mcp.messages import AS_SENT
-from gemini_mcp.progress import Progress
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport.messages import AS_SENT
 
 Context = ServerRequestContext[Any, Any]
 
 COMPLETE = {"resultType": "complete"}
-"""What the stateless revision asks of every result; the SDK takes it out for the others."""
+"""What the stateless revision demands of every result; the SDK removes it for the other revisions."""
 
 LIST_FRESH_FOR = 3_600_000
-"""Milliseconds a client may keep the list of tools; it changes only when the server is started anew."""
+"""Milliseconds that a client may cache the list of tools, which changes only when the server is restarted."""
 
 
 def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
@@ -35,7 +35,7 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
         version=spec.manifest.server_version,
         cache_hints={"tools/list": CacheHint(ttl_ms=LIST_FRESH_FOR, scope="public")},
     )
-    # The SDK's only middleware reports to OpenTelemetry, which no one has asked for and every call would pay for.
+    # The SDK's only middleware opens an OpenTelemetry span for each message. Nobody collects them, and they cost time.
     server.middleware.clear()
     tools = [dict(tool.definition) for tool in spec.tools]
 
@@ -57,11 +57,11 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
 
 
 def _as_sent(context: Context, params: CallToolRequestParams) -> tuple[str, Mapping[str, Json]]:
-    """The tool and its arguments; over HTTP the SDK has lost the half characters in them."""
+    """The tool and its arguments as the client sent them; over HTTP the SDK is given none of their lone surrogates."""
     sent = context.request.scope.get(AS_SENT) if context.request is not None else None
     return (sent["name"], sent.get("arguments") or {}) if sent else (params.name, params.arguments or {})
 
 
 def _progress(context: Context) -> Progress:
-    meta = cast("Mapping[str, Json]", context.meta or {})
+    meta = cast("Mapping[str, Json]", context.meta or {})  # the SDK renames `progressToken`
     return Progress(context.session.report_progress if meta.get("progress_token") is not None else None)

@@ -1,6 +1,6 @@
 """Carries out calls: a tool's name and arguments in, a result out. Effect: runs gemini, and holds what calls share.
 
-It knows nothing of the protocol that brings the calls; it only puts pure steps and effects in order.
+It knows nothing of the protocol; it only puts the pure steps and the effects in order.
 """
 
 import logging
@@ -11,11 +11,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from time import monotonic
 
-from gemini_mcp import temporary
-from gemini_mcp.errors import CallerError, UnknownTool
-from gemini_mcp.invocation import Invocation, environment, inheritable, plan
-from gemini_mcp.options import Options
-from gemini_mcp.outcome import (
+from gemini_mcp.call import temporary
+from gemini_mcp.call.invocation import Invocation, environment, inheritable, plan
+from gemini_mcp.call.outcome import (
     Answer,
     Failure,
     NotStarted,
@@ -25,24 +23,26 @@ from gemini_mcp.outcome import (
     read,
     refusal_result,
 )
-from gemini_mcp.places import find_directory, find_program
-from gemini_mcp.process import Command, Limits, run
-from gemini_mcp.progress import Progress
-from gemini_mcp.redaction import Secrets, keys_in
+from gemini_mcp.call.paths import find_directory, find_program
+from gemini_mcp.call.process import Command, Limits, run
+from gemini_mcp.call.progress import Progress
+from gemini_mcp.call.redaction import Secrets, keys_in
+from gemini_mcp.call.session_locks import SessionLocks
+from gemini_mcp.errors import CallerError, UnknownTool
+from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
 from gemini_mcp.spec.values import Json
-from gemini_mcp.turns import Turns
 
 log = logging.getLogger(__name__)
 
 CLOSING_GRACE = 1.0
-"""Seconds for gemini to end when the server ends too."""
+"""Seconds that gemini gets to end when the server is ending too."""
 
 STDERR_KEPT = 1 << 20
-"""Bytes of stderr that are searched for causes and secrets before all but its end is dropped."""
+"""Bytes from the end of stderr that are kept, to search them for causes and secrets; only the last few are shown."""
 
 LONGEST_ESCAPE = 12
-"""Bytes that JSON spends on one character at most."""
+"""The most bytes that JSON takes for one character: two escapes such as `\\ud83e`."""
 
 
 class Calls:
@@ -54,15 +54,15 @@ class Calls:
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
         self._environ = inheritable(options.environment(environ), spec.invocation)
         self._keys = keys_in(environ, spec.outcome)
-        self._turns = Turns(options.max_concurrency)
+        self._session_locks = SessionLocks(options.max_concurrency)
         self._is_closing = False
 
     def close(self) -> None:
-        """From now on, whatever ends ends quickly."""
+        """From now on, give gemini little time to end."""
         self._is_closing = True
 
     async def call(self, name: str, arguments: Mapping[str, Json], progress: Progress) -> Json:
-        """The result of one call; `UnknownTool` is the only error that is raised."""
+        """The result of one call. It raises nothing but `UnknownTool`."""
         tool = self._tools.get(name)
         if tool is None:
             raise UnknownTool(name, tuple(self._tools))
@@ -71,7 +71,8 @@ class Calls:
         except CallerError as error:
             return refusal_result(error, self._spec.outcome)
         except Exception as error:
-            log.error("%s in a call of %s\n%s", type(error).__name__, name, _places(error))
+            # Not the message of the error: it may quote what the caller wrote.
+            log.error("%s in a call of %s\n%s", type(error).__name__, name, _traceback(error))
             return self._failed(Failure("fault", {"reason": type(error).__name__}), ())
 
     async def _carry_out(self, tool: ToolSpec, arguments: Mapping[str, Json], progress: Progress) -> Json:
@@ -79,7 +80,7 @@ class Calls:
         directory = find_directory(invocation.cwd, self._options.allow_cwd)
         if isinstance(directory, NotStarted):
             return self._failed(Failure(directory.condition, directory.fields), invocation.private)
-        async with progress.kept_up(), self._turns.turn(_session_key(invocation, directory), progress.say):
+        async with progress.repeating(), self._session_locks.hold(_session_key(invocation, directory), progress.say):
             await progress.say("gemini is running")
             began = monotonic()
             answer = await self._ask(invocation, directory)
@@ -113,7 +114,7 @@ class Calls:
         return answer
 
     async def _session_after(self, invocation: Invocation, gemini: Command) -> str | None:
-        """The session of an answer that does not name it."""
+        """The session of an answer that does not name its session."""
         if invocation.resumes_by_id:
             return invocation.resumes
         listing = self._spec.invocation.listing
@@ -128,12 +129,12 @@ class Calls:
 
 
 def _session_key(invocation: Invocation, directory: str) -> Hashable | None:
-    """Calls with the same key must not run at once; the latest session is the latest of a directory."""
+    """What calls in one session have in common. `latest` means the latest session of the working directory."""
     if invocation.resumes is None:
         return None
     return invocation.resumes if invocation.resumes_by_id else (invocation.resumes, os.path.realpath(directory))
 
 
-def _places(error: BaseException) -> str:
-    """Where an error came from, without its message, which may hold what callers wrote."""
+def _traceback(error: BaseException) -> str:
+    """Where an error was raised, without its message."""
     return "".join(traceback.format_tb(error.__traceback__))

@@ -1,13 +1,14 @@
-"""The stdio transport: lines on descriptors 0 and 1 in, the SDK's streams out. Effect.
+"""Serves stdio until the client leaves or a signal comes: a specification and options in. Effect.
 
-The SDK's own drops malformed lines, dies of half a character and does not end on a signal while stdin is open. What
-a line means is decided in `messages.py`; here lines only travel, and the transport ends.
+It replaces the SDK's own transport, which leaves malformed lines unanswered, fails to write a lone surrogate, and does
+not end on a signal while stdin is open. `messages.py` reads the lines; here they only travel, and the transport ends.
 """
 
 import asyncio
 import fcntl
 import os
 import signal
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
@@ -16,27 +17,48 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
-from gemini_mcp.ids import with_own_id, with_sealed_id
-from gemini_mcp.messages import Lines, Malformed, read, write
-from gemini_mcp.wire import Receiver, Sender
+from gemini_mcp.call import temporary
+from gemini_mcp.call.calls import Calls
+from gemini_mcp.operator.options import Options
+from gemini_mcp.spec import ServerSpec
+from gemini_mcp.transport.descriptors import Receiver, Sender
+from gemini_mcp.transport.messages import Lines, Malformed, read, write
+from gemini_mcp.transport.request_ids import with_original_id, with_sdk_id
+from gemini_mcp.transport.server import build
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""The signals that end the server."""
+
 FIRST_FREE = 3
+"""The first descriptor that is not stdin, stdout or stderr."""
 
 LAST_WORDS = 0.5
-"""Seconds for what can be answered at once when the client says no more, and for answers to be taken."""
+"""Seconds for the last answers once the client has closed stdin: to be given, and then to be read."""
+
+
+def serve(spec: ServerSpec, options: Options) -> None:
+    """Serve the client on stdin and stdout until it leaves or a signal ends the server."""
+    threading.Thread(target=temporary.sweep, args=(spec.invocation.temporary,), daemon=True).start()
+    asyncio.run(_serve(spec, options))
+
+
+async def _serve(spec: ServerSpec, options: Options) -> None:
+    calls = Calls(spec, options, os.environ)
+    server = build(spec, calls)
+    async with _streams(calls.close) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 @asynccontextmanager
-async def stdio(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, Outgoing]]:
-    """The two streams for the SDK; `closing` is called as soon as the end is known, whatever brings it."""
+async def _streams(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, Outgoing]]:
+    """The two streams for the SDK. `closing` is called as soon as the server is to end, for whatever reason."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](64)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     sender = Sender(_take(1, _stderr()))
-    # Signals are received to the last: another one, while calls end, must not end the server before them.
+    # The receiver outlives the tasks: a second signal must not end the server before its calls have ended.
     with anyio.open_signal_receiver(*SIGNALS) as signals:
         async with anyio.create_task_group() as tasks:
 
@@ -45,7 +67,7 @@ async def stdio(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, O
                 tasks.cancel_scope.cancel()
 
             receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
-            sender.broken = end
+            sender.on_broken = end
             unanswered = Unanswered()
             tasks.start_soon(_end_on_signal, signals, end)
             tasks.start_soon(_receive, receiver, to_server, sender, unanswered, closing)
@@ -56,7 +78,7 @@ async def stdio(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, O
 
 
 class Unanswered:
-    """The requests that can be answered at once and still wait for it; a call of a tool is not one of them."""
+    """The requests without an answer, except calls of tools, which may take long and are not waited for."""
 
     def __init__(self) -> None:
         self.none = asyncio.Event()
@@ -64,7 +86,7 @@ class Unanswered:
         self.none.set()
 
     def note(self, message: JSONRPCMessage) -> None:
-        """Follow a message of either side."""
+        """Note a message of either side."""
         if isinstance(message, JSONRPCRequest) and message.method != "tools/call":
             self._ids.add(message.id)
         elif isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
@@ -88,7 +110,7 @@ async def _receive(
     closing: Callable[[], None],
 ) -> None:
     lines = Lines()
-    with suppress(anyio.BrokenResourceError):
+    with suppress(anyio.BrokenResourceError):  # the SDK has stopped reading
         async with to_server:
             while chunk := await receiver.chunk():
                 for line in lines.feed(chunk):
@@ -111,19 +133,19 @@ async def _deliver(
         sender.send(message.answer)
         return
     unanswered.note(message)
-    await to_server.send(SessionMessage(with_sealed_id(message)))
+    await to_server.send(SessionMessage(with_sdk_id(message)))
 
 
 async def _send(from_server: MemoryObjectReceiveStream[SessionMessage], sender: Sender, unanswered: Unanswered) -> None:
     async with from_server:
         async for item in from_server:
-            message = with_own_id(item.message)
+            message = with_original_id(item.message)
             sender.send(write(message))
             unanswered.note(message)
 
 
 def _take(descriptor: int, elsewhere: int) -> int:
-    """A private duplicate; what is left in its place leads elsewhere, so that no print reaches the client."""
+    """A private duplicate of a descriptor, which is then led elsewhere: a stray `print` must not reach the client."""
     private = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE)
     os.dup2(elsewhere, descriptor)
     os.close(elsewhere)

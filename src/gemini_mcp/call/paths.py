@@ -1,6 +1,6 @@
-"""Finds the program and the directory of a run before it starts: names in, paths out. Effect: asks the file system.
+"""Finds the program and the working directory of a run: names in, absolute paths out. Effect: reads the file system.
 
-What keeps a run from starting is told here as `NotStarted`, never raised.
+Whatever prevents a run is returned as `NotStarted`, never raised.
 """
 
 import errno
@@ -8,11 +8,11 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 
-from gemini_mcp.outcome import NotStarted
+from gemini_mcp.call.outcome import NotStarted
 
 
 def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
-    """The absolute path of the program; a relative entry of PATH is no place to look, since `cwd` is the caller's."""
+    """The absolute path of the program. Relative entries of PATH are skipped, since a caller chooses `cwd`."""
     if os.path.dirname(program):
         path = os.path.abspath(program)
         return path if _is_program(path) else _no_program(f"at {path!r}", path)
@@ -23,13 +23,14 @@ def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
 
 
 def find_directory(cwd: str | None, roots: Iterable[str]) -> str | NotStarted:
-    """The absolute path of the working directory, below one of `roots` when there are any and the caller chose."""
+    """The absolute path of the working directory. One that the caller chose must lie below one of `roots`, if any."""
     directory = os.path.join(os.getcwd(), cwd or "")
     if cwd is None:
         return directory
     fields = {"cwd": repr(cwd)}
     allowed = [os.path.realpath(root) for root in roots]
     if allowed:
+        # Links are resolved first, so that none leads out of the roots.
         directory = os.path.realpath(directory)
         if not any(os.path.commonpath((directory, root)) == root for root in allowed):
             return NotStarted("cwd-not-allowed", fields)
@@ -38,6 +39,7 @@ def find_directory(cwd: str | None, roots: Iterable[str]) -> str | NotStarted:
 
 def _enterable(directory: str, fields: Mapping[str, str]) -> str | NotStarted:
     try:
+        # To stat `directory/.` takes the permission to enter the directory; to stat the directory itself does not.
         os.stat(os.path.join(directory, "."))
     except NotADirectoryError:
         return NotStarted("cwd-not-a-directory", fields)
@@ -57,5 +59,5 @@ def _is_program(path: str) -> bool:
 def _no_program(where: str, path: str) -> NotStarted:
     if not os.path.exists(path):
         return NotStarted("not-found", {"where": where})
-    reason = os.strerror(errno.EACCES) if os.path.isfile(path) else "it is no file"
+    reason = os.strerror(errno.EACCES) if os.path.isfile(path) else "it is not a file"
     return NotStarted("not-executable", {"program": repr(path), "reason": reason})

@@ -1,7 +1,7 @@
-"""The temporary files of one run: names and texts in, a private directory while the run lasts. Effect.
+"""Temporary files of one run: names and texts in, a private directory that is removed when the run ends. Effect.
 
-Every directory holds a lock for as long as its server lives, so that a later server can tell what was left behind
-by one that was killed, and take it away.
+Each directory holds a marker file that its server keeps locked. When the lock is free, the server was killed, and a
+later server removes the directory.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ MARKER = ".gemini-mcp-server"
 
 @contextmanager
 def files(texts: Mapping[str, str], spec: Temporary) -> Generator[str | None]:
-    """A directory that holds `texts` and that is gone afterwards; None when there is nothing to hold."""
+    """A directory with `texts` as files, removed afterwards; None when there are no texts."""
     if not texts:
         yield None
         return
@@ -36,7 +36,7 @@ def files(texts: Mapping[str, str], spec: Temporary) -> Generator[str | None]:
 
 
 def sweep(spec: Temporary) -> None:
-    """Take away what servers of this user left behind when they were killed."""
+    """Remove the directories that killed servers of this user left behind."""
     for directory in Path(tempfile.gettempdir()).glob(spec.prefix + "?" * spec.random):
         with suppress(OSError):
             if _is_ours(directory):
@@ -44,7 +44,7 @@ def sweep(spec: Temporary) -> None:
 
 
 def _create(spec: Temporary) -> tuple[Path, int]:
-    """A directory and its lock; another one when a sweep took the first between its making and its locking."""
+    """A new directory and its lock. A sweep may remove a directory that is not locked yet; then another is made."""
     while True:
         directory = Path(tempfile.gettempdir(), spec.prefix + secrets.token_hex(spec.random)[: spec.random])
         try:
@@ -56,6 +56,7 @@ def _create(spec: Temporary) -> tuple[Path, int]:
 
 
 def _lock(marker: Path, flags: int) -> int:
+    # O_NOFOLLOW: in a shared temporary directory, a stranger can plant a link under a name like ours.
     lock = os.open(marker, flags | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,6 +68,7 @@ def _lock(marker: Path, flags: int) -> int:
 
 def _write(path: Path, text: str, mode: int) -> None:
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode)
+    # With `newline=""` nothing is translated, so `\r\n` stays as it is.
     with open(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
 

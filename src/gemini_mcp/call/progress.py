@@ -1,6 +1,6 @@
-"""Tells the client that a call goes on: a message now and one every few seconds. Effect.
+"""Sends progress notifications of a call: one for each new message, and the last one again every few seconds. Effect.
 
-Only how often something is said belongs here; what is said comes from who says it.
+Only when they are sent belongs here; the caller chooses the messages.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -10,13 +10,13 @@ from time import monotonic
 import anyio
 
 INTERVAL = 8.0
-"""Seconds between two notifications; the specification asks for one every ten."""
+"""Seconds between two notifications; the specification asks for at least one every ten."""
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 class Progress:
-    """The progress of one call; its figure is the seconds that have passed, and it only grows."""
+    """The progress of one call, in seconds. MCP demands that the number grows with each notification."""
 
     def __init__(self, report: Report | None) -> None:
         self._report = report
@@ -25,15 +25,15 @@ class Progress:
         self._message = ""
 
     async def say(self, message: str) -> None:
-        """Tell what happens now."""
+        """Send a message."""
         self._message = message
         if self._report is not None:
             self._last = max(round(monotonic() - self._began, 3), self._last + 0.001)
             await self._report(self._last, None, message)
 
     @asynccontextmanager
-    async def kept_up(self) -> AsyncGenerator[None]:
-        """Repeat the last message while the body runs."""
+    async def repeating(self) -> AsyncGenerator[None]:
+        """Send the last message again and again while the body runs."""
         if self._report is None:
             yield
             return

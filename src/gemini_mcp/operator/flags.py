@@ -1,7 +1,7 @@
 """Reads the operator's options: flags and environment in, `Options` out. Pure.
 
-A new option is a new row of the table and a field of `Options`. Each has a twin in the environment, and the flag
-beats it.
+A new option is a new row of the table and a field of `Options`. Each can be set by a flag or by a variable; the flag
+wins.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.options import Options, is_loopback
+from gemini_mcp.operator.options import Options, is_loopback
 
 VARIABLE_PREFIX = "GEMINI_MCP_"
 
@@ -59,12 +59,27 @@ def _switch(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Option:
-    """One row: its name, how its text is read, and what it should be."""
+class Kind:
+    """How the text of an option is read, and what it should be."""
 
-    name: str
     read: Callable[[str], Any]
     expected: str
+
+
+TEXT = Kind(_text, "a text that is not empty")
+WORD = Kind(_value_of_a_flag, "a text that does not start with `-`")
+COUNT = Kind(_count, "a whole number of at least 1")
+SECONDS = Kind(_seconds, "a number of seconds above 0")
+PORT = Kind(_port, "a number from 0 to 65535")
+SWITCH = Kind(_switch, "true or false")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One row: the name of an option, its kind, and its help."""
+
+    name: str
+    kind: Kind
     help: str
     metavar: str | None = None
     choices: tuple[str, ...] = ()
@@ -80,77 +95,53 @@ class Option:
 
     def value(self, text: str, where: str) -> Any:
         """Read one value; `OperatorError` names where it came from."""
-        if self.choices:
-            expected = "one of " + ", ".join(self.choices)
-            if text not in self.choices:
-                raise OperatorError(f"{where} is {text!r}, but should be {expected}.")
+        if self.choices and text not in self.choices:
+            raise OperatorError(f"{where} is {text!r}, but should be one of {', '.join(self.choices)}.")
         try:
-            return self.read(text)
+            return self.kind.read(text)
         except (ValueError, KeyError):
-            raise OperatorError(f"{where} is {text!r}, but should be {self.expected}.") from None
+            raise OperatorError(f"{where} is {text!r}, but should be {self.kind.expected}.") from None
 
 
 def _choice(name: str, choices: tuple[str, ...], help: str) -> Option:
-    return Option(name, _text, "", help, metavar="|".join(choices), choices=choices)
+    return Option(name, TEXT, help, "|".join(choices), choices)
 
 
-def _flag(name: str, help: str) -> Option:
-    return Option(name, _switch, "true or false", help)
+def _repeatable(name: str, help: str, metavar: str) -> Option:
+    return Option(name, TEXT, f"{help} (repeatable)", metavar, is_repeatable=True)
 
-
-TEXT = "a text that is not empty"
-WORD = "a text that does not start with `-`"
-COUNT = "a whole number of at least 1"
-SECONDS = "a number of seconds above 0"
 
 TABLE: Mapping[str, tuple[Option, ...]] = {
     "Gemini CLI": (
-        Option("gemini", _text, TEXT, "the gemini program (default: found on PATH)", "PATH"),
-        Option("timeout", _seconds, SECONDS, "how long a call may run (default: 600)", "SECONDS"),
-        Option(
-            "kill-grace", _seconds, SECONDS, "how long gemini gets to end before it is killed (default: 2)", "SECONDS"
-        ),
-        Option("max-concurrency", _count, COUNT, "how many gemini run at once; the others wait (default: 16)", "N"),
-        Option("default-model", _value_of_a_flag, WORD, "the model for calls that name none", "MODEL"),
+        Option("gemini", TEXT, "the gemini program (default: found on PATH)", "PATH"),
+        Option("timeout", SECONDS, "how long a call may run (default: 600)", "SECONDS"),
+        Option("kill-grace", SECONDS, "how long gemini gets to end before it is killed (default: 2)", "SECONDS"),
+        Option("max-concurrency", COUNT, "how many calls run at once; the others wait (default: 16)", "N"),
+        Option("default-model", WORD, "the model for calls that name none", "MODEL"),
         _choice("approval-mode", ("default", "auto_edit", "yolo", "plan"), "which tools gemini may use without asking"),
-        _flag("sandbox", "run gemini's tools in its sandbox"),
-        Option(
-            "include-directories",
-            _text,
-            TEXT,
-            "one more directory gemini may read (repeatable)",
-            "DIR",
-            is_repeatable=True,
-        ),
-        _flag(
-            "trust-workspace", "let the settings of every working directory act, also those of a stranger's repository"
-        ),
-        _flag("no-fast-start", "do not shorten gemini's start; it also keeps gemini's own heap-size argument"),
+        Option("sandbox", SWITCH, "run gemini's tools in its sandbox"),
+        _repeatable("include-directories", "one more directory gemini may read", "DIR"),
+        Option("trust-workspace", SWITCH, "trust every working directory: its settings take effect, even a stranger's"),
+        Option("no-fast-start", SWITCH, "start gemini in its usual, slower way, with its own heap-size argument"),
     ),
     "Calls": (
-        Option(
-            "allow-cwd", _text, TEXT, "allow `cwd` only below this directory (repeatable)", "ROOT", is_repeatable=True
-        ),
-        Option("max-response-chars", _count, COUNT, "cut answers that are longer (default: never)", "N"),
-        _choice(
-            "expose-session", ("meta", "text", "structured"), "where else a result shows the session (default: meta)"
-        ),
+        _repeatable("allow-cwd", "allow `cwd` only below this directory", "ROOT"),
+        Option("max-response-chars", COUNT, "cut answers that are longer (default: never)", "N"),
+        _choice("expose-session", ("meta", "text", "structured"), "where a result shows the session (default: meta)"),
     ),
     "Specification": (
-        Option("locale", _text, TEXT, "language of the descriptions, such as ko (default: English)", "LOCALE"),
-        Option("spec", _text, TEXT, "another specification (default: the one that comes with the server)", "DIR"),
+        Option("locale", TEXT, "language of the descriptions, such as ko (default: English)", "LOCALE"),
+        Option("spec", TEXT, "directory of another specification (default: the built-in one)", "DIR"),
     ),
     "Transport": (
         _choice("transport", ("stdio", "http", "sse"), "how clients reach the server (default: stdio)"),
-        Option(
-            "host", _text, TEXT, "address to listen on (default: 127.0.0.1); any but loopback needs a token", "HOST"
-        ),
-        Option("port", _port, "a number from 0 to 65535", "port to listen on (default: 8765)", "PORT"),
-        Option("token", _text, TEXT, "bearer token that clients must send; better given as variable", "TOKEN"),
+        Option("host", TEXT, "address to listen on (default: 127.0.0.1); all but loopback need a token", "HOST"),
+        Option("port", PORT, "port to listen on (default: 8765)", "PORT"),
+        Option("token", TEXT, f"bearer token that clients must send; safer in {VARIABLE_PREFIX}TOKEN", "TOKEN"),
     ),
     "Log": (
         _choice("log-level", ("debug", "info", "warning", "error"), "what is logged on stderr (default: warning)"),
-        Option("log-file", _text, TEXT, "log into this file instead", "FILE"),
+        Option("log-file", TEXT, "log into this file instead", "FILE"),
     ),
 }
 
@@ -190,6 +181,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Append(argparse.Action):
+    # argparse's own "append" collects a list, and the options are frozen.
     def __call__(
         self, parser: object, namespace: argparse.Namespace, values: Any, option_string: object = None
     ) -> None:
@@ -201,7 +193,7 @@ def _parser(version: str) -> _Parser:
         prog="gemini-mcp-server",
         usage="%(prog)s [OPTIONS]\n       %(prog)s doctor [--json]\n       %(prog)s --print-config CLIENT [OPTIONS]",
         description="An MCP server whose tools `chat` and `chat-reply` drive the gemini command line.",
-        epilog=f"Every option has a twin in the environment: --kill-grace is {VARIABLE_PREFIX}KILL_GRACE.",
+        epilog=f"Every option can be set in the environment too: --kill-grace is {VARIABLE_PREFIX}KILL_GRACE.",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -219,8 +211,8 @@ def _parser(version: str) -> _Parser:
 
 
 def _add(add: Callable[..., Any], option: Option) -> None:
-    name, help = f"--{option.name}", option.help.replace("%", "%%")
-    if option.read is _switch:
+    name, help = f"--{option.name}", option.help.replace("%", "%%")  # argparse formats help texts with `%`
+    if option.kind is SWITCH:
         add(name, action="store_true", default=None, help=help)
         return
     action = _Append if option.is_repeatable else "store"

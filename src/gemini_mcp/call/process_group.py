@@ -1,6 +1,6 @@
-"""A process group: its id in, signals and the question whether it lives out. Effect.
+"""Signals a process group, and tells whether it is alive. Effect.
 
-A zombie does not live: the first process of a container may never reap it.
+Zombies do not count as alive: in a container, process 1 may never reap them.
 """
 
 import os
@@ -13,12 +13,13 @@ PROC = Path("/proc")
 
 def send(group: int, number: signal.Signals) -> None:
     """Send a signal to every process of the group, if there is one."""
+    # macOS refuses with EPERM when only zombies are left in the group.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
-def lives(group: int) -> bool:
-    """Whether a process of the group lives, zombies aside."""
+def is_alive(group: int) -> bool:
+    """Whether the group has a process that is not a zombie. Without /proc, as on macOS, zombies count as alive."""
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
@@ -28,6 +29,7 @@ def lives(group: int) -> bool:
 
 def _is_living_member(entry: Path, group: int) -> bool:
     with suppress(OSError):
+        # The second field is the program's name in parentheses, which may itself hold blanks and parentheses.
         state, _, member_of = (entry / "stat").read_bytes().rpartition(b")")[2].split()[:3]
         return state not in b"ZX" and int(member_of) == group
     return False

@@ -1,6 +1,6 @@
-"""Serves HTTP: a specification and options in; returns when a signal came. Edge.
+"""Serves HTTP until a signal ends the server: a specification and options in. Edge.
 
-Streamable HTTP at `/mcp`, or the older pair of an event stream at `/sse` and posts to `/messages/`.
+Streamable HTTP at `/mcp`, or the older SSE transport: an event stream at `/sse`, and posts to `/messages/`.
 """
 
 import asyncio
@@ -21,36 +21,36 @@ from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
-from gemini_mcp import temporary
-from gemini_mcp.calls import Calls
+from gemini_mcp.call import temporary
+from gemini_mcp.call.calls import Calls
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.guard import Application, Message, Receive, Send, gate, guarded
-from gemini_mcp.options import Options, is_loopback
-from gemini_mcp.posts import reading
-from gemini_mcp.server import build
+from gemini_mcp.operator.options import Options, is_loopback
 from gemini_mcp.spec import ServerSpec
-from gemini_mcp.transport import SIGNALS
+from gemini_mcp.transport.guard import Application, Message, Receive, Send, access, guarded
+from gemini_mcp.transport.post_bodies import reading
+from gemini_mcp.transport.server import build
+from gemini_mcp.transport.stdio import SIGNALS
 
 PATHS = {"http": "/mcp", "sse": "/sse"}
 POSTS = "/messages/"
 
 MAX_BODY = 32 << 20
-"""Bytes of a request: the longest prompt, each of its characters escaped, and room to spare."""
+"""Bytes that a request may have: enough for the longest prompt with most of its characters escaped."""
 
 LAST_CALLS = 1.5
-"""Seconds for the calls that still run when a signal comes; their gemini gets one of them."""
+"""Seconds that running calls get to end after a signal; their gemini gets one of them."""
 
 
 def serve(spec: ServerSpec, options: Options) -> None:
     """Serve clients over HTTP until a signal ends the server."""
     temporary.sweep(spec.invocation.temporary)
     listener = _listen(options.host, options.port)
-    host, port = listener.getsockname()[:2]
+    host, port = listener.getsockname()[:2]  # `--port 0` lets the system choose
     calls = Calls(spec, options, os.environ)
     application = _application(build(spec, calls), options.transport)
-    guard = gate(host, port, is_loopback(options.host), options.token)
+    allowed = access(host, port, is_loopback(options.host), options.token)
     config = uvicorn.Config(
-        guarded(application, guard), log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=0
+        guarded(application, allowed), log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=0
     )
     name = f"[{host}]" if ":" in host else host
     print(f"Listening on http://{name}:{port}{PATHS[options.transport]}", file=sys.stderr, flush=True)
@@ -64,13 +64,19 @@ class _Uvicorn(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Receive signals to the last: another one, while calls end, must not end the server before them."""
+        """Handle signals until the process ends.
+
+        uvicorn restores the old handlers and raises the signal again: it would end the server before its calls end.
+        """
         for number in SIGNALS:
             signal.signal(number, self.handle_exit)
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End, and wait for what uvicorn only cancels: a second cancellation would cut the ending of calls short."""
+        """End, and wait for the tasks that uvicorn only cancels.
+
+        When the event loop closes, it cancels them once more, and calls could not end their processes.
+        """
         tasks = frozenset(self.server_state.tasks)
         await super().shutdown(sockets)
         if tasks:
@@ -79,7 +85,7 @@ class _Uvicorn(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._calls.close()
         self.should_exit = True
-        # From here on connections are cut, and each would be told with a traceback.
+        # From here on connections are cut, and uvicorn would log a traceback for each.
         logging.disable(logging.ERROR)
 
 
@@ -93,6 +99,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _application(server: Server[Any], transport: str) -> Application:
     if transport == "http":
+        # With an empty host the SDK adds no check of hosts and origins; `guard.py` does that.
         application = server.streamable_http_app(
             streamable_http_path=PATHS["http"], max_request_body_size=MAX_BODY, host="", transport_security=None
         )
@@ -101,7 +108,7 @@ def _application(server: Server[Any], transport: str) -> Application:
 
 
 class _EventStream:
-    """The `/sse` endpoint, as an application of its own: the SDK wants the bare `send`."""
+    """The `/sse` endpoint. It is a class because Starlette gives a function a request, and the SDK needs `send`."""
 
     def __init__(self, server: Server[Any], posts: SseServerTransport) -> None:
         self._server = server

@@ -1,7 +1,7 @@
-"""Reads what clients post before the SDK does: an ASGI application in, one that serves as stdio does out. Pure.
+"""Wraps an ASGI application of the SDK so that the body of each POST is read as a line on stdio is. Pure.
 
-The SDK's own reading knows no half characters, tells no 7 from "7", and takes a header's word for the era of a body.
-What a message means is the server's affair; here it is only read, and refused where it is none.
+The SDK's own parser rejects lone surrogates, takes the ids 7 and "7" for one, and goes by the header for the revision.
+A message is only read here, and refused when it is not one; what it means is decided by the server.
 """
 
 import json
@@ -10,17 +10,17 @@ from typing import cast
 
 from mcp_types import HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
-from gemini_mcp.guard import Application, Message, Receive, Send
-from gemini_mcp.ids import sealed, with_sealed_id
-from gemini_mcp.messages import AS_SENT, Malformed, malformed, read, write
-from gemini_mcp.sayable import sayable
+from gemini_mcp.call.surrogates import encodable
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport.guard import Application, Message, Receive, Send
+from gemini_mcp.transport.messages import AS_SENT, Malformed, malformed, read, write
+from gemini_mcp.transport.request_ids import sdk_id, with_sdk_id
 
 VERSION = b"mcp-protocol-version"
 
 
 def reading(application: Application) -> Application:
-    """The application behind our own reading. Each body is expected to come whole."""
+    """The application behind our own reading. A body arrives in one piece, since the SDK's size limit collects it."""
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
@@ -41,7 +41,7 @@ def reading(application: Application) -> Application:
 
 
 def _understood(body: bytes, headers: Mapping[bytes, bytes]) -> JSONRPCMessage | Malformed:
-    """The message of a body; none when it names another revision than the header, which others may have gone by."""
+    """The message in a body. It must name the revision of the header, since proxies and the SDK go by the header."""
     message = read(body)
     if not isinstance(message, JSONRPCRequest):
         return message
@@ -54,16 +54,16 @@ def _understood(body: bytes, headers: Mapping[bytes, bytes]) -> JSONRPCMessage |
 
 
 def _for_sdk(message: JSONRPCMessage) -> bytes:
-    """A body that the SDK can read; it loses half characters, which are kept in the scope."""
-    given = with_sealed_id(message)
+    """A body that the SDK can parse, without lone surrogates. The parameters as sent are kept in the scope."""
+    given = with_sdk_id(message)
     if isinstance(given, JSONRPCRequest | JSONRPCNotification):
-        given = given.model_copy(update={"params": sayable(given.params)} if given.params is not None else {})
+        given = given.model_copy(update={"params": encodable(given.params)} if given.params is not None else {})
     return bytes(write(given))
 
 
 def _answering(id: Json, send: Send) -> Send:
-    """Sends the answer to a request with the client's own id, which makes it longer or shorter."""
-    theirs, own = (b'"id":' + json.dumps(each).encode("ascii") for each in (sealed(id), id))
+    """Sends the response with the client's own id. That changes its length, so the length is not declared."""
+    theirs, own = (b'"id":' + json.dumps(each).encode("ascii") for each in (sdk_id(id), id))
 
     async def answer(event: Message) -> None:
         if event["type"] == "http.response.start":
@@ -76,7 +76,7 @@ def _answering(id: Json, send: Send) -> Send:
 
 
 def _again(first: Message, receive: Receive) -> Receive:
-    """Receives what has been received already, then what comes."""
+    """Receives `first` again, then what follows."""
     kept = [first]
 
     async def receive_again() -> Message:

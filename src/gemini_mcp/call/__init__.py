@@ -1,0 +1,1 @@
+"""The steps of one call: plan (pure), run (effect), read the outcome (pure); no protocol is known here."""

@@ -195,6 +195,16 @@ def test_a_further_check_comes_from_an_entry_point(tmp_path: Path) -> None:
     assert (done.code, "The port was asked by a stranger." in done.out) == (1, True)
 
 
+def changed(folder: Path, change: Callable[[list[dict[str, object]]], object]) -> Path:
+    """A copy of the specification with other requirements."""
+    shutil.copytree(ROOT / "spec", folder)
+    file = folder / "requirements.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    change(document["requirements"])
+    file.write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("gone", "words"),
     [
@@ -203,22 +213,18 @@ def test_a_further_check_comes_from_an_entry_point(tmp_path: Path) -> None:
     ],
 )
 def test_a_check_whose_requirement_is_gone_is_silent(tmp_path: Path, gone: str, words: tuple[str, ...]) -> None:
-    theirs, report = tmp_path / "spec", tmp_path / "report.json"
-    shutil.copytree(ROOT / "spec", theirs)
-    every = json.loads((theirs / "requirements.json").read_text(encoding="utf-8"))
-    left = [entry for entry in every["requirements"] if entry["id"] != gone]
-    (theirs / "requirements.json").write_text(json.dumps({**every, "requirements": left}), encoding="utf-8")
+    report = tmp_path / "report.json"
+    theirs = changed(tmp_path / "spec", lambda every: every.remove(next(each for each in every if each["id"] == gone)))
     done = suite(tmp_path, "run", "--spec", str(theirs), "--report", f"json={report}", *words)
     assert (done.code, gone in done.out, gone in verdicts(report)) == (0, False, False)
 
 
 def test_a_requirement_without_a_check_is_told_and_ends_no_run(tmp_path: Path) -> None:
-    theirs, report = tmp_path / "spec", tmp_path / "report.json"
-    shutil.copytree(ROOT / "spec", theirs)
-    every = json.loads((theirs / "requirements.json").read_text(encoding="utf-8"))
-    ping = next(entry for entry in every["requirements"] if entry["id"] == "lifecycle:ping")
-    every["requirements"].append({**ping, "id": "lifecycle:pong"})
-    (theirs / "requirements.json").write_text(json.dumps(every), encoding="utf-8")
+    report = tmp_path / "report.json"
+    pong = {"id": "lifecycle:pong", "profile": "server", "level": "MUST", "sentence": "It MUST.", "since": "1.0.0"}
+    theirs = changed(
+        tmp_path / "spec", lambda every: every.append({**pong, "source": {"kind": "decision", "reason": "x"}})
+    )
     only = ("--only", "lifecycle:p?ng", "--report", f"json={report}")
     done = suite(tmp_path, "run", "--spec", str(theirs), *only, to=port("correct"))
     assert (done.code, "NOTE  No check decides lifecycle:pong." in done.out.splitlines()) == (0, True)

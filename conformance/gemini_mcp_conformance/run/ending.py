@@ -9,8 +9,20 @@ from typing import Literal
 from gemini_mcp.spec import Requirement, load_manifest
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.tell import mutants, report
-from gemini_mcp_conformance.tell.report import Command, Identity, Judgement, Report, Url
+from gemini_mcp_conformance.tell import mutants
+from gemini_mcp_conformance.tell.report import (
+    INCOMPLETE,
+    NO_ANSWER,
+    OUR_FAULT,
+    Command,
+    Identity,
+    Judgement,
+    Report,
+    Url,
+    exit_code,
+    first_of,
+    must_hold,
+)
 from gemini_mcp_conformance.version import suite_version
 
 FIRST_FAILURE = "The run ended at the first failure."
@@ -25,6 +37,12 @@ class Ending:
     faults: Sequence[str] = ()
 
     @property
+    def codes(self) -> tuple[int, ...]:
+        """The exit codes that apply, whatever was judged."""
+        applies = {OUR_FAULT: self.faults, NO_ANSWER: self.silence, INCOMPLETE: self.cut}
+        return tuple(code for code, why in applies.items() if why)
+
+    @property
     def reason(self) -> str | None:
         """Why nothing was found about a requirement."""
         return self.silence or self.cut
@@ -32,7 +50,7 @@ class Ending:
 
 def fatal(options: Options, selected: Sequence[Requirement]) -> Callable[[Finding], bool]:
     """Which findings fail the run."""
-    must = {each.id for each in selected if report.must_hold(each.level, options.strict)} - options.known
+    must = {each.id for each in selected if must_hold(each.level, options.strict)} - options.known
     return lambda finding: finding.outcome == "fail" and finding.requirement in must
 
 
@@ -55,19 +73,8 @@ def to_report(
         protocol=protocol,
         seed=options.seed,
         strict=options.strict,
-        exit=exit_code(judgements, ending, options.strict),
+        exit=first_of((exit_code(judgements, options.strict), *ending.codes)),
         judgements=judgements,
         mutants=mutants.score() if profile == "server" else None,
         notes=(*silence, *(f"The suite failed in {fault}" for fault in ending.faults)),
     )
-
-
-def exit_code(judgements: Sequence[Judgement], ending: Ending, strict: bool) -> int:
-    """Of all that applies, what comes first."""
-    codes = {
-        report.OUR_FAULT: bool(ending.faults),
-        report.NO_ANSWER: ending.silence is not None,
-        report.INCOMPLETE: ending.cut is not None,
-    }
-    own = [code for code, applies in codes.items() if applies]
-    return report.first_of([report.exit_code(judgements, strict), *own])

@@ -97,6 +97,18 @@ def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> N
     assert found[0] == found[1]
 
 
+def test_signals_that_the_caller_ignores_change_no_report(tmp_path: Path) -> None:
+    said: list[tuple[str, bytes]] = []
+    for ignored in ("", "HUP INT QUIT TERM"):
+        report = tmp_path / f"report{ignored}"
+        words = [*PROGRAM, "run", *PING, "--report", f"json={report}", "--", *port("tells-ignored")]
+        shell = ["sh", "-c", f'trap "" {ignored}; exec "$@"' if ignored else 'exec "$@"', "sh"]
+        done = subprocess.run([*shell, *words], env=variables(tmp_path), capture_output=True, timeout=SECONDS)
+        said.append((done.stdout.decode(), report.read_bytes()))
+    assert said[0] == said[1]
+    assert said[0][0] == "What was selected conforms. MUST 1/1, SHOULD 0/0.\n"
+
+
 def test_a_port_that_dies_fails_what_it_died_in_and_is_started_again(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     only = ("--only", "tools:schema", "--only", "prompt:verbatim:newline")

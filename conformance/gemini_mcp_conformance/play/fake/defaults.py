@@ -1,4 +1,4 @@
-"""Starts the fake again with default signals, as `defaults.py PROGRAM ARGUMENT...`. Effect.
+"""Starts the fake again with default signals, as `defaults.py ENVIRON PROGRAM ARGUMENT...`. Effect.
 
 A shell cannot reset the signals that its parent ignores. Gemini CLI can, and does when it starts.
 """
@@ -12,14 +12,15 @@ import sys
 RESET = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTERM)
 
 
-def start_again(argv: list[str]) -> None:
-    """Become the program, which gets the environment just as it came."""
+def start_again(environ: str, argv: list[str]) -> None:
+    """Become the program with the environment of that file, which is removed: a shell changes its own."""
     for number in RESET:
         signal.signal(number, signal.SIG_DFL)
-    with open("/proc/self/environ", "rb") as file:
+    with open(environ, "rb") as file:
         entries = [entry.partition(b"=") for entry in file.read().split(b"\0") if entry]
+    os.unlink(environ)
     os.execve(argv[0], argv, {name: value for name, _, value in entries})
 
 
 if __name__ == "__main__":
-    start_again(sys.argv[1:])
+    start_again(sys.argv[1], sys.argv[2:])

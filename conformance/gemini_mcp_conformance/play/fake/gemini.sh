@@ -8,7 +8,8 @@ is_deaf() {
   [ $(($1 & 20483)) != 0 ]
 }
 if [ -r "/proc/$$/stat" ] && read -r stat < "/proc/$$/stat" && is_deaf $stat; then
-  exec "$python" -I -S -X utf8 "$defaults" "$0" "$@"
+  "$cat" "/proc/$$/environ" > "$root/environ.$$"
+  exec "$python" -I -S -X utf8 "$defaults" "$root/environ.$$" "$0" "$@"
 fi
 
 # Taken numbers are contiguous, so halving finds the last one.

@@ -1,11 +1,12 @@
 """Runs `gemini-mcp-conformance` as a process of its own, for the tests.
 
-Importing it takes longer than most of what the tests do with it, so it is forked from one process that has imported
-it: as a program this reads a line of JSON for each command, and writes its exit code. What needs other modules than
-those is started anew.
+Importing it and making the conversations takes longer than most of what the tests do with it, so it is forked from one
+process that has done both: as a program this reads a line of JSON for each command, and writes its exit code. What
+needs other modules than those is started anew.
 """
 
 import atexit
+import gc
 import json
 import os
 import select
@@ -103,6 +104,9 @@ def _server() -> "subprocess.Popen[bytes]":
 
 
 def _serve() -> None:
+    load_checks()
+    gather(Options(Target()))
+    gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)
         pid = os.fork()
@@ -134,7 +138,11 @@ def _become(words: list[str], cwd: str, environment: dict[str, str], out: str, e
 
 
 if __name__ == "__main__":
+    import pytest_asyncio.plugin as plugin  # noqa: F401
+
     from gemini_mcp_conformance.command.main import main
+    from gemini_mcp_conformance.play.target import Target
+    from gemini_mcp_conformance.run.run import Options, gather, load_checks
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _serve()

@@ -1,6 +1,7 @@
 """Ports for the tests of the command: `python small_ports.py NAME`. Each is correct but for what its name says."""
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ports"))
 
-from port import Port
+from port import SIGNALS, Port
 
 Message = dict[str, Any]
 
@@ -63,6 +64,17 @@ class Chatty(Port):
         threading.Event().wait()
 
 
+class TellsIgnored(Port):
+    """Answers a ping with the signals that it was started to ignore, if there are any."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ignored = [each for each in (*SIGNALS, signal.SIGQUIT) if signal.getsignal(each) is signal.SIG_IGN]
+
+    def ping(self) -> Message:
+        return {"ignored": self.ignored} if self.ignored else {}
+
+
 class Silent(Port):
     """Says nothing at all."""
 
@@ -77,6 +89,7 @@ PORTS: Mapping[str, type[Port]] = {
     "wrong-then-silent": WrongThenSilent,
     "ends-after-list": EndsAfterList,
     "old": Old,
+    "tells-ignored": TellsIgnored,
     "silent": Silent,
     "chatty": Chatty,
 }

@@ -95,6 +95,17 @@ def test_a_hanging_call_dies_of_a_signal(fake: Fake, number: signal.Signals) -> 
     assert fake.wait_for_end(call, SECONDS).ended is None
 
 
+@pytest.mark.parametrize("name", ["HUP", "INT", "PIPE", "TERM"])
+def test_a_signal_that_its_parent_ignores_ends_it_all_the_same(fake: Fake, name: str) -> None:
+    fake.load([Play({"play": [{"signal": name}]})])
+    command = ("sh", "-c", 'trap "" "$0"; exec "$@"', name, fake.program, "a b\n", "\udcff")
+    environment = {"PATH": os.environ["PATH"], "PWD": os.getcwd(), "LC_ALL": "C", "X": "é\n="}
+    plain, ignoring = (subprocess.run(words, env=environment, timeout=SECONDS) for words in (command[4:], command))
+    assert (plain.returncode, ignoring.returncode) == (-signal.Signals[f"SIG{name}"],) * 2
+    one, other = fake.calls()
+    assert (one.argv, one.environ) == (other.argv, other.environ)
+
+
 def test_an_ignored_signal_does_not_end_it(fake: Fake) -> None:
     process, call = running(fake, {"ignore": ["TERM"]}, {"hang": True})
     os.killpg(process.pid, signal.SIGTERM)

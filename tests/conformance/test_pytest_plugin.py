@@ -5,41 +5,53 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
-from pathlib import Path
 
+import pytest
 from command import ROOT, SECONDS, port, variables
 
 PLUGIN = "gemini_mcp_conformance.pytest_plugin"
-TEST = """
+CHOSEN = "lifecycle:ping or tools:unknown and test_conforms or test_should"
+SHOULD = {"id": "a:b", "level": "SHOULD", "sentence": "It SHOULD.", "verdict": "fail", "message": "It did not."}
+TESTS = """
 import pytest
+from {plugin} import Requirement
 
-@pytest.mark.gemini_mcp(*{command})
+@pytest.mark.gemini_mcp(*{wrong})
 def test_conforms(gemini_mcp_requirement):
     gemini_mcp_requirement.check()
+
+@pytest.mark.gemini_mcp(*{wrong}, options=("--baseline", {known!r}))
+def test_known(gemini_mcp_requirement):
+    gemini_mcp_requirement.check()
+
+@pytest.mark.gemini_mcp(*{silent}, options=("--budget", "3"))
+def test_silent(gemini_mcp_requirement):
+    gemini_mcp_requirement.check()
+
+@pytest.mark.gemini_mcp(*{wrong})
+def test_careless(gemini_mcp_requirement):
+    pass
+
+def test_of_no_port(gemini_mcp_requirement):
+    gemini_mcp_requirement.check()
+
+def test_should():
+    Requirement({should!r}).check()
 """
 
 
-def session(
-    folder: Path, text: str, *words: str, plugins: Sequence[str] = (PLUGIN,)
-) -> "subprocess.CompletedProcess[str]":
-    """pytest on a module of that text, in a process of its own."""
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What a session of pytest prints whose tests use the plugin, each in another way."""
+    folder = tmp_path_factory.mktemp("session")
+    known = folder / "known.json"
+    known.write_text(json.dumps({"known": [{"id": "lifecycle:ping", "reason": "later"}]}), encoding="utf-8")
+    ports = {"wrong": port("wrong-ping"), "silent": port("silent-ping")}
+    text = TESTS.format(plugin=PLUGIN, known=str(known), should=SHOULD, **ports)
     (folder / "test_port.py").write_text(text, encoding="utf-8")
-    named = [word for plugin in plugins for word in ("-p", plugin)]
-    return subprocess.run(
-        [
-            sys.executable,
-            "-P",
-            "-m",
-            "pytest",
-            "-c",
-            os.devnull,
-            "-rA",
-            "--strict-markers",
-            *named,
-            *words,
-            "test_port.py",
-        ],
+    options = ["-c", os.devnull, "-rA", "--strict-markers", "-p", PLUGIN, "-k", CHOSEN]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", *options, "test_port.py"],
         env=variables(folder, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
         cwd=folder,
         capture_output=True,
@@ -47,52 +59,37 @@ def session(
         timeout=SECONDS,
         check=False,
     )
+    return done.stdout
 
 
-def of(name: str) -> str:
-    return TEST.format(command=port(name))
+def test_each_requirement_is_a_test_and_a_must_that_fails_fails(told: str) -> None:
+    assert "FAILED test_port.py::test_conforms[lifecycle:ping]" in told
+    assert "PASSED test_port.py::test_conforms[tools:unknown]" in told
+    assert "The port answered ping with" in told
 
 
-def test_each_requirement_is_a_test_and_a_must_that_fails_fails(tmp_path: Path) -> None:
-    done = session(tmp_path, of("wrong-ping"), "-k", "lifecycle:ping or tools:unknown")
-    assert "FAILED test_port.py::test_conforms[lifecycle:ping]" in done.stdout
-    assert "PASSED test_port.py::test_conforms[tools:unknown]" in done.stdout
-    assert "The port answered ping with" in done.stdout
+def test_what_could_not_run_fails_with_its_reason(told: str) -> None:
+    assert "FAILED test_port.py::test_silent[lifecycle:ping]" in told
+    assert "could-not-run: " in told
+    assert "The budget of 3 seconds was spent before it." in told
 
 
-def test_what_could_not_run_fails_with_its_reason(tmp_path: Path) -> None:
-    text = TEST.replace("(*{command})", "(*{command}, options=('--budget', '3'))").format(command=port("silent-ping"))
-    done = session(tmp_path, text, "-k", "lifecycle:ping")
-    assert "FAILED test_port.py::test_conforms[lifecycle:ping]" in done.stdout
-    assert "could-not-run: " in done.stdout
-    assert "The budget of 3 seconds was spent before it." in done.stdout
+def test_a_should_that_fails_warns(told: str) -> None:
+    assert "ConformanceWarning: a:b: It SHOULD.\n  It did not." in told
+    assert "PASSED test_port.py::test_should" in told
 
 
-def test_a_should_that_fails_warns(tmp_path: Path) -> None:
-    entry = {"id": "a:b", "level": "SHOULD", "sentence": "It SHOULD.", "verdict": "fail", "message": "It did not."}
-    text = f"from {PLUGIN} import Requirement\ndef test_it():\n    Requirement({entry!r}).check()\n"
-    done = session(tmp_path, text)
-    assert "ConformanceWarning: a:b: It SHOULD.\n  It did not." in done.stdout
-    assert "PASSED test_port.py::test_it" in done.stdout
+def test_a_known_failure_is_an_expected_failure(told: str) -> None:
+    assert "XFAIL test_port.py::test_known[lifecycle:ping]" in told
 
 
-def test_a_known_failure_is_an_expected_failure(tmp_path: Path) -> None:
-    known = tmp_path / "known.json"
-    known.write_text(json.dumps({"known": [{"id": "lifecycle:ping", "reason": "later"}]}), encoding="utf-8")
-    options = f"(*{{command}}, options=('--baseline', {str(known)!r}))"
-    text = TEST.replace("(*{command})", options).format(command=port("wrong-ping"))
-    assert "XFAIL test_port.py::test_conforms[lifecycle:ping]" in session(tmp_path, text, "-k", "lifecycle:ping").stdout
+def test_a_test_that_checks_nothing_does_not_pass(told: str) -> None:
+    assert "ERROR test_port.py::test_careless[lifecycle:ping]" in told
+    assert "Call gemini_mcp_requirement.check() in the test." in told
 
 
-def test_a_test_that_checks_nothing_does_not_pass(tmp_path: Path) -> None:
-    text = of("correct").replace("gemini_mcp_requirement.check()", "pass")
-    done = session(tmp_path, text, "-k", "lifecycle:ping")
-    assert (done.returncode, "Call gemini_mcp_requirement.check() in the test." in done.stdout) == (1, True)
-
-
-def test_a_test_that_names_no_port_says_how(tmp_path: Path) -> None:
-    done = session(tmp_path, "def test_it(gemini_mcp_requirement): ...\n", "-k", "lifecycle:ping")
-    assert "Mark the test with @pytest.mark.gemini_mcp(" in done.stdout
+def test_a_test_that_names_no_port_says_how(told: str) -> None:
+    assert "Mark the test with @pytest.mark.gemini_mcp(" in told
 
 
 def test_the_plugin_loads_nothing_that_only_the_suite_needs() -> None:

@@ -21,6 +21,8 @@ from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.tell.baseline import Entry, parse
 
 PING = ("--only", "lifecycle:ping")
+GENERATED = ("--only", "command:chat:no-model", "--examples", "1")
+"""Few conversations, a generated one among them."""
 FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
 FURTHER = """
 from gemini_mcp_conformance.judge.registry import check
@@ -80,7 +82,7 @@ def test_a_run_leaves_nothing_but_its_cases(tmp_path: Path) -> None:
 def test_a_run_leaves_nothing_in_the_directory_of_its_caller(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
-    words = [*PROGRAM, "run", "--only", "prompt:verbatim:*", "--examples", "1", "--", *port("correct")]
+    words = [*PROGRAM, "run", *GENERATED, "--", *port("correct")]
     subprocess.run(words, cwd=here, env=variables(tmp_path), check=True, timeout=SECONDS, capture_output=True)
     assert list(here.iterdir()) == []
 
@@ -97,11 +99,23 @@ def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> N
     assert found[0] == found[1]
 
 
+def test_signals_that_the_caller_ignores_change_no_report(tmp_path: Path) -> None:
+    said: list[tuple[str, bytes]] = []
+    for ignored in ("", "HUP INT QUIT TERM"):
+        report = tmp_path / f"report{ignored}"
+        words = [*PROGRAM, "run", *PING, "--report", f"json={report}", "--", *port("tells-ignored")]
+        shell = ["sh", "-c", f'trap "" {ignored}; exec "$@"' if ignored else 'exec "$@"', "sh"]
+        done = subprocess.run([*shell, *words], env=variables(tmp_path), capture_output=True, timeout=SECONDS)
+        said.append((done.stdout.decode(), report.read_bytes()))
+    assert said[0] == said[1]
+    assert said[0][0] == "What was selected conforms. MUST 1/1, SHOULD 0/0.\n"
+
+
 def test_a_port_that_dies_fails_what_it_died_in_and_is_started_again(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    only = ("--only", "tools:schema", "--only", "prompt:verbatim:newline")
+    only = ("--only", "tools:schema", "--only", "arguments:prompt:missing", "--examples", "1")
     done = suite(tmp_path, "run", *only, "--report", f"json={report}", to=port("ends-after-list"))
-    assert verdicts(report) == {"tools:schema": "fail", "prompt:verbatim:newline": "pass"}
+    assert verdicts(report) == {"tools:schema": "fail", "arguments:prompt:missing": "pass"}
     assert "The port exited with 0 during this conversation, and should go on." in done.out
 
 
@@ -168,8 +182,9 @@ def test_an_adapter_that_never_answers_ends_with_4(tmp_path: Path, adapter: tupl
 
 
 def test_a_matrix_shows_every_port_and_ends_as_the_worst_one(tmp_path: Path) -> None:
-    command = {name: json.dumps(port(name)) for name in ("correct", "silent-ping")}
-    listed = [f'[[port]]\nname = "{name}"\ncommand = {words}\nbudget = 8\n' for name, words in command.items()]
+    budgets = {"correct": 60, "silent-ping": 3}
+    listed = [f'[[port]]\nname = "{name}"\ncommand = {json.dumps(port(name))}\nbudget = {budget}\n'
+              for name, budget in budgets.items()]  # fmt: skip
     (tmp_path / "PORTS.toml").write_text("\n".join(listed), encoding="utf-8")
     page = tmp_path / "matrix.html"
     to = ("--report", "markdown=-", "--report", f"html={page}")
@@ -271,8 +286,7 @@ def test_a_terminal_shows_progress_and_colours_unless_they_are_unwanted(
 
 
 def test_progress_ends_with_the_number_of_all(tmp_path: Path) -> None:
-    only = ("--only", "prompt:verbatim:*", "--examples", "1")
-    told = suite(tmp_path, "run", *only, to=port("correct")).err.splitlines()
+    told = suite(tmp_path, "run", *GENERATED, to=port("correct")).err.splitlines()
     numbers = [tuple(map(int, line.split()[0].split("/"))) for line in told]
     assert any(line.endswith("  generated") for line in told)
     assert all(number <= count for number, count in numbers)

@@ -31,12 +31,23 @@ example:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
+    _pass_on_default_signals()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # A running loop has a handler of its own for SIGINT, which ends it in order; SIGTERM is to have the same.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     # What hypothesis keeps for its next run it would keep in the caller's directory; here it can keep nothing.
     set_hypothesis_home_dir(os.devnull)
     sys.exit(start(sys.argv[1:]))
+
+
+def _pass_on_default_signals() -> None:
+    """Handle what the caller ignores, as `nohup` ignores SIGHUP, by doing nothing.
+
+    A port inherits what is ignored, and would be judged by how it takes that; of what is handled it gets the default.
+    """
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: None)
 
 
 def start(words: Sequence[str]) -> int:

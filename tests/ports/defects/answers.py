@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from answering import Answer
-from defects.record import breaks
+from defects.record import breaks, variant
 from planning import Plan
 from port import Port
 from running import Call
@@ -56,6 +56,11 @@ class Retold(Port):
         return answer.text
 
 
+def retells(name: str, sentence: str, *kills: str, by: Callable[[Answer], str]) -> None:
+    """Register a port that makes such a text of an answer."""
+    variant(Retold, name, sentence, kills, retold=staticmethod(by))
+
+
 @breaks("result:text")
 class WholeStdout(Port):
     """Returns all of stdout."""
@@ -64,60 +69,44 @@ class WholeStdout(Port):
         return dataclasses.replace(super().read_stdout(stdout, stderr), text=stdout)
 
 
-@breaks("result:text")
-class SessionAppended(Retold):
-    """Adds the session to the text of an answer."""
-
-    def retold(self, answer: Answer) -> str:
-        return f"{answer.text}\n\n[sessionId: {answer.session}]"
-
-
-@breaks("result:text", "result:large-stdout")
-class LongAnswersCut(Retold):
-    """Cuts an answer after 25,000 characters."""
-
-    def retold(self, answer: Answer) -> str:
-        return answer.text if len(answer.text) <= 25_000 else f"{answer.text[:25_000]}\n[cut]"
-
-
-@breaks("result:text:unicode")
-class AnswerEscaped(Retold):
-    """Escapes what is not ASCII."""
-
-    def retold(self, answer: Answer) -> str:
-        return answer.text.encode("ascii", "backslashreplace").decode()
-
-
-@breaks("result:text:unicode")
-class EmojiOfAnswerLost(Retold):
-    """Replaces characters beyond the basic plane."""
-
-    def retold(self, answer: Answer) -> str:
-        return "".join(letter if letter <= "\uffff" else "\ufffd" for letter in answer.text)
-
-
-@breaks("result:text:newline")
-class NewlinesTranslated(Retold):
-    """Makes one kind of line end of all."""
-
-    def retold(self, answer: Answer) -> str:
-        return answer.text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-@breaks("result:text:blanks")
-class AnswerStripped(Retold):
-    """Strips the answer."""
-
-    def retold(self, answer: Answer) -> str:
-        return answer.text.strip()
-
-
-@breaks("result:text:blanks")
-class LastNewlineOfAnswerLost(Retold):
-    """Takes one newline off the end of an answer."""
-
-    def retold(self, answer: Answer) -> str:
-        return answer.text.removesuffix("\n")
+retells(
+    "session-appended",
+    "Adds the session to the text of an answer.",
+    "result:text",
+    by=lambda answer: f"{answer.text}\n\n[sessionId: {answer.session}]",
+)
+retells(
+    "long-answers-cut",
+    "Cuts an answer after 25,000 characters.",
+    "result:text",
+    "result:large-stdout",
+    by=lambda answer: answer.text if len(answer.text) <= 25_000 else f"{answer.text[:25_000]}\n[cut]",
+)
+retells(
+    "answer-escaped",
+    "Escapes what is not ASCII.",
+    "result:text:unicode",
+    by=lambda answer: answer.text.encode("ascii", "backslashreplace").decode(),
+)
+retells(
+    "emoji-of-answer-lost",
+    "Replaces characters beyond the basic plane.",
+    "result:text:unicode",
+    by=lambda answer: "".join(letter if letter <= "\uffff" else "\ufffd" for letter in answer.text),
+)
+retells(
+    "newlines-translated",
+    "Makes one kind of line end of all.",
+    "result:text:newline",
+    by=lambda answer: answer.text.replace("\r\n", "\n").replace("\r", "\n"),
+)
+retells("answer-stripped", "Strips the answer.", "result:text:blanks", by=lambda answer: answer.text.strip())
+retells(
+    "last-newline-of-answer-lost",
+    "Takes one newline off the end of an answer.",
+    "result:text:blanks",
+    by=lambda answer: answer.text.removesuffix("\n"),
+)
 
 
 @breaks("result:text:json")

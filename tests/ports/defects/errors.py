@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 from answering import PREFIX, Answer, Failure, Outcome
-from defects.record import breaks
+from defects.record import breaks, variant
 from port import Port
 from running import Call
 from speaking import Message
@@ -22,6 +23,11 @@ class Worded(Port):
 
     def worded(self, text: str, failure: Failure) -> str:
         return text
+
+
+def words(name: str, sentence: str, *kills: str, by: Callable[[str, Failure], str]) -> None:
+    """Register a port that words every error of a run so."""
+    variant(Worded, name, sentence, kills, worded=staticmethod(by))
 
 
 @breaks("error:stderr")
@@ -67,28 +73,24 @@ class ErrorContentIsText(Port):
         return result if failure.stderr is None else {**result, "content": result["content"][0]["text"]}
 
 
-@breaks("error:prefix")
-class OtherPrefix(Worded):
-    """Begins an error with another word."""
-
-    def worded(self, text: str, failure: Failure) -> str:
-        return text.replace(PREFIX, "Gemini CLI error: ", 1)
-
-
-@breaks("error:prefix")
-class PrefixInCapitals(Worded):
-    """Begins the error for death by a signal, and only that, in capitals."""
-
-    def worded(self, text: str, failure: Failure) -> str:
-        return text.replace(PREFIX, PREFIX.upper(), 1) if "signal" in failure.sentence else text
-
-
-@breaks("error:stderr")
-class StderrDropped(Worded):
-    """Drops stderr when its own sentence says enough."""
-
-    def worded(self, text: str, failure: Failure) -> str:
-        return text.split("\nStderr: ")[0]
+words(
+    "other-prefix",
+    "Begins an error with another word.",
+    "error:prefix",
+    by=lambda text, failure: text.replace(PREFIX, "Gemini CLI error: ", 1),
+)
+words(
+    "prefix-in-capitals",
+    "Begins the error for death by a signal, and only that, in capitals.",
+    "error:prefix",
+    by=lambda text, failure: text.replace(PREFIX, PREFIX.upper(), 1) if "signal" in failure.sentence else text,
+)
+words(
+    "stderr-dropped",
+    "Drops stderr when its own sentence says enough.",
+    "error:stderr",
+    by=lambda text, failure: text.split("\nStderr: ")[0],
+)
 
 
 @breaks("error:stderr")
@@ -100,20 +102,18 @@ class FirstLineOfStderr(Worded):
         return f"{head}\nStderr: {stderr.partition(chr(10))[0]}"
 
 
-@breaks("error:stderr")
-class StderrInOneLine(Worded):
-    """Puts stderr behind the sentence without a line of its own."""
-
-    def worded(self, text: str, failure: Failure) -> str:
-        return text.replace("\nStderr: ", " Stderr: ", 1)
-
-
-@breaks("error:stderr:empty")
-class StderrOnlyWhenPresent(Worded):
-    """Leaves the line for stderr out when there is none."""
-
-    def worded(self, text: str, failure: Failure) -> str:
-        return text.removesuffix("\nStderr: ")
+words(
+    "stderr-in-one-line",
+    "Puts stderr behind the sentence without a line of its own.",
+    "error:stderr",
+    by=lambda text, failure: text.replace("\nStderr: ", " Stderr: ", 1),
+)
+words(
+    "stderr-only-when-present",
+    "Leaves the line for stderr out when there is none.",
+    "error:stderr:empty",
+    by=lambda text, failure: text.removesuffix("\nStderr: "),
+)
 
 
 @breaks("error:stderr:tail")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from defects.record import breaks
+from defects.record import breaks, variant
 from port import Port
 from running import Call
 from speaking import JSON, Message
@@ -22,20 +22,23 @@ class Told(Port):
         return {}
 
 
-@breaks("progress:token")
-class TokenAsText(Told):
-    """Sends the token as a string."""
-
-    def told(self, call: Call) -> Message:
-        return {"progressToken": str(call.token)}
+def tells(name: str, sentence: str, *kills: str, by: Callable[[Call], Message]) -> None:
+    """Register a port whose progress says this of a call."""
+    variant(Told, name, sentence, kills, told=staticmethod(by))
 
 
-@breaks("progress:token")
-class TokenIsId(Told):
-    """Sends the id of the request where the token should be."""
-
-    def told(self, call: Call) -> Message:
-        return {"progressToken": call.id}
+tells(
+    "token-as-text",
+    "Sends the token as a string.",
+    "progress:token",
+    by=lambda call: {"progressToken": str(call.token)},
+)
+tells(
+    "token-is-id",
+    "Sends the id of the request where the token should be.",
+    "progress:token",
+    by=lambda call: {"progressToken": call.id},
+)
 
 
 @breaks("progress:token")
@@ -54,20 +57,13 @@ class LatestTokenForAll(Port):
         super().report_progress(call)
 
 
-@breaks("progress:increase")
-class ProgressStandsStill(Told):
-    """Tells the same progress each time."""
-
-    def told(self, call: Call) -> Message:
-        return {"progress": 50, "total": 100}
-
-
-@breaks("progress:increase")
-class ProgressFalls(Told):
-    """Counts down."""
-
-    def told(self, call: Call) -> Message:
-        return {"progress": 100 - call.progress}
+tells(
+    "progress-stands-still",
+    "Tells the same progress each time.",
+    "progress:increase",
+    by=lambda call: {"progress": 50, "total": 100},
+)
+tells("progress-falls", "Counts down.", "progress:increase", by=lambda call: {"progress": 100 - call.progress})
 
 
 @breaks("progress:end")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO
 
-from defects.record import breaks
+from defects.record import breaks, variant
 from planning import Refusal
 from port import Port
 
@@ -23,20 +23,32 @@ class Altered(Port):
         return prompt
 
 
-@breaks("prompt:verbatim:newline")
-class NewlinesFlattened(Altered):
-    """Makes one line of the prompt."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt.replace("\n", " ")
+def alters(name: str, sentence: str, *kills: str, by: Callable[[str], str]) -> None:
+    """Register a port that alters every prompt so."""
+    variant(Altered, name, sentence, kills, altered=staticmethod(by))
 
 
-@breaks("prompt:verbatim:newline")
-class CarriageReturnsDropped(Altered):
-    """Drops the carriage returns of a prompt."""
+def trusts(name: str, sentence: str, *kills: str, by: Callable[[str], bool]) -> None:
+    """Register a port that passes a risky prompt as it is, unless `by` holds of it."""
 
-    def altered(self, prompt: str) -> str:
-        return prompt.replace("\r\n", "\n")
+    def is_risky(port: Port, prompt: str) -> bool:
+        return by(prompt) and Port.is_risky(port, prompt)
+
+    variant(Port, name, sentence, kills, is_risky=is_risky)
+
+
+alters(
+    "newlines-flattened",
+    "Makes one line of the prompt.",
+    "prompt:verbatim:newline",
+    by=lambda text: text.replace("\n", " "),
+)
+alters(
+    "carriage-returns-dropped",
+    "Drops the carriage returns of a prompt.",
+    "prompt:verbatim:newline",
+    by=lambda text: text.replace("\r\n", "\n"),
+)
 
 
 @breaks("prompt:verbatim:newline")
@@ -49,28 +61,19 @@ class NewlinesSpeltOut(Altered):
         return super().argv(tool, texts, form)
 
 
-@breaks("prompt:verbatim:unicode")
-class PromptComposed(Altered):
-    """Composes combining marks."""
-
-    def altered(self, prompt: str) -> str:
-        return unicodedata.normalize("NFC", prompt)
-
-
-@breaks("prompt:verbatim:unicode")
-class EmojiLost(Altered):
-    """Replaces characters beyond the basic plane by question marks."""
-
-    def altered(self, prompt: str) -> str:
-        return "".join(letter if letter <= "\uffff" else "?" for letter in prompt)
-
-
-@breaks("prompt:verbatim:blanks")
-class PromptStripped(Altered):
-    """Strips the prompt."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt.strip() or prompt
+alters(
+    "prompt-composed",
+    "Composes combining marks.",
+    "prompt:verbatim:unicode",
+    by=lambda text: unicodedata.normalize("NFC", text),
+)
+alters(
+    "emoji-lost",
+    "Replaces characters beyond the basic plane by question marks.",
+    "prompt:verbatim:unicode",
+    by=lambda text: "".join(letter if letter <= "\uffff" else "?" for letter in text),
+)
+alters("prompt-stripped", "Strips the prompt.", "prompt:verbatim:blanks", by=lambda text: text.strip() or text)
 
 
 @breaks("prompt:verbatim:blanks", "prompt:verbatim:newline")
@@ -83,36 +86,31 @@ class LastBlankLost(Altered):
         return super().argv(tool, texts, form)
 
 
-@breaks("prompt:verbatim:quotes")
-class QuotesEscaped(Altered):
-    """Escapes double quotes as if a shell would read them."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt.replace('"', '\\"')
-
-
-@breaks("prompt:verbatim:quotes")
-class BackslashesHalved(Altered):
-    """Reads a double backslash as one."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt.replace("\\\\", "\\")
-
-
-@breaks("injection:option:prompt", "prompt:verbatim:dash")
-class DashPromptPositional(Port):
-    """Passes a prompt that starts with a dash as it is."""
-
-    def is_risky(self, prompt: str) -> bool:
-        return not prompt.startswith("-") and super().is_risky(prompt)
-
-
-@breaks("prompt:verbatim:dash")
-class DashPromptBehindBlank(Altered):
-    """Puts a blank before a prompt that starts with a dash."""
-
-    def altered(self, prompt: str) -> str:
-        return f" {prompt}" if prompt.startswith("-") else prompt
+alters(
+    "quotes-escaped",
+    "Escapes double quotes as if a shell would read them.",
+    "prompt:verbatim:quotes",
+    by=lambda text: text.replace('"', '\\"'),
+)
+alters(
+    "backslashes-halved",
+    "Reads a double backslash as one.",
+    "prompt:verbatim:quotes",
+    by=lambda text: text.replace("\\\\", "\\"),
+)
+trusts(
+    "dash-prompt-positional",
+    "Passes a prompt that starts with a dash as it is.",
+    "injection:option:prompt",
+    "prompt:verbatim:dash",
+    by=lambda text: not text.startswith("-"),
+)
+alters(
+    "dash-prompt-behind-blank",
+    "Puts a blank before a prompt that starts with a dash.",
+    "prompt:verbatim:dash",
+    by=lambda text: f" {text}" if text.startswith("-") else text,
+)
 
 
 @breaks("prompt:verbatim:dash")
@@ -123,76 +121,60 @@ class DashPromptBehindDoubleDash(Port):
         return (("--", prompt), None) if prompt.startswith("-") else super().prompt_form(prompt)
 
 
-@breaks("prompt:verbatim:command-word")
-class CommandWordPositional(Port):
-    """Passes a prompt that is a command word as it is."""
-
-    def is_risky(self, prompt: str) -> bool:
-        return not prompt.isalpha() and super().is_risky(prompt)
-
-
-@breaks("prompt:verbatim:number")
-class NumberPositional(Port):
-    """Passes a prompt that looks like a number as it is."""
-
-    def is_risky(self, prompt: str) -> bool:
-        return (prompt.startswith("-") or prompt.isalpha()) and super().is_risky(prompt)
-
-
-@breaks("prompt:verbatim:number")
-class HexadecimalPositional(Port):
-    """Knows decimal numbers only."""
-
-    def is_risky(self, prompt: str) -> bool:
-        return not prompt.lower().startswith("0x") and super().is_risky(prompt)
-
-
-@breaks("prompt:verbatim:number")
-class LastPointOverlooked(Port):
-    """Takes a number that ends in a point for a word."""
-
-    def is_risky(self, prompt: str) -> bool:
-        return not prompt.endswith(".") and super().is_risky(prompt)
-
-
-@breaks("prompt:verbatim:command-word")
-class OlderCommandsOnly(Port):
-    """Does not know the other names of a command."""
-
-    def is_risky(self, prompt: str) -> bool:
-        return prompt not in ("extension", "skills", "hook") and super().is_risky(prompt)
-
-
-@breaks("prompt:verbatim:quotes")
-class QuotesTakenOff(Altered):
-    """Takes the quotes off a prompt that stands in them."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt[1:-1] if len(prompt) > 1 and prompt[0] == prompt[-1] == '"' else prompt
-
-
-@breaks("prompt:verbatim:at-sign")
-class AtSignsEscaped(Altered):
-    """Puts a backslash before each @."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt.replace("@", "\\@")
-
-
-@breaks("prompt:verbatim:slash")
-class SlashBehindBlank(Altered):
-    """Puts a blank before a prompt that starts with a slash."""
-
-    def altered(self, prompt: str) -> str:
-        return f" {prompt}" if prompt.startswith("/") else prompt
-
-
-@breaks("prompt:verbatim:128000")
-class PromptCutAt100000(Altered):
-    """Cuts prompts after 100,000 characters."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt[:100_000]
+trusts(
+    "command-word-positional",
+    "Passes a prompt that is a command word as it is.",
+    "prompt:verbatim:command-word",
+    by=lambda text: not text.isalpha(),
+)
+trusts(
+    "number-positional",
+    "Passes a prompt that looks like a number as it is.",
+    "prompt:verbatim:number",
+    by=lambda text: text.startswith("-") or text.isalpha(),
+)
+trusts(
+    "hexadecimal-positional",
+    "Knows decimal numbers only.",
+    "prompt:verbatim:number",
+    by=lambda text: not text.lower().startswith("0x"),
+)
+trusts(
+    "last-point-overlooked",
+    "Takes a number that ends in a point for a word.",
+    "prompt:verbatim:number",
+    by=lambda text: not text.endswith("."),
+)
+trusts(
+    "older-commands-only",
+    "Does not know the other names of a command.",
+    "prompt:verbatim:command-word",
+    by=lambda text: text not in ("extension", "skills", "hook"),
+)
+alters(
+    "quotes-taken-off",
+    "Takes the quotes off a prompt that stands in them.",
+    "prompt:verbatim:quotes",
+    by=lambda text: text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text,
+)
+alters(
+    "at-signs-escaped",
+    "Puts a backslash before each @.",
+    "prompt:verbatim:at-sign",
+    by=lambda text: text.replace("@", "\\@"),
+)
+alters(
+    "slash-behind-blank",
+    "Puts a blank before a prompt that starts with a slash.",
+    "prompt:verbatim:slash",
+    by=lambda text: f" {text}" if text.startswith("/") else text,
+)
+alters(
+    "prompt-cut-at100000",
+    "Cuts prompts after 100,000 characters.",
+    "prompt:verbatim:128000",
+    by=lambda text: text[:100_000],
+)
 
 
 @breaks("prompt:long")
@@ -213,12 +195,13 @@ class LengthInCharacters(Port):
         return ((f"--prompt={prompt}",), None) if stdin and len(prompt) <= 128_000 else (form, stdin)
 
 
-@breaks("prompt:long:whole", "prompt:long")
-class LongPromptCut(Altered):
-    """Cuts a prompt to what one argument can hold."""
-
-    def altered(self, prompt: str) -> str:
-        return prompt.encode()[:128_000].decode("utf-8", "ignore")
+alters(
+    "long-prompt-cut",
+    "Cuts a prompt to what one argument can hold.",
+    "prompt:long:whole",
+    "prompt:long",
+    by=lambda text: text.encode()[:128_000].decode("utf-8", "ignore"),
+)
 
 
 @breaks("prompt:long:whole", "prompt:long")

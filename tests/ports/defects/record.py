@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from port import Port
 
@@ -32,3 +33,8 @@ def breaks(*requirements: str) -> Callable[[type[Port]], type[Port]]:
         return port
 
     return register
+
+
+def variant(base: type[Port], name: str, sentence: str, kills: tuple[str, ...], **steps: Callable[..., Any]) -> None:
+    """Register a port that differs from `base` in steps alone; a step is a method, or static."""
+    breaks(*kills)(type(name, (base,), {"__doc__": sentence, **steps}))

@@ -7,10 +7,10 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from answering import Outcome
-from defects.record import breaks
+from defects.record import breaks, variant
 from port import Port
 from running import Call, Environment
 
@@ -177,12 +177,17 @@ class Keeping(Port):
         return False
 
 
-@breaks("system:removed:success")
-class KeptAfterSuccess(Keeping):
-    """Keeps the system prompt after a success."""
+def keeps(name: str, sentence: str, *kills: str, by: Callable[[Keeping, Call, Outcome | None], bool]) -> None:
+    """Register a port that keeps the file in such cases."""
+    variant(Keeping, name, sentence, kills, keeps=by)
 
-    def keeps(self, call: Call, outcome: Outcome | None) -> bool:
-        return outcome is not None and outcome.exit == 0
+
+keeps(
+    "kept-after-success",
+    "Keeps the system prompt after a success.",
+    "system:removed:success",
+    by=lambda port, call, outcome: outcome is not None and outcome.exit == 0,
+)
 
 
 @breaks("system:removed:success")
@@ -193,41 +198,33 @@ class DirectoryKept(Port):
         os.unlink(path)
 
 
-@breaks("system:removed:failure")
-class KeptAfterFailure(Keeping):
-    """Keeps the system prompt after a failure."""
-
-    def keeps(self, call: Call, outcome: Outcome | None) -> bool:
-        return outcome is not None and outcome.exit != 0
-
-
-@breaks("system:removed:failure")
-class KeptWhenNotStarted(Keeping):
-    """Keeps the system prompt when gemini could not be started."""
-
-    def keeps(self, call: Call, outcome: Outcome | None) -> bool:
-        return outcome is None and not call.is_cancelled
-
-
-@breaks("system:removed:cancel")
-class KeptAfterCancel(Keeping):
-    """Keeps the system prompt of a call that was cancelled."""
-
-    def keeps(self, call: Call, outcome: Outcome | None) -> bool:
-        return call.is_cancelled and not self.is_ending
-
-
-@breaks("system:removed:stdin-end")
-class KeptAfterEndOfInput(Keeping):
-    """Keeps the system prompt when the end of input stops a call."""
-
-    def keeps(self, call: Call, outcome: Outcome | None) -> bool:
-        return self.is_ending and not self.ended_by_signal
-
-
-@breaks("system:removed:sigterm")
-class KeptAfterSignal(Keeping):
-    """Keeps the system prompt when a signal stops a call."""
-
-    def keeps(self, call: Call, outcome: Outcome | None) -> bool:
-        return self.is_ending and self.ended_by_signal
+keeps(
+    "kept-after-failure",
+    "Keeps the system prompt after a failure.",
+    "system:removed:failure",
+    by=lambda port, call, outcome: outcome is not None and outcome.exit != 0,
+)
+keeps(
+    "kept-when-not-started",
+    "Keeps the system prompt when gemini could not be started.",
+    "system:removed:failure",
+    by=lambda port, call, outcome: outcome is None and not call.is_cancelled,
+)
+keeps(
+    "kept-after-cancel",
+    "Keeps the system prompt of a call that was cancelled.",
+    "system:removed:cancel",
+    by=lambda port, call, outcome: call.is_cancelled and not port.is_ending,
+)
+keeps(
+    "kept-after-end-of-input",
+    "Keeps the system prompt when the end of input stops a call.",
+    "system:removed:stdin-end",
+    by=lambda port, call, outcome: port.is_ending and not port.ended_by_signal,
+)
+keeps(
+    "kept-after-signal",
+    "Keeps the system prompt when a signal stops a call.",
+    "system:removed:sigterm",
+    by=lambda port, call, outcome: port.is_ending and port.ended_by_signal,
+)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from defects.record import breaks
+from defects.record import breaks, variant
 from planning import TEXT
 from port import Port
 from running import Call
@@ -19,17 +19,14 @@ def without(properties: Message, lost: str) -> Message:
     return {name: schema for name, schema in properties.items() if name != lost}
 
 
-class Listed(Port):
-    """A port whose list of properties is changed for one tool."""
+def lists(name: str, sentence: str, *kills: str, by: Callable[[Message], Message], tool: str = "chat") -> None:
+    """Register a port that makes such properties of the right ones of one tool."""
 
-    tool_changed = "chat"
+    def properties(port: Port, listed: str) -> Message:
+        right = Port.properties(port, listed)
+        return by(right) if listed == tool else right
 
-    def properties(self, name: str) -> Message:
-        properties = super().properties(name)
-        return self.changed(properties) if name == self.tool_changed else properties
-
-    def changed(self, properties: Message) -> Message:
-        return properties
+    variant(Port, name, sentence, kills, properties=properties)
 
 
 @breaks("tools:chat")
@@ -56,36 +53,30 @@ class ReplyUnlisted(Port):
         return super().tools()[:1]
 
 
-@breaks("tools:chat:prompt")
-class ChatPromptMayBeArray(Listed):
-    """Declares that the prompt of `chat` may be an array."""
-
-    def changed(self, properties: Message) -> Message:
-        return {**properties, "prompt": {"type": ["string", "array"]}}
-
-
-@breaks("tools:chat:model")
-class ChatModelUntyped(Listed):
-    """Declares `model` without a type."""
-
-    def changed(self, properties: Message) -> Message:
-        return {**properties, "model": {"description": "The model."}}
-
-
-@breaks("tools:chat:system-prompt")
-class ChatSystemPromptSnakeCase(Listed):
-    """Declares `system_prompt` in place of `systemPrompt`."""
-
-    def changed(self, properties: Message) -> Message:
-        return renamed(properties, "systemPrompt", "system_prompt")
-
-
-@breaks("tools:chat:cwd")
-class ChatCwdUndeclared(Listed):
-    """Does not declare `cwd` for `chat`."""
-
-    def changed(self, properties: Message) -> Message:
-        return without(properties, "cwd")
+lists(
+    "chat-prompt-may-be-array",
+    "Declares that the prompt of `chat` may be an array.",
+    "tools:chat:prompt",
+    by=lambda right: {**right, "prompt": {"type": ["string", "array"]}},
+)
+lists(
+    "chat-model-untyped",
+    "Declares `model` without a type.",
+    "tools:chat:model",
+    by=lambda right: {**right, "model": {"description": "The model."}},
+)
+lists(
+    "chat-system-prompt-snake-case",
+    "Declares `system_prompt` in place of `systemPrompt`.",
+    "tools:chat:system-prompt",
+    by=lambda right: renamed(right, "systemPrompt", "system_prompt"),
+)
+lists(
+    "chat-cwd-undeclared",
+    "Does not declare `cwd` for `chat`.",
+    "tools:chat:cwd",
+    by=lambda right: without(right, "cwd"),
+)
 
 
 @breaks("tools:chat:required")
@@ -104,54 +95,41 @@ class ChatRequiresNothing(Port):
         return [] if name == "chat" else ["prompt"]
 
 
-@breaks("tools:chat-reply:prompt")
-class ReplyPromptRenamed(Listed):
-    """Declares `message` in place of the prompt of `chat-reply`."""
-
-    tool_changed = "chat-reply"
-
-    def changed(self, properties: Message) -> Message:
-        return {**renamed(properties, "prompt", "message"), "prompt": {}}
-
-
-@breaks("tools:chat-reply:session-id")
-class SessionIdMayBeNumber(Listed):
-    """Declares that a session may be a number."""
-
-    tool_changed = "chat-reply"
-
-    def changed(self, properties: Message) -> Message:
-        return {**properties, "sessionId": {"type": ["string", "integer"]}}
-
-
-@breaks("tools:chat-reply:model")
-class ReplyModelUndeclared(Listed):
-    """Does not declare `model` for `chat-reply`."""
-
-    tool_changed = "chat-reply"
-
-    def changed(self, properties: Message) -> Message:
-        return without(properties, "model")
-
-
-@breaks("tools:chat-reply:system-prompt")
-class ReplySystemPromptUndeclared(Listed):
-    """Does not declare `systemPrompt` for `chat-reply`."""
-
-    tool_changed = "chat-reply"
-
-    def changed(self, properties: Message) -> Message:
-        return without(properties, "systemPrompt")
-
-
-@breaks("tools:chat-reply:cwd")
-class ReplyCwdNullable(Listed):
-    """Declares that the `cwd` of `chat-reply` may be null."""
-
-    tool_changed = "chat-reply"
-
-    def changed(self, properties: Message) -> Message:
-        return {**properties, "cwd": {"anyOf": [TEXT, {"type": "null"}]}}
+lists(
+    "reply-prompt-renamed",
+    "Declares `message` in place of the prompt of `chat-reply`.",
+    "tools:chat-reply:prompt",
+    tool="chat-reply",
+    by=lambda right: {**renamed(right, "prompt", "message"), "prompt": {}},
+)
+lists(
+    "session-id-may-be-number",
+    "Declares that a session may be a number.",
+    "tools:chat-reply:session-id",
+    tool="chat-reply",
+    by=lambda right: {**right, "sessionId": {"type": ["string", "integer"]}},
+)
+lists(
+    "reply-model-undeclared",
+    "Does not declare `model` for `chat-reply`.",
+    "tools:chat-reply:model",
+    tool="chat-reply",
+    by=lambda right: without(right, "model"),
+)
+lists(
+    "reply-system-prompt-undeclared",
+    "Does not declare `systemPrompt` for `chat-reply`.",
+    "tools:chat-reply:system-prompt",
+    tool="chat-reply",
+    by=lambda right: without(right, "systemPrompt"),
+)
+lists(
+    "reply-cwd-nullable",
+    "Declares that the `cwd` of `chat-reply` may be null.",
+    "tools:chat-reply:cwd",
+    tool="chat-reply",
+    by=lambda right: {**right, "cwd": {"anyOf": [TEXT, {"type": "null"}]}},
+)
 
 
 @breaks("tools:chat-reply:required")
@@ -171,12 +149,12 @@ class SchemaWithoutType(Port):
         return tool if name == "chat" else {**tool, "inputSchema": without(tool["inputSchema"], "type")}
 
 
-@breaks("tools:schema")
-class SchemaInvalid(Listed):
-    """Declares a minimal length that is no number."""
-
-    def changed(self, properties: Message) -> Message:
-        return {**properties, "prompt": {**TEXT, "minLength": "1"}}
+lists(
+    "schema-invalid",
+    "Declares a minimal length that is no number.",
+    "tools:schema",
+    by=lambda right: {**right, "prompt": {**TEXT, "minLength": "1"}},
+)
 
 
 @breaks("tools:unique")

@@ -1,0 +1,26 @@
+"""Starts the fake again with default signals, as `defaults.py ENVIRON PROGRAM ARGUMENT...`. Effect.
+
+A shell cannot reset the signals that its parent ignores. Gemini CLI can, and does when it starts.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+RESET = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTERM)
+
+
+def start_again(environ: str, argv: list[str]) -> None:
+    """Become the program with the environment of that file, which is removed: a shell changes its own."""
+    for number in RESET:
+        signal.signal(number, signal.SIG_DFL)
+    with open(environ, "rb") as file:
+        entries = [entry.partition(b"=") for entry in file.read().split(b"\0") if entry]
+    os.unlink(environ)
+    os.execve(argv[0], argv, {name: value for name, _, value in entries})
+
+
+if __name__ == "__main__":
+    start_again(sys.argv[1], sys.argv[2:])

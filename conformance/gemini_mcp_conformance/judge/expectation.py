@@ -208,6 +208,7 @@ def succeeded(exchange: Exchange) -> bool:
 def _choices(exchange: Exchange) -> Iterator[bool]:
     """For each argument whether ports may refuse it or serve it."""
     yield exchange.cwd in ("relative", "unknown")
+    yield not isinstance(exchange.spec.heard(exchange.spec.specified(exchange.tool or "", exchange.arguments)), Heard)
     yield not settled(exchange).issuperset(exchange.arguments)
 
 

@@ -11,13 +11,18 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from gemini_mcp.spec import Requirement
 from gemini_mcp.spec.families import Subject
-from gemini_mcp_conformance.judge.check import Check, CheckOfExchange, CheckOfObservation, Complaints, NotApplicable
+from gemini_mcp_conformance.judge.check import Check, CheckOfExchange, CheckOfObservation, Complaints
+from gemini_mcp_conformance.see.observation import Exchange, Observation
 
 Function: TypeAlias = Callable[..., Complaints]
+Registered = TypeVar("Registered", bound=Function)
+Given = TypeVar("Given")
+OfExchange: TypeAlias = Callable[[Exchange], Given] | Callable[[Exchange, Subject], Given]
+OfObservation: TypeAlias = Callable[[Observation], Given] | Callable[[Observation, Subject], Given]
 
 About: TypeAlias = Literal["", "prompt", "options", "session", "text", "file", "directory", "process", "stderr", "list"]
 """What a complaint is about: two checks that complain about the same thing of one exchange have seen one fault."""
@@ -48,21 +53,24 @@ class _Rule:
         )
 
 
-__all__ = ["About", "NotApplicable", "check", "check_all", "checks_for"]
+def always(observation: Observation) -> bool:
+    """Every conversation."""
+    return True
+
 
 _RULES: dict[tuple[str, str], _Rule] = {}
 
 
 def check(
-    *families: str, judges: Callable[..., bool], anyway: bool = False, about: About = ""
-) -> Callable[[Function], Function]:
+    *families: str, judges: OfExchange[bool], anyway: bool = False, about: About = ""
+) -> Callable[[Registered], Registered]:
     """Register a function that judges every exchange which `judges` accepts."""
     return _registered(families, judges, True, anyway, about)
 
 
 def check_all(
-    *families: str, judges: Callable[..., bool] = lambda _: True, about: About = ""
-) -> Callable[[Function], Function]:
+    *families: str, judges: OfObservation[bool] = always, about: About = ""
+) -> Callable[[Registered], Registered]:
     """Register a function that judges every conversation which `judges` accepts, as a whole."""
     return _registered(families, judges, False, True, about)
 
@@ -77,8 +85,8 @@ def checks_for(requirements: Iterable[Requirement]) -> tuple[Check, ...]:
 
 def _registered(
     families: tuple[str, ...], judges: Callable[..., bool], is_of_exchange: bool, anyway: bool, about: str
-) -> Callable[[Function], Function]:
-    def register(function: Function) -> Function:
+) -> Callable[[Registered], Registered]:
+    def register(function: Registered) -> Registered:
         for family in families:
             rule = _Rule(family, function, judges, is_of_exchange, anyway, about)
             _RULES[(family, function.__name__)] = rule

@@ -132,6 +132,6 @@ def _text(value: Json) -> str:
         return value
     if isinstance(value, list):
         return ",".join(map(_text, items(value)))
-    if isinstance(value, float) and value == int(value):
+    if isinstance(value, float) and value.is_integer():
         value = int(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

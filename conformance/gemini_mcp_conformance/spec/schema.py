@@ -18,11 +18,12 @@ Fault = Literal["missing", "null", "type", "value"]
 """Why a schema forbids an argument."""
 
 NUMBERS = (0.5, 1, 0, 7, 42, -1, 1000)
+SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 WORDS = ("plain", "a", "0", "two words", "2026-01-31", "https://example.org/x", "someone@example.org", "x" * 64)
 
 
 def faults(tool: ToolSpec, arguments: Mapping[str, Json]) -> Mapping[str, Fault]:
-    """The declared arguments that the schema forbids, and why; those that only together are forbidden count as values."""
+    """The declared arguments that the schema forbids, and why; those it forbids only together count as values."""
     found: dict[str, Fault] = {name: "missing" for name in tool.required if name not in arguments}
     for name, schema in tool.properties.items():
         if name in arguments and not is_valid(schema, arguments[name]):
@@ -87,14 +88,17 @@ def _candidates(schema: Mapping[str, Json], wished: Json) -> Iterator[Json]:
 
 
 @lru_cache(64)
-def _found(pattern: str, shortest: int, longest: int | None) -> str | None:
+def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str | None:
+    """A printable text that holds what a pattern matches; the same each time."""
+    if not pattern:
+        return None
     texts = st.from_regex(pattern).map(lambda text: text + "." * max(0, shortest - len(text)))
     quiet = settings(
         derandomize=True,
         database=None,
         max_examples=500,
         phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=SLOW,
     )
     try:
         return find(
@@ -109,5 +113,5 @@ def _found(pattern: str, shortest: int, longest: int | None) -> str | None:
 def _searched(schema: Mapping[str, Json]) -> Json:
     """A text that matches the pattern of a schema."""
     pattern = schema.get("pattern")
-    found = _found(pattern, schema.get("minLength", 0), schema.get("maxLength")) if pattern else None
+    found = matching(pattern, schema.get("minLength", 0), schema.get("maxLength")) if pattern else None
     return found if found is not None and is_valid(schema, found) else None

@@ -1,14 +1,13 @@
-"""Asking: calls of the tools that the specification has, told by what their arguments are for; pure.
+"""Asking: calls of the specified tools, told by what their arguments are for; pure.
 
 A source of conversations names no argument: it asks for a prompt, a session, a text in a file, a directory or an option.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.schema import fitted, is_valid, sample
 from gemini_mcp_conformance.spec.specification import Specification
@@ -50,7 +49,8 @@ class Asking:
         schema = self.spec.tools[tool].properties[name]
         if isinstance(wished, str):
             return fitted(schema, wished)
-        return wished if isinstance(wished, Mapping) or is_valid(schema, wished) else sample(schema, wished)
+        is_path = is_object(wished)
+        return wished if is_path or is_valid(schema, wished) else sample(schema, wished)
 
     def ask(self, tool: str, words: str | None, *scripts: Script, **more: Json) -> Request:
         """A call; `more` are words for `arguments`, and the fields of a request."""

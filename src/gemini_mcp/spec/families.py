@@ -82,7 +82,9 @@ def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: 
     """Everything that a family can be about."""
     known = [(tool, invocation.tools[tool.name]) for tool in tools if tool.name in invocation.tools]
     spoken = _unique(_argument(name) for _, template in known for name in on_command_line(template, invocation))
+    texts = {name for tool in tools for name, schema in tool.properties.items() if _is_free_text(schema)}
     directories = [_of(tool, template.cwd) for tool, template in known if template.cwd]
+    named = [_argument(row["argument"]) for row in directories]
     files = [row for tool, template in known for row in _files(tool, template, invocation)]
     resuming = [_resumed(tool, template) for tool, template in known if template.resumes]
     names = {row["tool"] for row in resuming}
@@ -107,8 +109,12 @@ def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: 
         "restricted-argument": _unique(
             _argument(name) for tool in tools for name, schema in tool.properties.items() if schema.keys() - ANNOTATIONS
         ),
-        "spoken-argument": spoken,
-        "shell-argument": _unique([*spoken, *(_argument(row["argument"]) for row in directories)]),
+        "spoken-argument": [row for row in spoken if row["argument"] in texts],
+        "shell-argument": [
+            row
+            for row in _unique([*spoken, *(_argument(row["argument"]) for row in directories)])
+            if row["argument"] in texts
+        ],
         "prompt": _unique(_prompts(known, invocation)),
         "long-prompt": _unique(row for row in _prompts(known, invocation) if "limit" in row),
         "absent-argument": [
@@ -253,6 +259,12 @@ def _properties(tool: ToolSpec) -> Iterator[Subject]:
     for name, schema in tool.properties.items():
         types = schema.get("type", "any type")
         yield {**_of(tool, name), "type": types if isinstance(types, str) else "` or `".join(types)}
+
+
+def _is_free_text(schema: Json) -> bool:
+    """Whether a property can be any text: of that type, and not one of a few."""
+    types = schema.get("type", "string")
+    return "string" in types and not schema.keys() & {"enum", "const"}
 
 
 def _of(tool: ToolSpec, argument: str) -> Subject:

@@ -18,7 +18,7 @@ StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
 
 @dataclass(frozen=True)
 class Given:
-    """A file that a variable named: what it held at the start and when gemini was about to exit, and who may read it."""
+    """A file that a variable named: what it held at gemini's start and end, and who may read it."""
 
     path: str
     content: bytes | None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.schema import is_valid, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
@@ -104,8 +104,7 @@ class Boundaries:
 
     def one(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
         """One call, its required arguments added to those that are named."""
-        given = {**self.usual, **arguments} if isinstance(arguments, dict) else arguments
-        return self.bare(name, given, shows, **more)
+        return self.bare(name, {**self.usual, **table(arguments)}, shows, **more)
 
     def bare(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
         steps = (call(self.tool, arguments, self.answer),)

@@ -158,12 +158,13 @@ class Concurrency:
             id = f"concurrency-after-failed-{tool}"
             yield Conversation(id, title, (*steps, self.quick(tool, "fifth")), PHASE, AFTER_FAILURE)
         kinds: list[tuple[str, dict[str, Json]]] = [("session", {"session": SESSION}), ("latest", {})]
-        for name, meant in kinds if self.resumes else ():
-            failing = ask(
-                self.resumes, "The failing reply", fails(release="go"), name="failing", until="started", **meant
-            )
-            last = self.quick(self.resumes, "last")
-            waiting = self.behind(self.resumes, "waiting", **meant)
+        reply = self.resumes
+        for name, meant in kinds:
+            if reply is None:
+                return
+            failing = ask(reply, "The failing reply", fails(release="go"), name="failing", until="started", **meant)
+            last = self.quick(reply, "last")
+            waiting = self.behind(reply, "waiting", **meant)
             id = f"concurrency-behind-failed-{name}"
             steps = (failing, *waiting, Release("go"), last)
             yield Conversation(id, "A reply behind one that fails.", steps, PHASE, AFTER_FAILURE)

@@ -66,12 +66,7 @@ def invalid(sources: Sources, served: Served) -> st.SearchStrategy[Conversation]
 
 def _calls(sources: Sources, tool: str, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
     texts, sessions = st.text(_unicode(), min_size=1), st.uuids(version=4).map(str)
-    answers = st.builds(
-        lambda text, session, indent: sources.plays.answers(text, session, indent=indent),
-        texts,
-        sessions,
-        st.sampled_from((None, 2)),
-    )
+    answers = st.builds(sources.plays.answers, texts, sessions, indent=st.sampled_from((None, 2)))
     return st.builds(partial(_call, tool), arguments, answers)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.schema import matching
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
 from gemini_mcp_conformance.talk.sources import Sources
 
@@ -192,8 +193,10 @@ class Outcomes:
             self.ask(f"Which cause has {code}?", Script("ends", ({"stderr": "It ended.\n"}, {"exit": code})))
             for code in codes
         ]
+        said = [found for sentence in self.sources.spec.outcome.sentences if (found := matching(sentence.stderr or ""))]
+        steps += [self.ask(f"What says {text!r}?", _saying(text, exit)) for text in said for exit in (1, 42)]
         shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
-        title = f"{self.tool}, by every exit code that means something."
+        title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return Conversation(f"causes-{self.tool}", title, tuple(steps), "outcomes", shows)
 
     def listings(self) -> Conversation:
@@ -257,6 +260,10 @@ class Outcomes:
         shows = ("result:session-id", "result:error-key", "fallback:none", "error:stderr", "result:text")
         title = f"{self.tool}, answered in unusual ways."
         return Conversation(f"others-{self.tool}", title, tuple(steps), "outcomes", shows)
+
+
+def _saying(text: str, exit: int) -> Script:
+    return Script("says", ({"stderr": f"It says: {text}\n"}, {"exit": exit}))
 
 
 def _pieces(first: bytes, second: bytes) -> Script:

@@ -42,8 +42,10 @@ def is_given(exchange: Exchange) -> bool:
 
 
 def is_due(exchange: Exchange) -> bool:
-    names = exchange.spec.files(exchange.tool or "") if is_call(exchange) else {}
-    return has_file(exchange) and reaches(exchange, *(name for name in names if name in exchange.arguments))
+    if not has_file(exchange):
+        return False
+    names = exchange.spec.files(exchange.tool or "")
+    return reaches(exchange, *(name for name in names if name in exchange.arguments))
 
 
 @check("system:content", judges=is_due, about="file")
@@ -86,7 +88,7 @@ def file_is_named_as_specified(exchange: Exchange) -> list[str]:
 def file_lies_in_a_directory_of_its_own(exchange: Exchange) -> list[str]:
     tmp, pattern = exchange.place.tmp, directory_pattern(exchange)
     return [
-        f"{name} is {path!r}, and should lie in a directory like {exchange.spec.invocation.temporary.prefix!r} of {tmp!r}."
+        f"{name} is {path!r}, and should lie in a directory of {tmp!r} whose name matches {pattern.pattern!r}."
         for call, name, file in given(exchange)
         if (path := os.path.normpath(os.path.join(call.cwd, file.path)))
         and (
@@ -113,7 +115,7 @@ def modes(exchange: Exchange) -> list[int]:
 def file_stays_until_gemini_ends(exchange: Exchange) -> list[str]:
     wrong = [(name, file) for name, file in ended(exchange) if file.at_end != file.content]
     return [
-        f"At gemini's end the file of {name} held {bytes_shown(file.at_end)}, and should hold {bytes_shown(file.content or b'')}."
+        f"At gemini's end the file of {name} held {bytes_shown(file.at_end)}, and at its start something else."
         if file.at_end is not None
         else f"The file of {name} was gone before gemini had ended, and should be there until then."
         for name, file in wrong[:1]
@@ -122,7 +124,9 @@ def file_stays_until_gemini_ends(exchange: Exchange) -> list[str]:
 
 def ended(exchange: Exchange) -> list[tuple[str, Given]]:
     """The files that held what they should, of runs that ended by themselves."""
-    needed = expected(exchange) if is_call(exchange) else {}
+    if not is_call(exchange):
+        return []
+    needed = expected(exchange)
     return [
         (name, file)
         for call, name, file in given(exchange)

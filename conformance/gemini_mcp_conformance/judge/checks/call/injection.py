@@ -92,6 +92,8 @@ def dash_makes_no_option(exchange: Exchange, subject: Subject) -> list[str]:
     """An argument that starts with a dash is what it is, or refused."""
     name = subject["argument"]
     text = shown(exchange.arguments[name])
+    if not isinstance(heard(exchange), Heard):
+        return []
     wrong = [run for run in exchange.runs if _is_option(exchange, run, name)]
     if not exchange.runs and not exchange.listings and not exchange.is_error:
         return [f"The port answered the {name} {text} with a success, and did not run gemini."]

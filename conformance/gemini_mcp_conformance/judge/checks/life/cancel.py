@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import NotApplicable, check, check_all
+from gemini_mcp_conformance.judge.selectors import refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import cancellations, cancelled, is_open, sent_after, strays
 from gemini_mcp_conformance.tell.witness import shown
@@ -60,7 +61,7 @@ def gemini_that_ignores_term_has_ended(exchange: Exchange) -> list[str]:
     return [f"The port let a gemini that ignores SIGTERM live on after {_named(exchange)} was cancelled."]
 
 
-@check("cancel:unanswered", judges=lambda each: each.silence == "cancelled", anyway=True)
+@check("cancel:unanswered", judges=lambda each: each.silence == "cancelled" and not refused(each), anyway=True)
 def cancelled_call_is_not_answered(exchange: Exchange) -> list[str]:
     if not exchange.answers:
         return []

@@ -1,6 +1,6 @@
 """Asking: calls of the specified tools, told by what their arguments are for; pure.
 
-A source of conversations names no argument: it asks for a prompt, a session, a text in a file, a directory or an option.
+A source of conversations names no argument. It asks for a prompt, a session, a file, a directory or an option.
 """
 
 from __future__ import annotations

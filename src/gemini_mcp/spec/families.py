@@ -110,11 +110,7 @@ def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: 
             _argument(name) for tool in tools for name, schema in tool.properties.items() if schema.keys() - ANNOTATIONS
         ),
         "spoken-argument": [row for row in spoken if row["argument"] in texts],
-        "shell-argument": [
-            row
-            for row in _unique([*spoken, *(_argument(row["argument"]) for row in directories)])
-            if row["argument"] in texts
-        ],
+        "shell-argument": [row for row in _unique([*spoken, *named]) if row["argument"] in texts],
         "prompt": _unique(_prompts(known, invocation)),
         "long-prompt": _unique(row for row in _prompts(known, invocation) if "limit" in row),
         "absent-argument": [

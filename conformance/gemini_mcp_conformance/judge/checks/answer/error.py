@@ -9,10 +9,11 @@ from collections.abc import Callable
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp.spec.wording import Sentence
+from gemini_mcp_conformance.judge.check import NotApplicable
 from gemini_mcp_conformance.judge.checks.answer.result import says, session_in
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, reading
 from gemini_mcp_conformance.judge.reading import message_of
-from gemini_mcp_conformance.judge.registry import NotApplicable, check
+from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import shown
 

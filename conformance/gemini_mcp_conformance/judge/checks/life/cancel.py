@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gemini_mcp_conformance.judge.check import NotApplicable
 from gemini_mcp_conformance.judge.expectation import answer
-from gemini_mcp_conformance.judge.registry import NotApplicable, check, check_all
+from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import cancellations, cancelled, is_open, sent_after, strays

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from gemini_mcp.spec.values import inside
+from gemini_mcp_conformance.judge.check import NotApplicable
 from gemini_mcp_conformance.judge.expectation import fate
-from gemini_mcp_conformance.judge.registry import NotApplicable, check, check_all
+from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import is_open, opens, token

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 
 from gemini_mcp.spec.values import decode, inside, table
+from gemini_mcp_conformance.judge.check import NotApplicable
 from gemini_mcp_conformance.judge.checks.answer.result import session_in
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
-from gemini_mcp_conformance.judge.registry import NotApplicable, check, check_all
+from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
 from gemini_mcp_conformance.talk.conversation import Json
 from gemini_mcp_conformance.tell.witness import shown

@@ -1,7 +1,8 @@
 """Who the port says it is."""
 
 from gemini_mcp.spec.values import Json, inside
-from gemini_mcp_conformance.judge.registry import NotApplicable, check
+from gemini_mcp_conformance.judge.check import NotApplicable
+from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import shown
 

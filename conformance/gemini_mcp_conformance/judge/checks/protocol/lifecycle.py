@@ -1,7 +1,8 @@
 """How a session begins."""
 
 from gemini_mcp.spec.values import inside
-from gemini_mcp_conformance.judge.registry import NotApplicable, check
+from gemini_mcp_conformance.judge.check import NotApplicable
+from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import asks
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import reply, shown

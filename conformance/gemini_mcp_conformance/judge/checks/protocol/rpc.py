@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gemini_mcp.spec.values import Json, decode, inside, is_unicode, table
-from gemini_mcp_conformance.judge.registry import NotApplicable, check, check_all
+from gemini_mcp_conformance.judge.check import NotApplicable
+from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.play.session import is_request
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation

@@ -14,7 +14,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (ROOT / "src", ROOT / "conformance")
-SUITE, GATE, SPEC = "gemini_mcp_conformance", "gemini_mcp_conformance.gate", "gemini_mcp.spec"
+SUITE, GATE, SPEC = "gemini_mcp_conformance", "gemini_mcp_spec", "gemini_mcp.spec"
+ASKS = f"{GATE}.diff.reference"
+"""The module of the gate that asks the reference what a call becomes."""
 EFFECTS = {"anyio", "asyncio", "httpx2", "mcp", "socket", "subprocess", "tempfile", "threading", "time", "uvicorn"}
 
 
@@ -77,7 +79,11 @@ def test_no_module_imports_itself_through_others() -> None:
 
 def test_every_module_of_the_reference_says_whether_it_is_pure() -> None:
     words = ("pure", "effect", "edge", "reads files")
-    silent = [name for name in TREES if not name.startswith(SUITE) and not any(w in claim(name).lower() for w in words)]
+    silent = [
+        name
+        for name in TREES
+        if not name.startswith((SUITE, GATE)) and not any(w in claim(name).lower() for w in words)
+    ]
     assert silent == ["gemini_mcp"]
 
 
@@ -98,8 +104,19 @@ def test_the_core_claims_to_be_pure(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in TREES if not name.startswith(SUITE)])
-def test_the_reference_does_not_know_the_suite(name: str) -> None:
+def test_the_reference_and_the_gate_do_not_know_the_suite(name: str) -> None:
     assert [other for other in reached(name) if other.startswith(SUITE)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith(GATE)])
+def test_nobody_needs_the_gate(name: str) -> None:
+    assert [other for other in imported(name) if other.startswith(GATE)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(GATE)])
+def test_one_module_of_the_gate_asks_the_reference_and_the_others_only_read_the_specification(name: str) -> None:
+    ours = {other for other in imported(name) if other.startswith("gemini_mcp.") and not other.startswith(SPEC)}
+    assert name == ASKS or ours == set()
 
 
 @pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE)])

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from gemini_mcp_conformance.gate.positions import is_array
-from gemini_mcp_conformance.gate.sources import read_directory
-from gemini_mcp_conformance.gate.spec_files import SpecFiles
+from gemini_mcp.spec.values import Json, is_array
+from gemini_mcp_spec.files.reader import read_directory
+from gemini_mcp_spec.files.spec_files import SpecFiles
 
-Json: TypeAlias = Any
 Place: TypeAlias = Sequence[str | int]
 
 SPEC = Path(__file__).parents[2] / "spec"

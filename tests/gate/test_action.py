@@ -160,9 +160,7 @@ def test_the_gate_judges_a_real_change(tmp_path: Path) -> None:
             file.write_bytes(content)
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin/gemini-mcp-spec"
-    program.write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -m gemini_mcp_conformance.gate.cli "$@"\n', encoding="utf-8"
-    )
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gemini_mcp_spec.cli "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     environment = {
         **os.environ,

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from editing import Edit, at_version, changed, document, requirement, small, written
 
-from gemini_mcp_conformance.gate.cli import main
-from gemini_mcp_conformance.gate.diff import diff
-from gemini_mcp_conformance.gate.spec_files import SpecFiles
-from gemini_mcp_conformance.gate.versions import Bump, Version
+from gemini_mcp_spec.cli import main
+from gemini_mcp_spec.diff.comparison import diff
+from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.version import Bump, Version
 
 CHAT = "server/tools/chat.json"
 NARROWED = changed(CHAT, ["inputSchema", "required", 1], "cwd")

@@ -1,20 +1,16 @@
 """Containment over random schemas: what is proven holds for every value that is tried."""
 
-from typing import Any, TypeAlias
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from gemini_mcp_conformance.gate.areas.schemas import Direction, compare
-from gemini_mcp_conformance.gate.change import Verdict
-from gemini_mcp_conformance.gate.positions import is_object
-from gemini_mcp_conformance.gate.schema.containment import contained
-from gemini_mcp_conformance.gate.schema.witness import candidates
-from gemini_mcp_conformance.gate.validation import Validator
-
-Json: TypeAlias = Any
+from gemini_mcp.spec.values import Json, is_object
+from gemini_mcp_spec.diff.change import Severity
+from gemini_mcp_spec.diff.schemas import Direction, compare
+from gemini_mcp_spec.schema.candidates import candidates
+from gemini_mcp_spec.schema.containment import contained
+from gemini_mcp_spec.schema.validation import Validator
 
 PAIRS = 500
 THOROUGH = settings(
@@ -117,7 +113,7 @@ def test_no_pair_is_compatible_that_a_value_tells_apart(
     direction: Direction, pair: tuple[Json, Json], values: list[Json]
 ) -> None:
     old, new = pair
-    if all(change.verdict is Verdict.COMPATIBLE for change in compare(old, new, direction, "file.json")):
+    if all(change.severity is Severity.COMPATIBLE for change in compare(old, new, direction, "file.json")):
         tried = [*values, *candidates((old,), (new,))]
         assert [value for value in tried if accepts(old, value) != accepts(new, value)] == []
 
@@ -145,13 +141,13 @@ def test_what_narrows_one_way_widens_the_other(pair: tuple[Json, Json]) -> None:
     forth, back = contained(old, new), contained(new, old)
     requests = list(compare(old, new, Direction.REQUEST, "file.json"))
     results = list(compare(new, old, Direction.RESULT, "file.json"))
-    broken = [any(change.verdict.breaks for change in changes) for changes in (requests, results)]
+    broken = [any(change.severity.breaks for change in changes) for changes in (requests, results)]
     plain = [
         change.rule.endswith(("property-added", "property-removed", "-default")) for change in [*requests, *results]
     ]
     if not any(plain):
         assert broken == [not forth, not forth]
-        assert any(change.verdict is not Verdict.COMPATIBLE for change in requests) is not (forth and back)
+        assert any(change.severity is not Severity.COMPATIBLE for change in requests) is not (forth and back)
 
 
 @pytest.mark.parametrize("schema", [{"$ref": "#/nowhere"}, {"pattern": "("}, {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}])

@@ -1,4 +1,4 @@
-"""Lint: the specification has no mistake, and every seeded mistake is named with its rule and its place."""
+"""Lint: every seeded mistake is named with its rule and its place."""
 
 import json
 
@@ -7,17 +7,17 @@ from editing import SPEC, Edit, Json, changed, deleted, document, replaced, requ
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from gemini_mcp_conformance.gate.findings import located
-from gemini_mcp_conformance.gate.lint import RULES, lint
-from gemini_mcp_conformance.gate.lint_report import FORMATS
-from gemini_mcp_conformance.gate.sources import read_directory
-from gemini_mcp_conformance.gate.validation import schema_complaint
+from gemini_mcp_spec.files.reader import read_directory
+from gemini_mcp_spec.lint.complaint import located
+from gemini_mcp_spec.lint.linter import RULES, lint
+from gemini_mcp_spec.report.complaints import FORMATS
+from gemini_mcp_spec.schema.validation import schema_violation
 
 REQUIREMENTS = "requirements.json"
 CHAT, REPLY = "server/tools/chat.json", "server/tools/chat-reply.json"
 CASE, SCENARIO = "server/cases/chat-model.json", "server/scenarios/cancel.json"
 INVOCATION, OUTCOME, KO = "server/invocation.json", "server/outcome.json", "server/locales/ko.json"
-VECTORS = "host/vectors/tool-filter.json"
+VECTORS, META = "host/vectors/tool-filter.json", "meta/case.schema.json"
 FIRST = ["requirements", 0]
 ENTRIES: list[Json] = document(REQUIREMENTS)["requirements"]
 FROZEN: Json = {"version": "1.0.0", "requirements": ENTRIES}
@@ -32,8 +32,13 @@ MISTAKES: dict[str, tuple[str, str, Edit]] = {
     "a file is no UTF-8": ("text", KO, Edit(KO, lambda content: content.decode().encode("cp949"))),
     "a needed file is missing": ("file-missing", "server/outcome.json", deleted("server/outcome.json")),
     "a file has no kind": ("file-kind", "server/notes.json", written("server/notes.json", {})),
-    "a kind has no schema": ("file-kind", "server/cases/chat-model.json", deleted("meta/case.schema.json")),
+    "a kind has no schema": ("file-kind", CASE, deleted(META)),
     "a file is named otherwise": ("file-name", CASE, changed(CASE, ["id"], "chat-other")),
+    "a schema has another id": (
+        "file-name",
+        "meta/case.schema.json",
+        changed("meta/case.schema.json", ["$id"], "urn:x"),
+    ),
     "the manifest lists a file that is not there": (
         "manifest-files",
         "manifest.json",
@@ -43,6 +48,7 @@ MISTAKES: dict[str, tuple[str, str, Edit]] = {
     "a key is misspelt": ("meta-schema", CASE, changed(CASE, ["tittle"], "A case.")),
     "a level is unknown": ("meta-schema", REQUIREMENTS, changed(REQUIREMENTS, [*FIRST, "profile"], "client")),
     "an id has capitals": ("id-form", REQUIREMENTS, changed(REQUIREMENTS, [*FIRST, "id"], "Identity:Name")),
+    "an id denies its profile": ("id-profile", REQUIREMENTS, changed(REQUIREMENTS, [*FIRST, "id"], "host-name:kind")),
     "an id is there twice": (
         "id-unique",
         REQUIREMENTS,
@@ -103,6 +109,11 @@ MISTAKES: dict[str, tuple[str, str, Edit]] = {
         "requirement-unknown",
         CASE,
         changed(CASE, ["requirements", 0], "command:chat:none"),
+    ),
+    "a vector names a requirement of the other profile": (
+        "requirement-unknown",
+        VECTORS,
+        changed(VECTORS, [0, "requirements"], ["identity:name"]),
     ),
     "a vector names no requirement": (
         "requirement-unknown",
@@ -199,16 +210,40 @@ MISTAKES: dict[str, tuple[str, str, Edit]] = {
         "server/scripts/success.json",
         changed("server/scripts/success.json", ["play", 0], {"shout": "text"}),
     ),
+    "a case has no outcome": ("case-outcome", CASE, without(CASE, ["outcome"])),
+    "a listing follows a failure": (
+        "case-outcome",
+        CASE,
+        Edit(
+            CASE,
+            lambda content: content.replace(b'"exit": 0', b'"exit": 1').replace(
+                b'"outcome"', b'"listing": {}, "outcome"'
+            ),
+        ),
+    ),
+    "bytes of a script are no Base64": (
+        "script-plays",
+        "server/scripts/success.json",
+        changed("server/scripts/success.json", ["play", 0], {"stdoutBase64": "a"}),
+    ),
     "a step cancels nothing": ("step-name", SCENARIO, changed(SCENARIO, ["steps", 1], {"cancel": "nobody"})),
     "a step releases nothing": ("step-name", SCENARIO, changed(SCENARIO, ["steps", 1], {"release": "nobody"})),
     "a vector is there twice": ("vector-id", VECTORS, changed(VECTORS, [1, "id"], document(VECTORS)[0]["id"])),
+    "an exception expects what was observed": (
+        "vector-exception",
+        VECTORS,
+        changed(
+            VECTORS,
+            [0],
+            {
+                **document(VECTORS)[0],
+                "exception": "It differs.",
+                "observed": {"version": "a 1", "output": document(VECTORS)[0]["expected"]},
+            },
+        ),
+    ),
     "a vector has no known profile": ("profile-known", VECTORS, changed(VECTORS, [0, "profile"], "newest")),
 }
-
-
-def test_the_specification_has_no_mistake() -> None:
-    spec = read_directory(SPEC)
-    assert FORMATS["text"](list(located(spec, lint(spec)))) == "no mistakes"
 
 
 def test_what_the_mistakes_are_seeded_in_has_none() -> None:
@@ -217,28 +252,28 @@ def test_what_the_mistakes_are_seeded_in_has_none() -> None:
 
 @pytest.mark.parametrize(("rule", "file", "edit"), MISTAKES.values(), ids=list(MISTAKES))
 def test_a_seeded_mistake_is_named(rule: str, file: str, edit: Edit) -> None:
-    assert (rule, file) in {(finding.rule, finding.file) for finding in lint(edit.of(small()))}
+    assert (rule, file) in {(complaint.rule, complaint.file) for complaint in lint(edit.of(small()))}
 
 
 def test_every_rule_has_a_seeded_mistake() -> None:
     assert {rule for rule, _, _ in MISTAKES.values()} == set(RULES)
 
 
-def test_a_finding_stands_where_the_mistake_is() -> None:
+def test_a_complaint_stands_where_the_mistake_is() -> None:
     spec = changed(REQUIREMENTS, [*FIRST, "level"], "SHOULD").of(small())
-    found = next(found for found in located(spec, lint(spec)) if found.finding.rule == "level-keyword")
+    found = next(found for found in located(spec, lint(spec)) if found.complaint.rule == "level-keyword")
     line = spec.files[REQUIREMENTS].decode().splitlines()[found.line - 1]
     assert line[found.column - 1 :].startswith('"The server MUST report')
 
 
 def test_a_syntax_error_does_not_hide_the_mistakes_of_other_files() -> None:
     spec = replaced(CHAT, '"name":', '"name"').of(changed(CASE, ["id"], "chat-other").of(small()))
-    assert {"json", "file-name"} <= {finding.rule for finding in lint(spec)}
+    assert {"json", "file-name"} <= {complaint.rule for complaint in lint(spec)}
 
 
 def test_a_missing_key_is_complained_of_once() -> None:
     spec = changed(REQUIREMENTS, [*FIRST, "id"], "Identity:Name").of(small())
-    places = [(finding.file, finding.path) for finding in lint(spec) if finding.path == (*FIRST, "id")]
+    places = [(complaint.file, complaint.path) for complaint in lint(spec) if complaint.path == (*FIRST, "id")]
     assert places == [(REQUIREMENTS, (*FIRST, "id"))]
 
 
@@ -246,7 +281,7 @@ def test_a_missing_key_is_complained_of_once() -> None:
 @pytest.mark.parametrize(
     "file", [REQUIREMENTS, CHAT, CASE, INVOCATION, OUTCOME, KO, VECTORS, "manifest.json", "sources.json"]
 )
-def test_a_file_of_any_shape_ends_in_findings(file: str, document: object) -> None:
+def test_a_file_of_any_shape_ends_in_complaints(file: str, document: object) -> None:
     assert written(file, document).of(small()) == small() or lint(written(file, document).of(small()))
 
 
@@ -280,7 +315,7 @@ def test_sarif_names_the_rule_and_the_place() -> None:
     ],
 )
 def test_what_the_published_meta_schema_refuses_is_refused(schema: Json) -> None:
-    assert schema_complaint(schema) is not None
+    assert schema_violation(schema) is not None
     with pytest.raises(SchemaError):
         Draft202012Validator.check_schema(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
@@ -289,4 +324,4 @@ def test_what_the_published_meta_schema_refuses_is_refused(schema: Json) -> None
 def test_what_the_published_meta_schema_accepts_is_accepted(file: str) -> None:
     schema = read_directory(SPEC).documents[file]
     Draft202012Validator.check_schema(schema)
-    assert schema_complaint(schema) is None
+    assert schema_violation(schema) is None

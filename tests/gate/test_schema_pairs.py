@@ -2,16 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from gemini_mcp_conformance.gate.areas.schemas import Direction, compare
-from gemini_mcp_conformance.gate.change import Change, Verdict
-from gemini_mcp_conformance.gate.validation import Validator
-
-Json: TypeAlias = Any
+from gemini_mcp.spec.values import Json
+from gemini_mcp_spec.diff.change import Change, Severity
+from gemini_mcp_spec.diff.schemas import Direction, compare
+from gemini_mcp_spec.schema.validation import Validator
 
 FILES = {Direction.REQUEST: "requests.json", Direction.RESULT: "results.json"}
 PAIRS = [
@@ -36,7 +34,7 @@ def judge(schema: Json) -> Validator:
 
 
 def gravest(changes: list[Change]) -> str | None:
-    return min((change.verdict for change in changes), key=list(Verdict).index, default=None)
+    return min((change.severity for change in changes), key=list(Severity).index, default=None)
 
 
 @pytest.mark.parametrize(("direction", "old", "new", "label"), PAIRS)
@@ -60,4 +58,4 @@ def test_every_break_has_a_witness(
 ) -> None:
     if not any(name in request.node.callspec.id for name in WITHOUT_WITNESS):
         changes = list(compare(old, new, direction, "file.json"))
-        assert [change.message for change in changes if change.verdict.breaks and change.witness is None] == []
+        assert [change.message for change in changes if change.severity.breaks and change.witness is None] == []

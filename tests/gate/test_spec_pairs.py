@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 from editing import Edit, at_version, changed, deleted, document, replaced, requirement, small, without, written
 
-from gemini_mcp_conformance.gate.change import Change, Verdict
-from gemini_mcp_conformance.gate.diff import Comparison, diff
+from gemini_mcp_spec.diff.change import Change, Severity
+from gemini_mcp_spec.diff.comparison import Comparison, diff
 
-CALLERS, PORTS, NOTICE, COMPATIBLE = Verdict.CALLERS, Verdict.PORTS, Verdict.NOTICE, Verdict.COMPATIBLE
+CALLERS, PORTS, NOTICE, COMPATIBLE = Severity.CALLERS, Severity.PORTS, Severity.NOTICE, Severity.COMPATIBLE
 
 CHAT, INVOCATION, OUTCOME = "server/tools/chat.json", "server/invocation.json", "server/outcome.json"
 CASE, SCENARIO, SCRIPT = "server/cases/chat-model.json", "server/scenarios/cancel.json", "server/scripts/success.json"
@@ -31,7 +31,7 @@ def added(identifier: str, keyword: str) -> list[Edit]:
 
 PROPERTIES = ["inputSchema", "properties"]
 
-PAIRS: dict[str, tuple[Sequence[Edit], Verdict, Verdict]] = {
+PAIRS: dict[str, tuple[Sequence[Edit], Severity, Severity]] = {
     # tools
     "a tool comes": ([written("server/tools/ask.json", {**document(CHAT), "name": "ask"})], COMPATIBLE, CALLERS),
     "a tool is renamed": ([changed(CHAT, ["name"], "talk")], CALLERS, CALLERS),
@@ -224,25 +224,25 @@ def compared(edits: Sequence[Edit], backwards: bool = False, version: str = "1.0
     return diff(old, at_version(new, version))
 
 
-def gravest(changes: Sequence[Change]) -> Verdict | None:
-    return min((change.verdict for change in changes), key=list(Verdict).index, default=None)
+def gravest(changes: Sequence[Change]) -> Severity | None:
+    return min((change.severity for change in changes), key=list(Severity).index, default=None)
 
 
 @pytest.mark.parametrize(("edits", "label", "backwards"), BOTH_WAYS)
-def test_an_edit_is_judged_as_its_label_says(edits: Sequence[Edit], label: Verdict, backwards: bool) -> None:
+def test_an_edit_is_judged_as_its_label_says(edits: Sequence[Edit], label: Severity, backwards: bool) -> None:
     assert gravest(compared(edits, backwards).changes) == label
 
 
 @pytest.mark.parametrize(("edits", "label", "backwards"), BOTH_WAYS)
 def test_a_break_is_refused_below_the_next_major_version(
-    edits: Sequence[Edit], label: Verdict, backwards: bool
+    edits: Sequence[Edit], label: Severity, backwards: bool
 ) -> None:
     assert compared(edits, backwards, "1.9.0").is_refused is label.breaks
     assert not compared(edits, backwards, "2.0.0").is_refused
 
 
 @pytest.mark.parametrize(("edits", "label", "backwards"), BOTH_WAYS)
-def test_a_change_is_in_the_file_that_was_edited(edits: Sequence[Edit], label: Verdict, backwards: bool) -> None:
+def test_a_change_is_in_the_file_that_was_edited(edits: Sequence[Edit], label: Severity, backwards: bool) -> None:
     assert {change.file for change in compared(edits, backwards).changes} == {edit.file for edit in edits}
 
 

@@ -1,1 +1,0 @@
-"""The gate for changes of the specification: lint one, compare two, write its documentation."""

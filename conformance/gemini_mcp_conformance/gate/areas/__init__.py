@@ -1,1 +1,0 @@
-"""The areas of the specification that `diff` compares, one module each: two specifications in, changes out."""

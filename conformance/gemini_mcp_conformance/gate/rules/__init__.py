@@ -1,1 +1,0 @@
-"""The rules of `lint`, one module for each part of the specification."""

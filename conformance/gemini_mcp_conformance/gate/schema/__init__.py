@@ -1,1 +1,0 @@
-"""Comparing two JSON Schemas: whether one lies within the other, what differs, and a value that proves it."""

@@ -1,0 +1,123 @@
+"""The command `gemini-mcp-spec`: arguments in, an exit code out. Effects: it reads specifications and writes pages.
+
+Exit: 0 nothing to complain of, 1 mistakes, refused changes or pages that drifted, 2 usage.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gemini_mcp.spec.values import Json, inside, is_array
+from gemini_mcp_spec.diff.comparison import diff
+from gemini_mcp_spec.diff.impact import impact
+from gemini_mcp_spec.files.reader import UnreadableSpec, read, read_directory
+from gemini_mcp_spec.files.requirements import frozen
+from gemini_mcp_spec.lint.complaint import located
+from gemini_mcp_spec.lint.linter import lint
+from gemini_mcp_spec.report.comparisons import FORMATS as DIFF_FORMATS
+from gemini_mcp_spec.report.complaints import FORMATS as LINT_FORMATS
+from gemini_mcp_spec.report.pages import pages
+
+_EPILOG = "exit: 0 nothing to complain of, 1 mistakes, refused changes or drifted pages, 2 usage"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except UnreadableSpec as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}.", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "gemini-mcp-spec", description="Judge changes of the specification.", epilog=_EPILOG
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    linting = commands.add_parser("lint", help="find the mistakes of a specification", epilog=_EPILOG)
+    linting.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)")
+    linting.add_argument("--format", choices=[*LINT_FORMATS], default="text")
+    linting.set_defaults(run=_lint)
+    diffing = commands.add_parser("diff", help="judge the changes from one specification to another", epilog=_EPILOG)
+    diffing.add_argument("old", metavar="OLD", help="a directory, git ref or wheel")
+    diffing.add_argument("new", metavar="NEW", help="the same")
+    diffing.add_argument("--format", choices=[*DIFF_FORMATS], default="text")
+    diffing.add_argument(
+        "--impact", action="append", default=[], metavar="REPORT", help="JSON report of a port; repeatable"
+    )
+    diffing.add_argument("--strict", action="store_true", help="a missing minor or patch bump fails too")
+    diffing.set_defaults(run=_diff)
+    documenting = commands.add_parser("docs", help="write the pages about a specification", epilog=_EPILOG)
+    documenting.add_argument(
+        "spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)"
+    )
+    documenting.add_argument("--output", default="docs/spec", metavar="DIR", help="where the pages lie (docs/spec)")
+    documenting.add_argument("--check", action="store_true", help="write nothing; fail when a page differs")
+    documenting.set_defaults(run=_docs)
+    freezing = commands.add_parser(
+        "freeze", help="keep the requirements of this version as a released list", epilog=_EPILOG
+    )
+    freezing.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory (spec)")
+    freezing.set_defaults(run=_freeze)
+    return parser
+
+
+def _lint(options: argparse.Namespace) -> int:
+    spec = read(options.spec)
+    findings = list(located(spec, lint(spec)))
+    print(LINT_FORMATS[options.format](findings))
+    return 1 if findings else 0
+
+
+def _diff(options: argparse.Namespace) -> int:
+    comparison = diff(read(options.old), read(options.new))
+    flips = impact(comparison, [(name, _report(Path(name))) for name in options.impact])
+    print(DIFF_FORMATS[options.format](comparison, flips))
+    return 1 if comparison.is_refused or (options.strict and not comparison.is_reached) else 0
+
+
+def _report(path: Path) -> Json:
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UnreadableSpec(f"The report {str(path)!r} is no JSON: {error}.") from None
+    if not is_array(inside(report, "requirements")):
+        raise UnreadableSpec(f"{str(path)!r} is no report of the suite. Name one that `run --report json=PATH` wrote.")
+    return report
+
+
+def _docs(options: argparse.Namespace) -> int:
+    folder = Path(options.output)
+    wanted = pages(read(options.spec))
+    held = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+    drifted = sorted({name for name in {*wanted, *held} if wanted.get(name) != held.get(name)})
+    if options.check:
+        for name in drifted:
+            print(f"{folder / name} is not what the specification says. Run `gemini-mcp-spec docs`.")
+        return 1 if drifted else 0
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in drifted:
+        if name in wanted:
+            (folder / name).write_text(wanted[name], encoding="utf-8")
+        else:
+            (folder / name).unlink()
+    return 0
+
+
+def _freeze(options: argparse.Namespace) -> int:
+    root = Path(options.spec)
+    path, text = frozen(read_directory(root))
+    (root / path).parent.mkdir(exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Diff: two specifications in, their changes and the version that these need out. Pure.
+
+An area of the specification joins by being in `AREAS`. What cannot be proven safe breaks somebody.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gemini_mcp_spec.diff.approvals import approvals
+from gemini_mcp_spec.diff.change import Change, Severity
+from gemini_mcp_spec.diff.examples import example_changes
+from gemini_mcp_spec.diff.invocation import invocation_changes
+from gemini_mcp_spec.diff.manifest import file_changes, locale_changes, manifest_changes
+from gemini_mcp_spec.diff.outcome import outcome_changes
+from gemini_mcp_spec.diff.requirements import released_changes, requirement_changes
+from gemini_mcp_spec.diff.schemas import schema_changes
+from gemini_mcp_spec.diff.tools import tool_changes
+from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.version import Bump, Version
+
+Area: TypeAlias = Callable[[SpecFiles, SpecFiles], Iterator[Change]]
+
+AREAS: tuple[Area, ...] = (
+    manifest_changes,
+    tool_changes,
+    schema_changes,
+    invocation_changes,
+    outcome_changes,
+    requirement_changes,
+    released_changes,
+    example_changes,
+    locale_changes,
+    file_changes,
+)
+
+_ORDER = list(Severity)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changed from one specification to another, and what its version has to be."""
+
+    old: SpecFiles
+    new: SpecFiles
+    changes: tuple[Change, ...]
+    approved: Mapping[str, str]
+
+    @property
+    def breaks(self) -> tuple[Change, ...]:
+        """The breaks that nobody has approved."""
+        return tuple(
+            change for change in self.changes if change.severity.breaks and change.fingerprint not in self.approved
+        )
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """Approved fingerprints that no change has."""
+        return tuple(sorted(set(self.approved) - {change.fingerprint for change in self.changes}))
+
+    @property
+    def bump(self) -> Bump:
+        """The part of the version that the changes raise; an approved break raises it as a wording does."""
+        bumps = (Bump.PATCH if change.fingerprint in self.approved else change.bump for change in self.changes)
+        return max(bumps, default=Bump.NONE)
+
+    @property
+    def needed(self) -> Version:
+        """The smallest version that the new manifest may name."""
+        return Version.parse(self.old.version).raised(self.bump)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the new manifest names that version, a later one, or a candidate of it."""
+        version = Version.parse(self.new.version)
+        candidate = Version(version.major, version.minor, version.patch)
+        return version >= Version.parse(self.old.version) and candidate >= self.needed
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is an unapproved break and the version is too low for it, or the version fell."""
+        fell = Version.parse(self.new.version) < Version.parse(self.old.version)
+        return fell or (bool(self.breaks) and not self.is_reached)
+
+
+def diff(old: SpecFiles, new: SpecFiles) -> Comparison:
+    """Every change from `old` to `new`, the gravest first."""
+    changes = {change.fingerprint: change for area in AREAS for change in area(old, new)}
+    order = sorted(changes.values(), key=lambda one: (_ORDER.index(one.severity), one.file, one.fingerprint))
+    return Comparison(old, new, tuple(order), approvals(new))

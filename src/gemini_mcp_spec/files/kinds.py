@@ -1,0 +1,58 @@
+"""Kinds of files: a path below `spec/` in, the meta schema that binds it out. Pure.
+
+A new kind of file is one line in `KINDS`; its schema lies in `spec/meta/` under the kind's name.
+"""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+SCHEMA = "schema"
+"""The kind of files that are JSON Schemas themselves."""
+
+KINDS: Mapping[str, str] = {
+    "manifest.json": "manifest",
+    "sources.json": "sources",
+    "requirements.json": "requirements",
+    "requirements/*.json": "requirements",
+    "approved-breaks.json": "approved-breaks",
+    "released/*.json": "released",
+    "server/tools/*.json": "tool",
+    "server/locales/*.json": "locale",
+    "server/invocation.json": "invocation",
+    "server/outcome.json": "outcome",
+    "server/cases/*.json": "case",
+    "server/scripts/*.json": "script",
+    "server/scenarios/*.json": "scenario",
+    "host/vectors/*.json": "vector",
+    "host/scenarios/*.json": "host-scenario",
+    "meta/*.schema.json": SCHEMA,
+    "server/results/*.schema.json": SCHEMA,
+    "host/*.schema.json": SCHEMA,
+}
+
+NEEDED = (
+    "manifest.json",
+    "sources.json",
+    "server/invocation.json",
+    "server/outcome.json",
+    "server/results/success.schema.json",
+    "server/results/error.schema.json",
+)
+
+_KEYS = {"case": "id", "script": "id", "scenario": "id", "host-scenario": "id", "tool": "name", "locale": "locale"}
+
+
+def kind_of(path: str) -> str | None:
+    """The kind of the file at `path`, if it has one."""
+    depth = path.count("/")
+    return next(
+        (kind for pattern, kind in KINDS.items() if pattern.count("/") == depth and fnmatchcase(path, pattern)), None
+    )
+
+
+def named_by(path: str) -> tuple[str, str]:
+    """The key under which the file at `path` names itself, `""` where it does not, and the name that it should give."""
+    kind = kind_of(path) or ""
+    if kind == SCHEMA:
+        return "$id", f"urn:gemini-mcp:{path.removesuffix('.schema.json').replace('/', ':')}"
+    return _KEYS.get(kind, ""), path.rpartition("/")[2].removesuffix(".json")

@@ -1,0 +1,80 @@
+"""Positions: the text of a JSON file and a path into it in, line and column out. Pure.
+
+Only lookups belong here. Positions are found when a message needs them, because most files give none.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Path: TypeAlias = tuple[str | int, ...]
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+@dataclass(frozen=True)
+class Position:
+    """Line and column, both counted from 1."""
+
+    line: int
+    column: int
+
+
+def locate(text: str, path: Path) -> Position:
+    """Where the value at `path` begins; where it does not exist, the nearest value that would hold it."""
+    try:
+        return _position(text, _offset(text, path))
+    except (ValueError, IndexError):
+        return Position(1, 1)
+
+
+def _position(text: str, offset: int) -> Position:
+    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def _offset(text: str, path: Path) -> int:
+    offset = _skip(text, 0)
+    for step in path:
+        found = _member(text, offset, step) if isinstance(step, str) else _item(text, offset, step)
+        if found is None:
+            return offset
+        offset = found
+    return offset
+
+
+def _member(text: str, offset: int, key: str) -> int | None:
+    if text[offset] != "{":
+        return None
+    offset = _skip(text, offset + 1)
+    while text[offset] != "}":
+        name, offset = _DECODER.raw_decode(text, offset)
+        offset = _skip(text, _skip(text, offset) + 1)
+        if name == key:
+            return offset
+        offset = _next(text, offset)
+    return None
+
+
+def _item(text: str, offset: int, index: int) -> int | None:
+    if text[offset] != "[":
+        return None
+    offset = _skip(text, offset + 1)
+    while text[offset] != "]":
+        if index == 0:
+            return offset
+        index -= 1
+        offset = _next(text, offset)
+    return None
+
+
+def _next(text: str, offset: int) -> int:
+    _, offset = _DECODER.raw_decode(text, offset)
+    offset = _skip(text, offset)
+    return _skip(text, offset + 1) if text[offset] == "," else offset
+
+
+def _skip(text: str, offset: int) -> int:
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset

@@ -1,0 +1,62 @@
+"""The requirements of a specification: its files in, the entries with their places out. Pure.
+
+The one module of the gate that knows where requirements lie and how they are written.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from gemini_mcp.spec import expanded_requirements, server_spec
+from gemini_mcp.spec.values import Json, is_object, items, table
+from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.files.spec_files import SpecFiles
+
+FILE, FOLDER = "requirements.json", "requirements"
+"""They lie in one file, or in one file for each area."""
+
+Entry: TypeAlias = Mapping[str, Json]
+Placed: TypeAlias = tuple[str, Path, Entry]
+"""An entry behind its file and its path there."""
+
+_MEMBERS = ("id", "profile", "level", "sentence", "source", "since", "excluded")
+"""What a released list keeps of a requirement."""
+
+
+def documents(spec: SpecFiles) -> Mapping[str, Json]:
+    """The files that hold requirements."""
+    alone = {FILE: spec.documents[FILE]} if FILE in spec.documents else {}
+    return {**alone, **spec.folder(FOLDER)}
+
+
+def written(spec: SpecFiles) -> list[Placed]:
+    """Every entry as it is written, families unexpanded; entries without an id are left out."""
+    return [
+        (file, ("requirements", index), entry)
+        for file, document in documents(spec).items()
+        for index, entry in enumerate(items(table(document).get("requirements")))
+        if is_object(entry) and isinstance(entry.get("id"), str)
+    ]
+
+
+def requirements(spec: SpecFiles) -> list[Placed]:
+    """Every requirement with the place of its entry, families expanded as far as the other files can be read."""
+    entries = written(spec)
+    try:
+        expanded = expanded_requirements([entry for _, _, entry in entries], server_spec(spec.documents))
+        return [(*entries[number][:2], entry) for number, entry, _ in expanded]
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return entries
+
+
+def removed(spec: SpecFiles) -> Mapping[str, str]:
+    """The ids that have gone, with the version that removed them."""
+    entries = [table(entry) for document in documents(spec).values() for entry in items(table(document).get("removed"))]
+    return {entry["id"]: entry["version"] for entry in entries if {"id", "version"} <= entry.keys()}
+
+
+def frozen(spec: SpecFiles) -> tuple[str, str]:
+    """The path below `spec/` and the text of the list that keeps this version's requirements."""
+    entries = [{key: entry[key] for key in _MEMBERS if key in entry} for _, _, entry in requirements(spec)]
+    document = {"version": spec.version, "requirements": entries}
+    return f"released/{spec.version}.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n"

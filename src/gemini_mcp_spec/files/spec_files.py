@@ -1,0 +1,58 @@
+"""Spec files: the files of one specification as documents, and the places in them. Pure.
+
+Only what is true of any file belongs here.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from gemini_mcp.spec.values import Json, inside, items, table
+from gemini_mcp_spec.files.positions import Path, Position, locate
+
+
+@dataclass(frozen=True)
+class SpecFiles:
+    """The files of one specification: bytes by path, and how their paths are shown."""
+
+    name: str
+    prefix: str
+    files: Mapping[str, bytes]
+
+    @cached_property
+    def documents(self) -> Mapping[str, Json]:
+        """What every readable JSON file holds."""
+        found: dict[str, Json] = {}
+        for path, content in self.files.items():
+            try:
+                found[path] = json.loads(content.decode("utf-8"))
+            except (ValueError, RecursionError):
+                continue
+        return found
+
+    def folder(self, name: str) -> Mapping[str, Json]:
+        """The documents directly below `name`, by path."""
+        return {path: self.documents[path] for path in sorted(self.documents) if path.rpartition("/")[0] == name}
+
+    def objects(self, file: str, key: str) -> Mapping[str, Json]:
+        """The object that a document holds under `key`; empty where there is none."""
+        return table(inside(self.documents.get(file), key))
+
+    def entries(self, file: str, key: str) -> Sequence[Json]:
+        """The array that a document holds under `key`; empty where there is none."""
+        return items(inside(self.documents.get(file), key))
+
+    def shown(self, path: str) -> str:
+        """The path as messages name it."""
+        return self.prefix + path
+
+    def position(self, file: str, path: Path) -> Position:
+        """The line and column of the value at `path`."""
+        return locate(self.files.get(file, b"").decode("utf-8", "replace"), path)
+
+    @property
+    def version(self) -> str:
+        """The version that the manifest names, `0.0.0` where it names none."""
+        version = inside(self.documents.get("manifest.json"), "version")
+        return version if isinstance(version, str) else "0.0.0"

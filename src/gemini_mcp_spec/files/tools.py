@@ -1,0 +1,21 @@
+"""The tools of a specification: its files in, their argument schemas by name out. Pure.
+
+Only what several rules or areas ask about tools belongs here.
+"""
+
+from collections.abc import Mapping
+
+from gemini_mcp.spec.values import Json, inside, is_object
+from gemini_mcp_spec.files.spec_files import SpecFiles
+
+INVOCATION = "server/invocation.json"
+OUTCOME = "server/outcome.json"
+
+
+def tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:
+    """The schema of each tool's arguments with its file, by the tool's name."""
+    return {
+        document["name"]: (file, document["inputSchema"])
+        for file, document in spec.folder("server/tools").items()
+        if is_object(document) and "name" in document and is_object(inside(document, "inputSchema"))
+    }

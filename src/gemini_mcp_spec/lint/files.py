@@ -1,0 +1,151 @@
+"""Rules about every file: that it can be read, has a kind, and is what the schema of its kind says. Pure.
+
+Whatever can be said for all files belongs here; what needs to know one kind belongs to that kind's module.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from gemini_mcp.spec.values import Json, table
+from gemini_mcp_spec.files.kinds import NEEDED, SCHEMA, kind_of, named_by
+from gemini_mcp_spec.files.requirements import FILE, documents
+from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.lint.complaint import Complaint, Rule
+from gemini_mcp_spec.schema.validation import by_kind, schema_violation, violations
+
+_FIXES: Mapping[str, str] = {
+    "required": "Add the key.",
+    "additionalProperties": "Remove the key, or correct its name.",
+    "enum": "Write one of these.",
+    "const": "Write this value.",
+    "type": "Write a value of this type.",
+    "pattern": "Write it in this form.",
+    "format": "Correct it.",
+    "minItems": "Add an entry.",
+    "uniqueItems": "Remove the repetition.",
+    "minLength": "Write a text.",
+}
+
+
+def text(spec: SpecFiles) -> Iterator[Complaint]:
+    """A file is UTF-8 without tabs and carriage returns, and ends with one newline."""
+    for file, content in spec.files.items():
+        try:
+            content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield Complaint(file, (), f"Byte {error.start} is no UTF-8.", "Save the file as UTF-8.")
+            continue
+        if b"\t" in content or b"\r" in content:
+            yield Complaint(file, (), "The file holds a tab or a carriage return.", "Use spaces and newlines.")
+        if not content.endswith(b"\n") or content.endswith(b"\n\n"):
+            yield Complaint(file, (), "The file does not end with one newline.", "End it with one newline.")
+
+
+def json_syntax(spec: SpecFiles) -> Iterator[Complaint]:
+    """A file is JSON, and no object of it names a key twice."""
+    for file, content in spec.files.items():
+        try:
+            twice = _twice(content.decode("utf-8", "replace"))
+        except (ValueError, RecursionError) as error:
+            yield Complaint(file, (), f"The file is no JSON: {error}.", "Correct it there.")
+            continue
+        for key in twice:
+            message = f"An object holds the key {key!r} twice, and only the last one counts."
+            yield Complaint(file, (), message, "Remove one of them.")
+
+
+def _twice(text: str) -> list[str]:
+    """The keys that some object of a JSON text names more than once."""
+    found: list[str] = []
+
+    def members(pairs: list[tuple[str, Json]]) -> Mapping[str, Json]:
+        held = dict(pairs)
+        if len(held) < len(pairs):
+            found.extend(sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1))
+        return held
+
+    json.loads(text, object_pairs_hook=members)
+    return found
+
+
+def file_missing(spec: SpecFiles) -> Iterator[Complaint]:
+    """The files that every specification needs are there."""
+    for file in NEEDED:
+        if file not in spec.files:
+            yield Complaint(file, (), f"`{file}` does not exist.", "Write it.")
+    if not documents(spec) and FILE not in spec.files:
+        yield Complaint(FILE, (), "There are no requirements.", f"Write them to `{FILE}`.")
+    if not spec.folder("server/tools"):
+        yield Complaint("server/tools", (), "`server/tools` holds no tool.", "Write a tool there.")
+
+
+def file_kind(spec: SpecFiles) -> Iterator[Complaint]:
+    """Every file has a kind, and every kind that is used has a schema in `meta/`."""
+    for file in spec.files:
+        kind = kind_of(file)
+        if kind is None:
+            message = "This file is of no kind that the specification has."
+            yield Complaint(file, (), message, "Move it to the folder of its kind, or remove it.")
+        elif kind != SCHEMA and f"meta/{kind}.schema.json" not in spec.files:
+            message = f"Files of the kind {kind!r} have no schema."
+            yield Complaint(file, (), message, f"Write `meta/{kind}.schema.json`.")
+
+
+def file_name(spec: SpecFiles) -> Iterator[Complaint]:
+    """A file is named as its content says, and the `$id` of a schema is its path."""
+    for file, document in spec.documents.items():
+        key, expected = named_by(file)
+        name = table(document).get(key)
+        if isinstance(name, str) and name != expected:
+            stem = file.rpartition("/")[2].removesuffix(".json")
+            message = f"The file is named {stem!r}, but its `{key}` is {name!r}."
+            yield Complaint(file, (key,), message, "Make them equal.")
+
+
+def manifest_files(spec: SpecFiles) -> Iterator[Complaint]:
+    """`files` of the manifest, where there is one, lists every file and no other."""
+    listed = spec.entries("manifest.json", "files")
+    if not listed:
+        return
+    for file in sorted(set(spec.files) - set(listed)):
+        yield Complaint("manifest.json", ("files",), f"`{file}` is not listed.", "List it.")
+    for file in sorted(set(listed) - set(spec.files)):
+        yield Complaint("manifest.json", ("files",), f"`{file}` does not exist.", "Remove it here.")
+
+
+def schema_valid(spec: SpecFiles) -> Iterator[Complaint]:
+    """A schema, that of a tool's arguments included, is a JSON Schema of 2020-12."""
+    schemas = [(file, (), document) for file, document in spec.documents.items() if kind_of(file) == SCHEMA]
+    tools = [
+        (file, ("inputSchema",), tool.get("inputSchema", {})) for file, tool in spec.folder("server/tools").items()
+    ]
+    for file, path, schema in [*schemas, *tools]:
+        if violation := schema_violation(schema):
+            message = f"This is no JSON Schema: {violation.message}."
+            yield Complaint(file, (*path, *violation.path), message, "Correct the keyword.")
+
+
+def meta_schema(spec: SpecFiles) -> Iterator[Complaint]:
+    """A file is valid against the schema of its kind."""
+    metas = {file: schema for file, schema in spec.folder("meta").items() if schema_violation(schema) is None}
+    validators = by_kind(metas)
+    for file, document in spec.documents.items():
+        kind = kind_of(file) or ""
+        if kind not in validators:
+            continue
+        for violation in violations(validators[kind], document):
+            fix = _FIXES.get(violation.keyword, f"`meta/{kind}.schema.json` says what it should be.")
+            yield Complaint(file, violation.path, f"{violation.message}.", fix)
+
+
+RULES: Mapping[str, Rule] = {
+    "text": text,
+    "json": json_syntax,
+    "file-missing": file_missing,
+    "file-kind": file_kind,
+    "file-name": file_name,
+    "manifest-files": manifest_files,
+    "schema-valid": schema_valid,
+    "meta-schema": meta_schema,
+}

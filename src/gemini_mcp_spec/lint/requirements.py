@@ -1,0 +1,215 @@
+"""Rules about the requirements: ids, sentences, sources and the frozen sets of released versions. Pure.
+
+A rule about a statement or about what it cites belongs here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from gemini_mcp.spec.families import is_member
+from gemini_mcp.spec.values import Json, is_array, is_object, items, table
+from gemini_mcp_spec.files.examples import vectors
+from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.files.requirements import FILE, removed, requirements, written
+from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.version import Version
+from gemini_mcp_spec.lint.complaint import Complaint, Rule
+
+_ID = re.compile(r"[a-z][a-z0-9-]*(?::[a-z0-9][a-z0-9-]*){1,2}")
+_KEYWORD = re.compile(r"\b(MUST|SHOULD|MAY|SHALL|REQUIRED|RECOMMENDED|OPTIONAL)\b")
+_SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z`])")
+_CITING = ("server/cases", "server/scenarios", "host/scenarios")
+
+
+def id_form(spec: SpecFiles) -> Iterator[Complaint]:
+    """An id is `area:feature` or `area:feature:variant` in lower case."""
+    for file, path, entry in requirements(spec):
+        if not _ID.fullmatch(entry["id"]):
+            message = f"The id {entry['id']!r} is not `area:feature` or `area:feature:variant` in lower case."
+            yield Complaint(file, (*path, "id"), message, "Write it so.")
+
+
+def id_profile(spec: SpecFiles) -> Iterator[Complaint]:
+    """The id of a requirement begins with `host-` where it binds hosts, and only there."""
+    for file, path, entry in written(spec):
+        if entry["id"].startswith("host-") != (entry.get("profile") == "host"):
+            message = f"{entry['id']!r} binds the profile {entry.get('profile')!r}, which its id denies."
+            yield Complaint(file, (*path, "id"), message, "Begin the ids of the profile `host` with `host-`, no other.")
+
+
+def id_unique(spec: SpecFiles) -> Iterator[Complaint]:
+    """No two requirements have the same id."""
+    first: dict[tuple[str, str | None], tuple[str, Path]] = {}
+    for file, path, entry in written(spec):
+        key = entry["id"], entry.get("for") if "{" in entry["id"] else None
+        if key in first:
+            other, place = first[key]
+            there = f"line {spec.position(other, (*place, 'id')).line}{'' if other == file else f' of `{other}`'}"
+            message = f"The id {entry['id']!r} is that of {there} already."
+            yield Complaint(file, (*path, "id"), message, "Give this statement another id.")
+        first.setdefault(key, (file, path))
+
+
+def id_removed(spec: SpecFiles) -> Iterator[Complaint]:
+    """An id that has gone never returns."""
+    gone = removed(spec)
+    for file, path, entry in requirements(spec):
+        if entry["id"] in gone:
+            message = f"The id {entry['id']!r} went with version {gone[entry['id']]} and cannot return."
+            yield Complaint(file, (*path, "id"), message, "Give this statement another id.")
+
+
+def level_keyword(spec: SpecFiles) -> Iterator[Complaint]:
+    """The only keyword of a sentence is its level."""
+    for file, path, entry in written(spec):
+        found = _KEYWORD.findall(str(entry.get("sentence", "")))
+        if found != [entry.get("level")]:
+            said = " and ".join(found) or "no keyword"
+            message = f"The sentence says {said}, but its level is {entry.get('level')}."
+            yield Complaint(file, (*path, "sentence"), message, "Say the level once.")
+
+
+def one_sentence(spec: SpecFiles) -> Iterator[Complaint]:
+    """A requirement is one sentence, and no other says the same."""
+    said: dict[str, str] = {}
+    for file, path, entry in requirements(spec):
+        sentence = str(entry.get("sentence", ""))
+        if _SENTENCE_END.search(sentence):
+            message = "The statement has more than one sentence."
+            yield Complaint(file, (*path, "sentence"), message, "Make two requirements of it.")
+        if sentence in said:
+            message = f"{said[sentence]!r} says the same."
+            yield Complaint(file, (*path, "sentence"), message, "Remove one of them.")
+        said.setdefault(sentence, entry["id"])
+
+
+def since_version(spec: SpecFiles) -> Iterator[Complaint]:
+    """No requirement is younger than the specification."""
+    for file, path, entry in written(spec):
+        since = str(entry.get("since", ""))
+        if Version.parse(since) > Version.parse(spec.version):
+            message = f"The requirement is there since {since}, but this is version {spec.version}."
+            yield Complaint(file, (*path, "since"), message, "Name this version, or raise the manifest's.")
+
+
+def source_exists(spec: SpecFiles) -> Iterator[Complaint]:
+    """The source of a requirement is one that `sources.json` lists, or a decision with its reason."""
+    sources = spec.documents.get("sources.json")
+    for file, path, entry in written(spec):
+        source = entry.get("source")
+        if is_object(source) and is_object(sources) and (wrong := _missing(source, sources)):
+            key, message = wrong
+            fix = (
+                "Write why it is decided so." if key == "reason" else "Cite what `sources.json` lists, or add it there."
+            )
+            yield Complaint(file, (*path, "source", key), message, fix)
+
+
+def _missing(source: Mapping[str, Json], sources: Mapping[str, Json]) -> tuple[str, str] | None:
+    match source:
+        case {"kind": "document", "document": document, "heading": heading}:
+            headings = {entry["id"]: entry["headings"] for entry in sources["documents"]}
+            if document not in headings:
+                return "document", f"The document {document!r} is not listed."
+            if heading not in headings[document]:
+                return "heading", f"The document {document!r} has no heading {heading!r}."
+        case {"kind": "mcp", "revision": revision, "page": page}:
+            pages = {entry["revision"]: entry["pages"] for entry in sources["mcp"]}
+            if page not in pages.get(revision, ()):
+                key = "page" if revision in pages else "revision"
+                return key, f"The page {page!r} of MCP {revision} is not listed."
+        case {"kind": "observed", "package": package, "version": version}:
+            versions = {entry["package"]: entry["versions"] for entry in sources["packages"]}
+            if version not in versions.get(package, ()):
+                return "version", f"{package} {version} is not listed."
+        case {"kind": "decision"} if not str(source.get("reason", "")).strip():
+            return "reason", "The decision has no reason."
+        case _:
+            return None
+    return None
+
+
+def source_cited(spec: SpecFiles) -> Iterator[Complaint]:
+    """Every page that `sources.json` lists is cited, and its revisions are those of the manifest."""
+    sources, manifest = spec.documents.get("sources.json"), spec.documents.get("manifest.json")
+    if not is_object(sources) or not is_object(manifest):
+        return
+    cited = [entry["source"] for _, _, entry in requirements(spec) if is_object(entry.get("source"))]
+    pages = {(source.get("revision"), source.get("page")) for source in cited}
+    protocol = manifest.get("protocol", {})
+    revisions = {*protocol.get("handshake", ()), *protocol.get("stateless", ())}
+    for index, entry in enumerate(sources.get("mcp", ())):
+        if entry["revision"] not in revisions:
+            message = f"MCP {entry['revision']} is no revision of the manifest."
+            yield Complaint("sources.json", ("mcp", index), message, "Add it there, or remove it here.")
+        for number, page in enumerate(entry["pages"]):
+            if (entry["revision"], page) not in pages:
+                message = f"No requirement cites the page {page!r} of MCP {entry['revision']}."
+                yield Complaint("sources.json", ("mcp", index, "pages", number), message, "Remove it.")
+    for revision in sorted(revisions - {entry["revision"] for entry in sources.get("mcp", ())}):
+        message = f"The revision {revision} is not in `sources.json`."
+        yield Complaint("manifest.json", ("protocol",), message, "Add it there.")
+
+
+def requirement_unknown(spec: SpecFiles) -> Iterator[Complaint]:
+    """A case, a scenario or a vector names requirements that exist in its profile."""
+    known = {(entry.get("profile"), entry["id"]) for _, _, entry in requirements(spec)}
+    examples = [(file, (), document) for folder in _CITING for file, document in spec.folder(folder).items()]
+    for file, path, entry in [*examples, *vectors(spec)]:
+        profile = file.partition("/")[0]
+        for index, name in enumerate(items(table(entry).get("requirements"))):
+            if (profile, name) not in known:
+                message = f"The profile {profile!r} has no requirement {name!r}."
+                yield Complaint(file, (*path, "requirements", index), message, "Name one that exists.")
+
+
+def frozen_set(spec: SpecFiles) -> Iterator[Complaint]:
+    """The list of a released version holds what that version had, and none of its ids has been lost."""
+    current = [entry for _, _, entry in requirements(spec)]
+    known = {entry["id"] for entry in current} | set(removed(spec))
+    families = [entry["id"] for _, _, entry in written(spec) if "for" in entry]
+    for file, document in spec.folder("released").items():
+        if not is_object(document) or not is_array(document.get("requirements")):
+            continue
+        yield from _version_of(spec, file, document)
+        listed = [str(entry.get("id")) for entry in document["requirements"]]
+        for index, name in enumerate(listed):
+            if name not in known and not any(is_member(name, family) for family in families):
+                message = f"{name!r} has gone, but `removed` of {FILE} does not say so."
+                yield Complaint(file, ("requirements", index), message, "Add it to `removed`.")
+        alone = [entry for entry in current if not any(is_member(entry["id"], family) for family in families)]
+        for name in _lost(alone, set(listed), str(document.get("version"))):
+            message = f"{name!r} claims to be older than this list, which lacks it."
+            fix = "Correct its `since`; before the release, run `gemini-mcp-spec freeze`."
+            yield Complaint(file, ("requirements",), message, fix)
+
+
+def _version_of(spec: SpecFiles, file: str, document: Mapping[str, Json]) -> Iterator[Complaint]:
+    stem, version = file.rpartition("/")[2].removesuffix(".json"), str(document.get("version"))
+    if version != stem or Version.parse(version) > Version.parse(spec.version):
+        message = f"The list {stem!r} names version {version!r} of a specification whose version is {spec.version}."
+        yield Complaint(file, ("version",), message, "Name the file and the version alike, and raise neither.")
+
+
+def _lost(current: Iterable[Mapping[str, Json]], listed: set[str], version: str) -> list[str]:
+    released = Version.parse(version)
+    return [
+        entry["id"]
+        for entry in current
+        if entry["id"] not in listed and Version.parse(str(entry.get("since", version))) <= released
+    ]
+
+
+RULES: Mapping[str, Rule] = {
+    "id-form": id_form,
+    "id-profile": id_profile,
+    "id-unique": id_unique,
+    "id-removed": id_removed,
+    "level-keyword": level_keyword,
+    "one-sentence": one_sentence,
+    "since-version": since_version,
+    "source-exists": source_exists,
+    "source-cited": source_cited,
+    "requirement-unknown": requirement_unknown,
+    "frozen-set": frozen_set,
+}

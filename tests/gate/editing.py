@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
+from gemini_mcp.spec.families import is_member
 from gemini_mcp.spec.values import Json, is_array
 from gemini_mcp_spec.files.reader import read_directory
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -50,7 +51,8 @@ def small() -> SpecFiles:
     spec = read_directory(SPEC)
     wanted = {path for path in spec.files if not path.startswith((*_LEFT_OUT, "released/"))} | _KEPT | _scripts(spec)
     files = {path: content for path, content in spec.files.items() if path in wanted}
-    return replace(spec, files={**files, "requirements.json": _text({"requirements": _requirements(spec)})})
+    files["requirements.json"] = _text({"requirements": _requirements(spec)})
+    return at_version(replace(spec, files=files), "1.0.0")
 
 
 def _requirements(spec: SpecFiles) -> list[Json]:
@@ -61,8 +63,8 @@ def _requirements(spec: SpecFiles) -> list[Json]:
     for entry in spec.documents["requirements.json"]["requirements"]:
         source = {key: value for key, value in entry["source"].items() if key not in ("heading", "reason")}
         cited[str(source)] += 1
-        if entry["id"] in named or cited[str(source)] <= 2:
-            kept.append(entry)
+        if any(is_member(name, entry["id"]) for name in named) or cited[str(source)] <= 2:
+            kept.append({**entry, "since": "1.0.0"})
     return kept
 
 

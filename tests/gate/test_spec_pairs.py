@@ -140,6 +140,7 @@ PAIRS: dict[str, tuple[Sequence[Edit], Severity, Severity]] = {
         CALLERS,
         CALLERS,
     ),
+    "a sentence names another cause": ([changed(OUTCOME, ["sentences", -1, "cause"], "the moon")], NOTICE, NOTICE),
     "a mask goes": ([without(OUTCOME, ["stderr", "masks", 0])], CALLERS, PORTS),
     "less of stderr is shown": ([changed(OUTCOME, ["stderr", "maxBytes"], 10)], PORTS, PORTS),
     # requirements
@@ -150,7 +151,7 @@ PAIRS: dict[str, tuple[Sequence[Edit], Severity, Severity]] = {
     "a SHOULD becomes a MAY": (level(SHOULD, "SHOULD", "MAY"), NOTICE, NOTICE),
     "an id changes": ([changed(REQUIREMENTS, ["requirements", MUST, "id"], "identity:title")], CALLERS, CALLERS),
     "a sentence claims another thing": (
-        [replaced(REQUIREMENTS, "MUST report `gemini-mcp-server` as its name", "MUST report `gemini` as its name")],
+        [replaced(REQUIREMENTS, "MUST report `{server}` as its name", "MUST report `gemini` as its name")],
         PORTS,
         PORTS,
     ),
@@ -158,19 +159,15 @@ PAIRS: dict[str, tuple[Sequence[Edit], Severity, Severity]] = {
         [
             replaced(
                 REQUIREMENTS,
-                "MUST report `gemini-mcp-server` as",
-                "MUST always, unless asked not to, report `gemini-mcp-server` as",
+                "MUST report `{server}` as",
+                "MUST always, unless asked not to, report `{server}` as",
             )
         ],
         PORTS,
         PORTS,
     ),
     "a sentence is polished": (
-        [
-            replaced(
-                REQUIREMENTS, "MUST report `gemini-mcp-server` as its name", "MUST give `gemini-mcp-server` as its name"
-            )
-        ],
+        [replaced(REQUIREMENTS, "MUST report `{server}` as its name", "MUST give `{server}` as its name")],
         NOTICE,
         NOTICE,
     ),

@@ -126,6 +126,9 @@ def _sentence(name: str, path: Path, old: Json, new: Json) -> Iterator[Change]:
             message = f"{name!r} is said otherwise{'' if same else ', with other fields'}."
             bump = Bump.PATCH if same else Bump.MINOR
             yield notice(bump, "sentence-reworded", OUTCOME, place, message, *values)
+        elif key in ("cause", "names"):
+            message = f"`{key}` of {name!r} is another, so the words of other ports are judged otherwise."
+            yield notice(Bump.MINOR, f"sentence-{key}", OUTCOME, place, message, *values)
         else:
             message = f"{name!r} is said on another condition: `{key}` was {values[0]!r} and is {values[1]!r}."
             yield breaking(Severity.CALLERS, "sentence-condition", OUTCOME, place, message, *values)

@@ -2,14 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.diff.change import Change, Severity, breaking, differing, harmless, notice
-from gemini_mcp_spec.files.requirements import Entry, Placed, requirements
+from gemini_mcp_spec.files.requirements import Entry, Placed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.version import Bump
+from gemini_mcp_spec.schema.inline import canonical
 
 _RANK = {"MAY": 0, "SHOULD": 1, "MUST": 2}
 _CLAIM = re.compile(
@@ -19,11 +20,23 @@ _CLAIM = re.compile(
 
 
 def requirement_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
-    """Requirements that came, went, bind more or less, or say something else."""
-    before, after = ({placed[2]["id"]: placed for placed in requirements(spec)} for spec in (old, new))
+    """Requirements that came, went, bind more or less, or say something else.
+
+    Where the entry is as it was, another file has changed what its family is about, and is judged itself.
+    """
+    before, after = _by_id(old), _by_id(new)
+    same = {canonical(entry) for _, _, entry in written(old)} & {canonical(entry) for _, _, entry in written(new)}
     for name in sorted({*before, *after}):
-        changes = _changes(name, before.get(name), after.get(name))
-        yield from (replace(change, requirements=(name,)) for change in changes)
+        sides = before.get(name), after.get(name)
+        if (sides[1] or sides[0] or (None, ""))[1] not in same:
+            changes = _changes(name, *(side and side[0] for side in sides))
+            yield from (replace(change, requirements=(name,)) for change in changes)
+
+
+def _by_id(spec: SpecFiles) -> Mapping[str, tuple[Placed, str]]:
+    """Every requirement with the text of the entry that it comes from."""
+    texts = {(file, path): canonical(entry) for file, path, entry in written(spec)}
+    return {placed[2]["id"]: (placed, texts[placed[:2]]) for placed in requirements(spec)}
 
 
 def _changes(name: str, old: Placed | None, new: Placed | None) -> Iterator[Change]:

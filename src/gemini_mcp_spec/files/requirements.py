@@ -5,6 +5,7 @@ The one module of the gate that knows where requirements lie and how they are wr
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 from gemini_mcp.spec import expanded_requirements, server_spec
@@ -39,6 +40,7 @@ def written(spec: SpecFiles) -> list[Placed]:
     ]
 
 
+@lru_cache(maxsize=4)
 def requirements(spec: SpecFiles) -> list[Placed]:
     """Every requirement with the place of its entry, families expanded as far as the other files can be read."""
     entries = written(spec)

@@ -12,7 +12,7 @@ from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_spec.files.positions import Path, Position, locate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpecFiles:
     """The files of one specification: bytes by path, and how their paths are shown."""
 

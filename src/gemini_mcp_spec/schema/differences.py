@@ -1,7 +1,7 @@
 """Changes of a schema: the old and the new one in, what differs keyword by keyword out. Pure.
 
 Each keyword is judged beside all others: it narrows when what the old schema accepts is not proven to satisfy it.
-A keyword that is read together with others is one line in `_TOGETHER`.
+Keywords that are read together are judged together.
 """
 
 import json
@@ -10,24 +10,13 @@ from dataclasses import dataclass, replace
 
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.schema.conjuncts import GROUPS
 from gemini_mcp_spec.schema.containment import contained
-from gemini_mcp_spec.schema.inline import ANNOTATIONS, DEFINITIONS, RECURSIVE, bare, canonical
+from gemini_mcp_spec.schema.inline import ANNOTATIONS, DEFINITIONS, bare, canonical
 
-_TOGETHER: Mapping[str, tuple[str, ...]] = {
-    "contains": ("contains", "minContains", "maxContains"),
-    "if": ("if", "then", "else"),
-    "items": ("prefixItems", "items"),
-    "$ref": ("$ref", RECURSIVE),
-    "additionalProperties": ("properties", "patternProperties", "additionalProperties"),
-}
-_READ_WITH = {
-    "minContains": "contains",
-    "maxContains": "contains",
-    "then": "if",
-    "else": "if",
-    "prefixItems": "items",
-    RECURSIVE: "$ref",
-}
+_READ_WITH = {other: keyword for keyword in ("$ref", "contains", "if", "items") for other in GROUPS[keyword]}
+"""The keyword that speaks for each that is read with it."""
+
 _LONGEST = 80
 
 
@@ -81,7 +70,7 @@ def _differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:
 
 
 def _judged(old: Mapping[str, Json], new: Mapping[str, Json], path: Path, keyword: str) -> SchemaChange:
-    keys = _TOGETHER.get(keyword, (keyword,))
+    keys = GROUPS.get(keyword, (keyword,))
     before = {key: bare({key: old[key]})[key] for key in keys if key in old}
     after = {key: bare({key: new[key]})[key] for key in keys if key in new}
     if keyword == "additionalProperties":
@@ -95,9 +84,9 @@ def _judged(old: Mapping[str, Json], new: Mapping[str, Json], path: Path, keywor
 
 
 def _loosened(part: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Only what is said of further properties: those with a name or a pattern are judged by themselves."""
-    free = {key: dict.fromkeys(part[key], True) for key in ("properties", "patternProperties") if key in part}
-    return {**part, **free}
+    """Only what is said of further properties: those with a name are judged by themselves."""
+    kept = {key: value for key, value in part.items() if key != "patternProperties"}
+    return {**kept, **({"properties": dict.fromkeys(part["properties"], True)} if "properties" in part else {})}
 
 
 def _property_changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> Iterator[SchemaChange]:

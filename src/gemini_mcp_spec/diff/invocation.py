@@ -77,7 +77,8 @@ class _Calls:
     def _all(self) -> Iterator[tuple[str, Mapping[str, Json], Json, Json]]:
         sides = [spec.documents[INVOCATION] for spec in (self.old, self.new)]
         (old, new), before, after = map(planner, sides), tools(self.old), tools(self.new)
-        lengths = sorted({limit for side in sides for limit in _limits(side)})
+        differ = any(sides[0][key] != sides[1][key] for key in ("forms", "refusals", "arguments"))
+        lengths = sorted({limit for side in sides for limit in _limits(side)}) if differ else []
         for name in [name for name in before if name in after]:
             schemas = before[name][1], after[name][1]
             for arguments in _samples(*schemas, lengths):

@@ -5,13 +5,12 @@ both schemas, so a bad candidate costs time and nothing else.
 """
 
 import itertools
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from gemini_mcp.spec.values import Json, is_array, is_object
+from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.schema.inline import canonical
 from gemini_mcp_spec.schema.texts import matching, texts
@@ -23,30 +22,11 @@ _DEPTH = 5
 _MOST = 200
 _MOST_INNER = 32
 _LONGEST_ARRAY = 2000
-_INNER = ("allOf", "anyOf", "oneOf")
-_BRANCHES = ("not", "if", "then", "else")
 _EXTRA = "extra"
-_OF_OBJECTS = frozenset(
-    {
-        "additionalProperties",
-        "dependentRequired",
-        "dependentSchemas",
-        "maxProperties",
-        "minProperties",
-        "patternProperties",
-        "properties",
-        "propertyNames",
-        "required",
-    }
-)
-_OF_ARRAYS = frozenset({"contains", "items", "maxItems", "minItems", "prefixItems", "uniqueItems"})
-_SIMPLE: Mapping[str, list[Json]] = {
-    "null": [None],
-    "boolean": [True, False],
-    "integer": [0, 1, -1, 2, 7],
-    "number": [0, 1, -1, 0.5, 2.5, 100],
-    "string": ["", "a", "A", "0", "text"],
-}
+_SIMPLE: tuple[Json, ...] = (None, True, False, 0, 1, -1, 2, 7, 0.5, 2.5, 100, "", "a", "A", "0", "text")
+_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties", "patternProperties", "propertyNames"})
+_OF_ARRAYS = frozenset({"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"})
 
 
 @dataclass(frozen=True)
@@ -108,7 +88,7 @@ def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
     parts = [part for schema in (*olds, *news) for part in _parts(schema)]
     found = itertools.chain(
         _constants(parts),
-        _simple(parts),
+        _SIMPLE,
         _numbers(parts),
         texts(parts),
         _objects(olds, news, parts, depth),
@@ -120,102 +100,52 @@ def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
 
 def _parts(schema: Json) -> Iterator[Mapping[str, Json]]:
     """The schema and every schema inside it that speaks of the same value."""
-    if not is_object(schema):
-        return
-    yield schema
-    for keyword in _INNER:
-        for inner in schema.get(keyword, ()):
-            yield from _parts(inner)
-    for keyword in _BRANCHES:
-        yield from _parts(schema.get(keyword))
-    for inner in schema.get("dependentSchemas", {}).values():
-        yield from _parts(inner)
+    if is_object(schema):
+        yield schema
+        inner = [one for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        inner += [schema.get(key) for key in ("not", "if", "then", "else")]
+        for one in [*inner, *schema.get("dependentSchemas", {}).values()]:
+            yield from _parts(one)
 
 
 def _constants(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
     for part in parts:
-        yield from part.get("enum", ())
-        yield from part.get("examples", ())
+        yield from (*part.get("enum", ()), *part.get("examples", ()))
         yield from (part[key] for key in ("const", "default") if key in part)
-
-
-def _types(parts: list[Mapping[str, Json]]) -> set[str]:
-    named = [part["type"] for part in parts if "type" in part]
-    types = {name for value in named for name in (value if is_array(value) else [value])}
-    every = {*_SIMPLE, "object", "array"}
-    return types if named and all("type" in part for part in parts) else every
-
-
-def _simple(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
-    for name in sorted({*_types(parts), "string", "null", "integer"}):
-        yield from _SIMPLE.get(name, ())
 
 
 def _numbers(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
     for part in parts:
-        for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
-            if keyword in part:
-                yield from (part[keyword] + step for step in (0, -1, 1, -0.5, 0.5))
-        if "multipleOf" in part:
-            yield from (part["multipleOf"] * factor for factor in (1, 2, 3, 0.5, -1))
-            yield part["multipleOf"] + 1
+        limits = [part[key] for key in _NUMBERS if key in part]
+        yield from (limit + step for limit in limits for step in (0, -1, 1, -0.5, 0.5))
+        yield from (part["multipleOf"] * factor for factor in (1, 2, 3, 0.5, -1) if "multipleOf" in part)
 
 
 def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
-    if "object" not in _types(parts):
-        return
+    yield from ({}, {_EXTRA: "a"})
     if depth == 0 or not any(_OF_OBJECTS & part.keys() for part in parts):
-        yield from ({}, {_EXTRA: "a"})
         return
     required = {name for part in parts for name in part.get("required", ())}
-    names = sorted({name for part in parts for name in part.get("properties", {})} | required | _dependent(parts))
-    members = {name: _members(olds, news, name, depth) for name in names}
-    members = {name: values for name, values in members.items() if values}
-    full = {name: values[0] for name, values in members.items()}
+    named = sorted(required | {name for part in parts for name in part.get("properties", {})})
+    members = {name: _members(olds, news, name, depth) for name in [*named, *_other_names(parts), _EXTRA]}
+    full = {name: members[name][0] for name in named if members[name]}
     least = {name: value for name, value in full.items() if name in required}
-    yield least
-    yield from ({other: value for other, value in least.items() if other != name} for name in least)
-    yield {}
-    yield full
-    for name, values in members.items():
+    yield from (least, full)
+    for name in full:
+        yield {other: value for other, value in least.items() if other != name}
         yield {other: value for other, value in full.items() if other != name}
-        yield {name: values[0]}
-        for value in values:
-            yield {**least, name: value}
-            yield {**full, name: value}
-    for name in [*_pattern_names(parts), _EXTRA]:
-        for value in _members(olds, news, name, depth):
-            yield {**full, name: value}
-            yield {**least, name: value}
-    yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in _sizes(parts, len(full)))
-    yield from (dict(itertools.islice(full.items(), size)) for size in range(len(full)))
+        yield {name: full[name]}
+    for name, values in members.items():
+        yield from ({**base, name: value} for value in values for base in (least, full))
+    yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
 
 
-def _dependent(parts: list[Mapping[str, Json]]) -> set[str]:
-    return {
-        name
-        for part in parts
-        for trigger, needed in part.get("dependentRequired", {}).items()
-        for name in (trigger, *needed)
-    } | {name for part in parts for name in part.get("dependentSchemas", {})}
-
-
-def _pattern_names(parts: list[Mapping[str, Json]]) -> list[str]:
+def _other_names(parts: list[Mapping[str, Json]]) -> list[str]:
+    """Names that match what is said of names."""
     patterns = [pattern for part in parts for pattern in part.get("patternProperties", {})]
     names = [part["propertyNames"] for part in parts if is_object(part.get("propertyNames"))]
-    found = [matching(pattern) for pattern in patterns]
-    return [name for name in dict.fromkeys([*found, *texts(names)]) if name is not None and len(name) < 100][:20]
-
-
-def _sizes(parts: list[Mapping[str, Json]], held: int) -> list[int]:
-    limits = {
-        part[key] + step
-        for part in parts
-        for key in ("minProperties", "maxProperties")
-        if key in part
-        for step in (0, 1)
-    }
-    return sorted(limit - held for limit in limits if 0 < limit - held < _LONGEST_ARRAY)
+    found = [*map(matching, patterns), *texts(names)]
+    return [name for name in dict.fromkeys(found) if name is not None and len(name) < 100][:20]
 
 
 def _members(olds: Schemas, news: Schemas, name: str, depth: int) -> list[Json]:
@@ -239,56 +169,33 @@ def _of_property(schemas: Schemas, name: str) -> Iterator[Json]:
     for part in (part for schema in schemas for part in _parts(schema)):
         if name in part.get("properties", {}):
             yield part["properties"][name]
-            continue
-        matching = [inner for pattern, inner in part.get("patternProperties", {}).items() if _found(pattern, name)]
-        yield from matching
-        if not matching and is_object(part.get("additionalProperties")):
-            yield part["additionalProperties"]
-
-
-def _found(pattern: str, name: str) -> bool:
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        return False
+        else:
+            yield from part.get("patternProperties", {}).values()
+            yield part.get("additionalProperties", True)
 
 
 def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
-    if "array" not in _types(parts):
-        return
+    yield from ([], ["a"])
     if depth == 0 or not any(_OF_ARRAYS & part.keys() for part in parts):
-        yield from ([], ["a"])
         return
-    yield []
     longest = max((len(part.get("prefixItems", ())) for part in parts), default=0)
     columns = [
         _ranked(tuple(_of_element(olds, index)), tuple(_of_element(news, index)), depth) for index in range(longest + 1)
     ]
     firsts = [column[0] for column in columns if column]
     for size in range(1, len(firsts) + 1):
-        for value in columns[size - 1]:
-            yield [*firsts[: size - 1], value]
+        yield from ([*firsts[: size - 1], value] for value in columns[size - 1])
     yield [*firsts, *firsts[-1:]]
-    for one, other in itertools.pairwise(columns[-1][:12]):
-        yield [*firsts[:-1], one, other]
-    sizes = {
+    yield from ([*firsts[:-1], *pair] for pair in itertools.pairwise(columns[-1][:12]))
+    limits = {
         part[key] + step for part in parts for key in ("minItems", "maxItems") if key in part for step in (-1, 0, 1)
     }
-    for size in sorted(size for size in sizes if 0 < size < _LONGEST_ARRAY):
+    for size in sorted(size for size in limits if 0 < size < _LONGEST_ARRAY):
         yield ([*firsts[:-1], *firsts[-1:] * size])[:size]
-        yield [*firsts[:-1], *_different(columns[-1], size)][:size]
-
-
-def _different(values: list[Json], size: int) -> Iterable[Json]:
-    return itertools.islice(itertools.chain(values, range(1000, 1000 + size)), size)
 
 
 def _of_element(schemas: Schemas, index: int) -> Iterator[Json]:
     for part in (part for schema in schemas for part in _parts(schema)):
         prefix = part.get("prefixItems", [])
-        if index < len(prefix):
-            yield prefix[index]
-        elif "items" in part:
-            yield part["items"]
-        if is_object(part.get("contains")):
-            yield part["contains"]
+        yield prefix[index] if index < len(prefix) else part.get("items", True)
+        yield part.get("contains", True)

@@ -12,24 +12,19 @@ from random import Random
 from gemini_mcp.spec.values import Json
 
 _LONGEST = 200_000
-_LETTERS = ("a", "b", "A", "Z", "z", "aa", "ab", "abc", "AB", "foo", "bar", "true", "null", "é", "x" * 10)
-_DIGITS = ("0", "9", "10", "123", "1.5", "1.0.0")
-_SIGNS = ("-", "_", ".", "/", "$", " ", "\n", "a1", "a-b", "a_b", "a b", "a/b", "-a", "--a", "x-a")
-_POOL = ("", *_LETTERS, *_DIGITS, *_SIGNS)
+_POOL = (
+    *("", "a", "b", "A", "Z", "z", "aa", "ab", "abc", "AB", "foo", "bar", "true", "null", "é", "x" * 10),
+    *("0", "9", "10", "123", "1.5", "1.0.0"),
+    *("-", "_", ".", "/", "$", " ", "\n", "a1", "a-b", "a_b", "a b", "a/b", "-a", "--a", "x-a"),
+)
 _FORMATS: Mapping[str, str] = {
     "date": "2026-07-28",
     "date-time": "2026-07-28T12:00:00Z",
-    "time": "12:00:00Z",
-    "duration": "P1D",
     "email": "a@example.org",
-    "hostname": "example.org",
     "ipv4": "127.0.0.1",
-    "ipv6": "::1",
-    "uri": "https://example.org/a",
-    "uri-reference": "/a",
-    "uuid": "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc",
     "regex": "^a$",
-    "json-pointer": "/a",
+    "uri": "https://example.org/a",
+    "uuid": "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc",
 }
 _NO_FORMAT = ("not of this format", "(", "2026-13-45")
 
@@ -37,23 +32,16 @@ _NO_FORMAT = ("not of this format", "(", "2026-13-45")
 def texts(parts: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """Strings around every length, pattern and format that `parts` mention."""
     patterns = list(dict.fromkeys(part["pattern"] for part in parts if isinstance(part.get("pattern"), str)))
-    for part in parts:
-        for keyword in ("minLength", "maxLength"):
-            yield from (
-                "a" * (part[keyword] + step) for step in (0, -1, 1) if 0 <= part.get(keyword, _LONGEST) < _LONGEST
-            )
-        if part.get("format") in _FORMATS:
-            yield from (_FORMATS[part["format"]], *_NO_FORMAT)
-    if patterns:
-        yield from _POOL
-    yield from (text for pattern in patterns if (text := matching(pattern)) is not None)
-    for one, other in itertools.permutations(patterns, 2):
-        if (text := matching(one, other)) is not None:
-            yield text
-    lengths = {
-        part[key] + step for part in parts for key in ("minLength", "maxLength") if key in part for step in (0, 1)
+    limits = {
+        part[key] + step for part in parts for key in ("minLength", "maxLength") if key in part for step in (-1, 0, 1)
     }
-    for pattern, length in itertools.product(patterns, sorted(length for length in lengths if 0 < length < _LONGEST)):
+    lengths = sorted(length for length in limits if 0 <= length < _LONGEST)
+    yield from ("a" * length for length in lengths)
+    yield from (text for part in parts if "format" in part for text in (_FORMATS.get(part["format"], ""), *_NO_FORMAT))
+    yield from _POOL if patterns else ()
+    pairs = [*((pattern, None) for pattern in patterns), *itertools.permutations(patterns, 2)]
+    yield from (text for one, other in pairs if (text := matching(one, other)) is not None)
+    for pattern, length in itertools.product(patterns, lengths):
         base = matching(pattern) or ""
         yield base + base[-1:] * (length - len(base))
         yield base + "a" * (length - len(base))
@@ -77,19 +65,15 @@ def _sought(pattern: str, unlike: str | None) -> str | None:
     from hypothesis.errors import HypothesisException
     from hypothesis.strategies import from_regex
 
+    slow = [HealthCheck.too_slow, HealthCheck.filter_too_much]
     quiet = settings(
-        max_examples=200,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+        max_examples=200, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=slow
     )
+
+    def fits(text: str) -> bool:
+        return unlike is None or not re.search(unlike, text)
+
     try:
-        return find(
-            from_regex(pattern),
-            lambda text: unlike is None or not re.search(unlike, text),
-            settings=quiet,
-            random=Random(0),
-        )
+        return find(from_regex(pattern), fits, settings=quiet, random=Random(0))
     except (HypothesisException, UnicodeError):
         return None

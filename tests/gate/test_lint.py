@@ -49,10 +49,7 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
     "a file has no kind": ("file-kind", written("server/notes.json", {})),
     "a file is named otherwise": ("file-name", changed(CASE, ["id"], "chat-other")),
     "a schema has another id": ("file-name", changed(META, ["$id"], "urn:gemini-mcp:meta:other")),
-    "the manifest lists what is not there": (
-        "manifest-files",
-        changed(MANIFEST, ["files"], [*small().files, "a"]),
-    ),
+    "the manifest lists what is not there": ("manifest-files", changed(MANIFEST, ["files"], [*small().files, "a"])),
     "a schema is none": ("schema-valid", changed(CHAT, [*PROPERTIES, "cwd", "type"], "text")),
     "a key is misspelt": ("meta-schema", changed(CASE, ["tittle"], "A case.")),
     "a level is unknown": ("meta-schema", first("profile", "client")),
@@ -94,10 +91,7 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "template-argument",
         changed(CHAT, [*PROPERTIES, "extra"], {"type": "string"}),
     ),
-    "a template names no form": (
-        "template-name",
-        changed(INVOCATION, ["tools", "chat", "argv", 0], {"form": "promt"}),
-    ),
+    "a template names no form": ("template-name", changed(INVOCATION, ["tools", "chat", "argv", 0], {"form": "promt"})),
     "a variable names no file": (
         "template-name",
         changed(INVOCATION, ["tools", "chat", "env", "GEMINI_SYSTEM_MD"], {"file": "OTHER.md"}),

@@ -53,10 +53,7 @@ def sarif(complaints: Sequence[Located]) -> str:
 
 
 def _result(found: Located) -> Mapping[str, object]:
-    place = {
-        "artifactLocation": {"uri": found.file},
-        "region": {"startLine": found.line, "startColumn": found.column},
-    }
+    place = {"artifactLocation": {"uri": found.file}, "region": {"startLine": found.line, "startColumn": found.column}}
     return {
         "ruleId": found.complaint.rule,
         "level": "error",

@@ -5,9 +5,10 @@ from functools import partial
 
 import pytest
 from editing import Edit, Place, at_version, changed, deleted, document, replaced, requirement, small, without, written
+from judging import gravest
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_spec.diff.change import Change, Severity
+from gemini_mcp_spec.diff.change import Severity
 from gemini_mcp_spec.diff.comparison import Comparison, diff
 
 CALLERS, PORTS, NOTICE, COMPATIBLE = Severity.CALLERS, Severity.PORTS, Severity.NOTICE, Severity.COMPATIBLE
@@ -167,10 +168,6 @@ def compared(edits: Sequence[Edit], backwards: bool = False, version: str = "1.0
         new = edit.of(new)
     old, new = (new, old) if backwards else (old, new)
     return diff(old, at_version(new, version))
-
-
-def gravest(changes: Sequence[Change]) -> Severity | None:
-    return min((change.severity for change in changes), key=list(Severity).index, default=None)
 
 
 @pytest.mark.parametrize(("edits", "label", "backwards"), BOTH_WAYS)

@@ -10,42 +10,17 @@ from urllib.parse import unquote
 
 from gemini_mcp.spec.values import Json, is_array, is_object
 
-ANNOTATIONS = frozenset(
-    [
-        "$anchor",
-        "$comment",
-        "$id",
-        "$schema",
-        "$vocabulary",
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "contentEncoding",
-        "contentMediaType",
-        "contentSchema",
-    ]
-)
+ANNOTATIONS = {
+    *("$anchor", "$comment", "$id", "$schema", "$vocabulary", "title", "description", "default", "examples"),
+    *("deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema"),
+}
 DEFINITIONS = frozenset({"$defs", "definitions"})
 RECURSIVE = "$recursive"
 
-_ONE = frozenset(
-    [
-        "additionalProperties",
-        "contains",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    ]
-)
+_ONE = {
+    *("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+}
 _MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NAMED = frozenset({"dependentSchemas", "patternProperties", "properties"})
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from gemini_mcp.call.invocation import plan
+from gemini_mcp.call.outcome import Failure, failure_result
+from gemini_mcp.call.redaction import Secrets
 from gemini_mcp.errors import CallerError
-from gemini_mcp.invocation import plan
-from gemini_mcp.outcome import Failure, failure_result
-from gemini_mcp.redaction import Secrets
 from gemini_mcp.spec import ToolSpec
 from gemini_mcp.spec.templates import invocation_spec
 from gemini_mcp.spec.values import Json

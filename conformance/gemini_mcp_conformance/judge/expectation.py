@@ -15,6 +15,7 @@ from gemini_mcp_conformance.judge.reading import Reading, read
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
+from gemini_mcp_conformance.see.understanding import Other, UsageError
 from gemini_mcp_conformance.spec import schema
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size
 from gemini_mcp_conformance.spec.specification import Heard
@@ -134,17 +135,24 @@ def _is_settled(exchange: Exchange, name: str) -> bool:
     return True
 
 
-@remembered
 def specified(exchange: Exchange) -> Specified | None:
     """What the call becomes; None for one that no port may serve."""
-    return None if fate(exchange) == "refused" else exchange.spec.specified(exchange.tool or "", exchange.arguments)
+    return None if fate(exchange) == "refused" else _specified(exchange)
+
+
+def heard(exchange: Exchange) -> object:
+    """What gemini must understand of the call: a Heard, or what else it makes of the specified command line."""
+    return None if fate(exchange) == "refused" else _heard(exchange)
 
 
 @remembered
-def heard(exchange: Exchange) -> object:
-    """What gemini must understand of the call: a Heard, or what else it makes of the specified command line."""
-    call = specified(exchange)
-    return None if call is None else exchange.spec.heard(call)
+def _specified(exchange: Exchange) -> Specified:
+    return exchange.spec.specified(exchange.tool or "", exchange.arguments)
+
+
+@remembered
+def _heard(exchange: Exchange) -> Heard | UsageError | Other:
+    return exchange.spec.heard(_specified(exchange))
 
 
 def wanted(exchange: Exchange) -> Heard | None:
@@ -208,7 +216,7 @@ def succeeded(exchange: Exchange) -> bool:
 def _choices(exchange: Exchange) -> Iterator[bool]:
     """For each argument whether ports may refuse it or serve it."""
     yield exchange.cwd in ("relative", "unknown")
-    yield not isinstance(exchange.spec.heard(exchange.spec.specified(exchange.tool or "", exchange.arguments)), Heard)
+    yield not isinstance(_heard(exchange), Heard)
     yield not settled(exchange).issuperset(exchange.arguments)
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from typing import Literal
 
 Scalar = str | bool
@@ -62,9 +63,14 @@ class Parsed:
 
 def parse(argv: Sequence[str], options: Iterable[Option]) -> Parsed:
     """Parse `argv`, the program's name not included. What follows `--` is lost, as yargs loses it for gemini."""
-    parser = _Parser(argv, {spelling: option for option in options for spelling in option.spellings()})
+    parser = _Parser(argv, _by_spelling(tuple(options)))
     parser.run()
     return parser.parsed
+
+
+@cache
+def _by_spelling(options: tuple[Option, ...]) -> Mapping[str, Option]:
+    return {spelling: option for option in options for spelling in option.spellings()}
 
 
 def number(text: str) -> float | None:

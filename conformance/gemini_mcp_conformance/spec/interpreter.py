@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gemini_mcp.spec import ToolSpec
 from gemini_mcp.spec.templates import Element, Form, FormCase, InvocationSpec, Join, Refusal, Value, With, argument_of
@@ -121,6 +122,7 @@ def _fits(case: FormCase, text: str) -> bool:
     return is_long and (case.pattern is None or re.search(case.pattern, text) is not None)
 
 
+@lru_cache(64)
 def _forbids(refusal: Refusal, text: str) -> bool:
     is_long = refusal.max_bytes is not None and size(text) > refusal.max_bytes
     return is_long or (refusal.pattern is not None and re.search(refusal.pattern, text) is not None)

@@ -5,8 +5,9 @@ A question about the tools that two rooms ask belongs here; what a port should d
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -74,12 +75,11 @@ class Specification:
 
     def prompt(self, tool: str) -> str | None:
         """The argument whose text reaches the model."""
-        return next(iter(prompts(self.template(tool), self.invocation)), None)
+        return self._roles[tool].prompt
 
     def session(self, tool: str) -> str | None:
         """The argument that names the session to resume."""
-        resumed = self.template(tool).resumes
-        return resumed.argument if resumed else None
+        return self._roles[tool].session
 
     def latest(self, tool: str) -> str | None:
         """What is resumed when no session is named."""
@@ -92,19 +92,21 @@ class Specification:
 
     def files(self, tool: str) -> Mapping[str, str]:
         """The arguments that are handed over in files, with the variables that name these files."""
-        template = self.template(tool)
-        return {template.files[file].argument: variable for variable, file in template.env.items()}
-
-    def file_name(self, tool: str, variable: str) -> str:
-        return self.template(tool).env[variable]
+        return self._roles[tool].files
 
     def options(self, tool: str) -> tuple[str, ...]:
         """The arguments that become options of gemini, the session apart."""
-        return options(self.template(tool))
+        return self._roles[tool].options
 
     def spoken(self, tool: str) -> tuple[str, ...]:
         """The arguments that reach the command line or stdin."""
-        return on_command_line(self.template(tool), self.invocation)
+        return self._roles[tool].spoken
+
+    @cached_property
+    def _roles(self) -> Mapping[str, Roles]:
+        """What the arguments of each tool are for; empty for a name that is no tool's."""
+        known = {name: _roles(self.template(name), self.invocation) for name in self.names}
+        return defaultdict(Roles, known)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -149,7 +151,7 @@ class Specification:
 
     def heard(self, call: Specified) -> Heard | UsageError | Other:
         """What gemini makes of the specified command line."""
-        understood = understand(call.argv, self.new_options)
+        understood = understand([element.encode("utf-8", "replace") for element in call.argv], self.new_options)
         stdin = None if call.stdin is None else call.stdin.encode("utf-8", "replace")
         if not isinstance(understood, Understood):
             return understood
@@ -168,6 +170,13 @@ class Specification:
 
     def given_by(self, tool: str, argument: str) -> frozenset[str]:
         """The options that change when an argument is given."""
+        return self._given[tool, argument]
+
+    @cached_property
+    def _given(self) -> Mapping[tuple[str, str], frozenset[str]]:
+        return {(tool, name): self._changed(tool, name) for tool in self.names for name in self.tools[tool].properties}
+
+    def _changed(self, tool: str, argument: str) -> frozenset[str]:
         without = {name: value for name, value in self.required(tool).items() if name != argument}
         before = self.values(tool, without)
         after = self.values(tool, {**without, argument: self.usual(tool, argument)})
@@ -175,6 +184,13 @@ class Specification:
 
     def constants(self, tool: str) -> frozenset[str]:
         """The options that every call of a tool gives alike."""
+        return self._constants[tool]
+
+    @cached_property
+    def _constants(self) -> Mapping[str, frozenset[str]]:
+        return {tool: self._unchanged(tool) for tool in self.names}
+
+    def _unchanged(self, tool: str) -> frozenset[str]:
         changing = {option for argument in self.tools[tool].properties for option in self.given_by(tool, argument)}
         return frozenset(self.values(tool, self.required(tool))) - changing - self.session_options
 
@@ -182,6 +198,27 @@ class Specification:
         """The options that gemini understands of a call."""
         heard = self.heard(self.specified(tool, arguments))
         return heard.values if isinstance(heard, Heard) else {}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the arguments of a tool are for."""
+
+    prompt: str | None = None
+    session: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    options: tuple[str, ...] = ()
+    spoken: tuple[str, ...] = ()
+
+
+def _roles(template: ToolTemplate, invocation: InvocationSpec) -> Roles:
+    return Roles(
+        prompt=next(iter(prompts(template, invocation)), None),
+        session=template.resumes.argument if template.resumes else None,
+        files={template.files[file].argument: variable for variable, file in template.env.items()},
+        options=options(template),
+        spoken=on_command_line(template, invocation),
+    )
 
 
 @cache

@@ -30,7 +30,7 @@ FRAGMENTS = (
 )
 """What prompts are put together from, where chance alone would seldom look."""
 
-WORD = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Z"))
+WORD = st.characters(exclude_categories=("Cc", "Cs", "Z"))
 WRONG = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(WRONG, lambda inner: st.lists(inner | st.text(), max_size=3) | st.dictionaries(st.text(), inner))
 NO_TEXT = JSON.filter(lambda value: value is not None)
@@ -104,7 +104,7 @@ def _values(sources: Sources, tool: str, name: str) -> st.SearchStrategy[Json]:
 
 def _unicode() -> st.SearchStrategy[str]:
     """Every character that UTF-8 can carry, NUL apart."""
-    return st.characters(codec="utf-8", exclude_characters="\0")
+    return st.characters(exclude_categories=("Cs",), exclude_characters="\0")
 
 
 def _listed(schema: Mapping[str, Json], name: str) -> st.SearchStrategy[Json]:

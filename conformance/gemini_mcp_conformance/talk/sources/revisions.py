@@ -79,7 +79,7 @@ def _refused(sources: Sources, tool: str) -> Request:
     """A call that lacks what it requires, or has a value that no schema allows."""
     required = sources.spec.tools[tool].required
     names = required or tuple(sources.spec.tools[tool].properties)[:1]
-    given = {**sources.spec.required(tool), **dict.fromkeys(names, {"not": "allowed"})}
+    given = {**sources.spec.required(tool), **{name: {"not": "allowed"} for name in names}}
     return call(tool, given, id=f"refused {tool}")
 
 

@@ -30,9 +30,16 @@ FRAGMENTS = (
 )
 """What prompts are put together from, where chance alone would seldom look."""
 
+ANY = st.characters(exclude_categories=("Cs",))
+"""Every character that UTF-8 can carry; to name the codec would cost seconds."""
+
 WORD = st.characters(exclude_categories=("Cc", "Cs", "Z"))
 WRONG = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-JSON = st.recursive(WRONG, lambda inner: st.lists(inner | st.text(), max_size=3) | st.dictionaries(st.text(), inner))
+JSON = st.recursive(
+    WRONG, lambda inner: st.lists(inner | st.text(ANY), max_size=3) | st.dictionaries(st.text(ANY), inner)
+)
+    WRONG, lambda inner: st.lists(inner | st.text(ANY), max_size=3) | st.dictionaries(st.text(ANY), inner)
+)
 NO_TEXT = JSON.filter(lambda value: value is not None)
 
 

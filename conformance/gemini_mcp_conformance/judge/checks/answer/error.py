@@ -14,6 +14,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import says, session_in
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, reading
 from gemini_mcp_conformance.judge.reading import message_of
 from gemini_mcp_conformance.judge.registry import check
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import shown
 
@@ -173,6 +174,7 @@ def remedy_is_named(exchange: Exchange) -> list[str]:
     return [f"The port's error reads {shown(exchange.text)}, and should name PATH or the way to install gemini."]
 
 
+@remembered
 def specified_sentence(exchange: Exchange) -> Sentence | None:
     """The sentence of the specification for a run that failed by itself."""
     code, said = end_of(exchange).exit, _said(exchange)
@@ -183,6 +185,7 @@ def specified_sentence(exchange: Exchange) -> Sentence | None:
     return None
 
 
+@remembered
 def _said(exchange: Exchange) -> str:
     """What gemini's stderr says of itself; a copy of the prompt says nothing."""
     prompt = prompt_of(exchange)

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_mcp.host import schema
-from gemini_mcp.host.discovery import Ask, Refusal, interview
-from gemini_mcp.host.expansion import expand_late
-from gemini_mcp.host.javascript import number_text, stringify
-from gemini_mcp.host.jsonc import BrokenJson, read, with_value, without_value
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.prompts import fill, format_arguments, prompt_of
-from gemini_mcp.host.secrecy import shown_address, shown_words
-from gemini_mcp.host.settings import Layer, ServerConfig, load
-from gemini_mcp.host.shell import UnusableCommand, split
-from gemini_mcp.host.validation import server_problems
-from gemini_mcp.host.values import object_of
+from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
+from gemini_mcp.host.rules.javascript import number_text, stringify
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import object_of
+from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
+from gemini_mcp.host.servers.secrecy import shown_address, shown_words
+from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.host.settings.jsonc import BrokenJson, read, with_value, without_value
+from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
+from gemini_mcp.host.settings.server_command import UnusableCommand, split
+from gemini_mcp.host.settings.validation import server_problems
+from gemini_mcp.host.tools import schema
 
 KEYS = st.text('abc é"\\/', max_size=5)
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from stand_in import desk
 
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.settings import Layer, load
-from gemini_mcp.host.transport import Sse, Stdio, StreamableHttp, choose
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.servers.transport import Sse, Stdio, StreamableHttp, choose
+from gemini_mcp.host.settings.loading import Layer, load
 
 BLOCKS: dict[str, str] = {
     "structure": """{ "mcpServers": { "serverName": { "command": "path/to/server", "args": ["--arg1", "value1"],

@@ -15,16 +15,16 @@ import anyio.to_thread
 import pytest
 from authorization_server import Provider, answering, free_port, serving
 
-from gemini_mcp.host import execution
-from gemini_mcp.host.authorization import Authorizer, Interaction, NotAuthorized
-from gemini_mcp.host.callback import listen
-from gemini_mcp.host.confirmation import AllowList, Outcome
-from gemini_mcp.host.discovery import Status
-from gemini_mcp.host.oauth import Credentials, Token
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.session import Plan, Server, open_session, surroundings_of
-from gemini_mcp.host.settings import ServerConfig
-from gemini_mcp.host.tokens import TokenFile
+from gemini_mcp.host.oauth.authorization import Authorizer, Interaction, NotAuthorized
+from gemini_mcp.host.oauth.callback import listen
+from gemini_mcp.host.oauth.token_file import TokenFile
+from gemini_mcp.host.oauth.tokens import Credentials, Token
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.servers.discovery import Status
+from gemini_mcp.host.servers.session import Plan, Server, open_session, surroundings_of
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.tools import execution
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome
 
 NOW = 1_000_000_000_000.0
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO
 
 from gemini_mcp.host.adapter import authorization, configuration, execution, tools
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.values import Json, JsonObject
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import Json, JsonObject
 
 Answer = Callable[[JsonObject, Profile], Json]
 

@@ -6,12 +6,12 @@ Several recorded questions have the same input, a URL; the first word of the vec
 import re
 from collections.abc import Callable, Mapping
 
-from gemini_mcp.host import metadata
-from gemini_mcp.host import oauth as rules
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.host.oauth import metadata
+from gemini_mcp.host.oauth import tokens as rules
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
 
 NOW = 1_000_000
 TOKEN_FILE = "~/.gemini/mcp-oauth-tokens.json"

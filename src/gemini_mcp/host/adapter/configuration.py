@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 
-from gemini_mcp.host import commands, complaints, shell
-from gemini_mcp.host.environment import is_inherited, server_environment
-from gemini_mcp.host.expansion import expand
-from gemini_mcp.host.filters import ServerLists, select_servers
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.jsonc import BrokenJson, read
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.settings import Layer, load
-from gemini_mcp.host.transport import Remote, Sse, Stdio, UnusableConfig, choose
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import Json, JsonObject, object_of, texts_of
+from gemini_mcp.host.command import mcp_commands as commands
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.rules.values import Json, JsonObject, object_of, texts_of
+from gemini_mcp.host.servers.environment import is_inherited, server_environment
+from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
+from gemini_mcp.host.settings import server_command as shell
+from gemini_mcp.host.settings import warnings as complaints
+from gemini_mcp.host.settings.expansion import expand
+from gemini_mcp.host.settings.jsonc import BrokenJson, read
+from gemini_mcp.host.settings.loading import Layer, load
+from gemini_mcp.host.tools.filters import ServerLists, select_servers
 
 SETTINGS_FILE = "<ROOT>/proj/.gemini/settings.json"
 EXCERPT = 700

@@ -5,13 +5,14 @@ The recorded inputs leave out what the recording used throughout; the defaults h
 
 from collections.abc import Iterable
 
-from gemini_mcp.host import content, prompts
-from gemini_mcp.host import resources as references
-from gemini_mcp.host.confirmation import AllowList, Outcome, question
-from gemini_mcp.host.names import registered_name
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.registry import OfferedTool, RegisteredTool
-from gemini_mcp.host.values import Json, JsonObject, object_of, objects_of
+from gemini_mcp.host.prompts import prompts
+from gemini_mcp.host.prompts import resources as references
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import Json, JsonObject, object_of, objects_of
+from gemini_mcp.host.tools import content
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome, question
+from gemini_mcp.host.tools.names import registered_name
+from gemini_mcp.host.tools.registry import OfferedTool, RegisteredTool
 
 CALL_ID = "call-1"
 ANSWER: JsonObject = {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}]}

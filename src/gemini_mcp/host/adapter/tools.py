@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from gemini_mcp.host import names, registry, schema, scripted
-from gemini_mcp.host.discovery import State, conclude
-from gemini_mcp.host.filters import is_enabled
-from gemini_mcp.host.javascript import length
-from gemini_mcp.host.profile import INTRODUCTIONS, Profile
-from gemini_mcp.host.toollist import first_fault
-from gemini_mcp.host.values import Json, JsonObject, list_of, object_of, texts_of
+from gemini_mcp.host.rules.javascript import length
+from gemini_mcp.host.rules.profiles import INTRODUCTIONS, Profile
+from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of, texts_of
+from gemini_mcp.host.servers import scripted
+from gemini_mcp.host.servers.discovery import State, conclude
+from gemini_mcp.host.servers.tool_list import first_fault
+from gemini_mcp.host.tools import names, registry, schema
+from gemini_mcp.host.tools.filters import is_enabled
 
 ABSENT = "__absent__"
 EXCERPT = 260

@@ -3,15 +3,16 @@
 import json
 from collections.abc import Sequence
 
-from gemini_mcp.host import content, execution, prompts
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.command.servers import outcome
-from gemini_mcp.host.confirmation import AllowList, Outcome, Question
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.registry import RegisteredTool
-from gemini_mcp.host.session import open_session
-from gemini_mcp.host.status import NOT_EXECUTING
-from gemini_mcp.host.values import Json, JsonObject, object_of
+from gemini_mcp.host.prompts import prompts
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.values import Json, JsonObject, object_of
+from gemini_mcp.host.servers.session import open_session
+from gemini_mcp.host.servers.status import NOT_EXECUTING
+from gemini_mcp.host.tools import content, execution
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
+from gemini_mcp.host.tools.registry import RegisteredTool
 
 
 class UsageError(Exception):

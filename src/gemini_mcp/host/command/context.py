@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
-from gemini_mcp.host import builtins
-from gemini_mcp.host.authorization import Authorizer, Interaction
-from gemini_mcp.host.connection import Surroundings
-from gemini_mcp.host.files import Places, layers, places
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.session import Plan, Server
-from gemini_mcp.host.settings import ServerConfig, Settings, load
-from gemini_mcp.host.tokens import TokenFile
+from gemini_mcp.host.oauth.authorization import Authorizer, Interaction
+from gemini_mcp.host.oauth.token_file import TokenFile
+from gemini_mcp.host.rules import builtins
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.servers.connection import Surroundings
+from gemini_mcp.host.servers.session import Plan, Server
+from gemini_mcp.host.settings.files import Places, layers, places
+from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
 
 OK, FINDING, USAGE, SERVER_FAILED = 0, 1, 2, 4
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from gemini_mcp.host import commands
+from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, USAGE, Context
-from gemini_mcp.host.files import read_texts, replace_text
-from gemini_mcp.host.jsonc import BrokenJson
-from gemini_mcp.host.profile import Profile
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.settings.files import read_texts, replace_text
+from gemini_mcp.host.settings.jsonc import BrokenJson
 
 
 async def preview(context: Context, arguments: Sequence[str]) -> int:

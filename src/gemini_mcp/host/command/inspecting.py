@@ -5,20 +5,20 @@ from pathlib import Path
 
 import anyio
 
-from gemini_mcp.host import inspection_view
+from gemini_mcp.host.command import inspection_view
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
-from gemini_mcp.host.connection import Connection, Unreachable, connect
-from gemini_mcp.host.discovery import Refusal
-from gemini_mcp.host.files import replace_text
-from gemini_mcp.host.inspection import Inspection, Subject, inspect
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.registry import OfferedTool
-from gemini_mcp.host.session import TIMED_OUT, open_session
-from gemini_mcp.host.settings import ServerConfig
-from gemini_mcp.host.transport import UnusableConfig
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import Json, JsonObject, list_of
+from gemini_mcp.host.command.inspection import Inspection, Subject, inspect
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.rules.values import Json, JsonObject, list_of
+from gemini_mcp.host.servers.connection import Connection, Unreachable, connect
+from gemini_mcp.host.servers.discovery import Refusal
+from gemini_mcp.host.servers.session import TIMED_OUT, open_session
+from gemini_mcp.host.servers.transport import UnusableConfig
+from gemini_mcp.host.settings.files import replace_text
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.tools.registry import OfferedTool
 
 PAGES = 1000
 

@@ -2,19 +2,20 @@
 
 import anyio
 
-from gemini_mcp.host import commands, registry
+from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
-from gemini_mcp.host.connection import Surroundings, Unreachable, connect
-from gemini_mcp.host.discovery import Refusal, Status
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.prompts import command_name
-from gemini_mcp.host.session import Server, Session, open_session
-from gemini_mcp.host.settings import ServerConfig, Settings
-from gemini_mcp.host.status import ServerView, render
-from gemini_mcp.host.transport import UnusableConfig
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import JsonObject
+from gemini_mcp.host.prompts.prompts import command_name
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.rules.values import JsonObject
+from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
+from gemini_mcp.host.servers.discovery import Refusal, Status
+from gemini_mcp.host.servers.session import Server, Session, open_session
+from gemini_mcp.host.servers.status import ServerView, render
+from gemini_mcp.host.servers.transport import UnusableConfig
+from gemini_mcp.host.settings.loading import ServerConfig, Settings
+from gemini_mcp.host.tools import registry
 
 LIST_TIMEOUT_MS = 5000
 

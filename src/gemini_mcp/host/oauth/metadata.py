@@ -1,0 +1,146 @@
+"""Where a server's authorization server is: metadata documents, in the order they are looked for; pure.
+
+Whoever drives `discover` gets the documents; what is done with the endpoints is in `oauth`.
+"""
+
+import re
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
+from gemini_mcp.host.rules.values import JsonObject, list_of, texts_of
+
+_PROTECTED = "/.well-known/oauth-protected-resource"
+_AUTHORIZATION = "/.well-known/oauth-authorization-server"
+_OPENID = "/.well-known/openid-configuration"
+_QUOTED_METADATA = re.compile(r'resource_metadata="([^"]+)"')
+_METADATA = re.compile(r'resource_metadata=(?:"([^"]+)"|([^\s,]+))')
+
+Fetch: TypeAlias = Generator[str, JsonObject | None, "Endpoints | None"]
+
+
+class Mismatch(Exception):
+    """A metadata document speaks of another resource, or another issuer, than the one it was asked about."""
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Where an authorization server does what."""
+
+    authorization_url: str
+    token_url: str
+    scopes: tuple[str, ...] = ()
+    registration_url: str | None = None
+    issuer: str | None = None
+
+    def to_json(self, profile: Profile) -> JsonObject:
+        """The configuration as Gemini CLI makes it of the metadata."""
+        found: JsonObject = {
+            "authorizationUrl": self.authorization_url,
+            "tokenUrl": self.token_url,
+            "scopes": list(self.scopes),
+        }
+        if profile is Profile.CURRENT:
+            found["issuer"] = self.issuer
+            if self.registration_url:
+                found["registrationUrl"] = self.registration_url
+        return found
+
+
+def well_known(url: str, profile: Profile) -> dict[str, str]:
+    """Where the metadata of a server at the URL is looked for first."""
+    address = parse(url)
+    path = "" if profile is Profile.DOCUMENTED else address.path.removesuffix("/")
+    return {
+        "protectedResource": f"{address.origin}{_PROTECTED}{path}",
+        "authorizationServer": f"{address.origin}{_AUTHORIZATION}{path}",
+    }
+
+
+def base_url(url: str) -> str:
+    """The scheme and host of the URL."""
+    return parse(url).origin
+
+
+def is_sse_endpoint(url: str) -> bool:
+    """Whether Gemini CLI takes the URL for an SSE endpoint."""
+    return "/sse" in url or "/mcp" not in url
+
+
+def resource_parameter(url: str, profile: Profile) -> str:
+    """The `resource` a token is asked for."""
+    address = parse(url)
+    return address.origin if profile is Profile.DOCUMENTED else address.origin + address.path
+
+
+def metadata_url(header: str, profile: Profile) -> str | None:
+    """The metadata document a `WWW-Authenticate` header points to."""
+    match = (_QUOTED_METADATA if profile is Profile.DOCUMENTED else _METADATA).search(header)
+    return next((group for group in match.groups() if group), None) if match else None
+
+
+def discover(server_url: str, profile: Profile) -> Fetch:
+    """Find the endpoints of a server: yields each document to get, and is sent it, or nothing."""
+    if profile is Profile.DOCUMENTED:
+        return (yield from _discover_documented(server_url))
+    return (yield from _discover_current(server_url))
+
+
+def endpoints(metadata: JsonObject) -> Endpoints:
+    """The endpoints an authorization server's metadata names."""
+    return Endpoints(
+        metadata.get("authorization_endpoint", ""),
+        metadata.get("token_endpoint", ""),
+        texts_of(metadata.get("scopes_supported")) or (),
+        metadata.get("registration_endpoint"),
+        metadata.get("issuer"),
+    )
+
+
+def authorization_servers(resource: JsonObject | None) -> tuple[str, ...]:
+    """The authorization servers a protected resource's metadata names."""
+    return tuple(str(server) for server in list_of((resource or {}).get("authorization_servers")) or ())
+
+
+def _discover_documented(server_url: str) -> Fetch:
+    places = well_known(server_url, Profile.DOCUMENTED)
+    for server in authorization_servers((yield places["protectedResource"]))[:1]:
+        metadata = yield f"{base_url(server)}{_AUTHORIZATION}"
+        if metadata is not None:
+            return endpoints(metadata)
+    metadata = yield places["authorizationServer"]
+    return None if metadata is None else endpoints(metadata)
+
+
+def _discover_current(server_url: str) -> Fetch:
+    address = parse(server_url)
+    resource = yield well_known(server_url, Profile.CURRENT)["protectedResource"]
+    if resource is None and address.path != "/":
+        resource = yield f"{address.origin}{_PROTECTED}"
+    if resource is not None:
+        _check_resource(str(resource.get("resource", "")), server_url)
+    for place in (*authorization_servers(resource)[:1], server_url):
+        for document in server_documents(parse(place)):
+            metadata = yield document
+            if metadata is not None:
+                return endpoints(metadata)
+    return None
+
+
+def server_documents(address: Url) -> Sequence[str]:
+    """Where the metadata of an authorization server is looked for, best first."""
+    path = address.path
+    at_path = [f"{_AUTHORIZATION}{path}", f"{_OPENID}{path}", f"{path}{_OPENID}"] if path != "/" else []
+    return [address.origin + place for place in (*at_path, _AUTHORIZATION, _OPENID)]
+
+
+def _check_resource(claimed: str, server_url: str) -> None:
+    expected = resource_parameter(server_url, Profile.CURRENT)
+    try:
+        is_same = resource_parameter(claimed, Profile.CURRENT) == expected
+    except InvalidUrl:
+        is_same = claimed == expected
+    if not is_same:
+        raise Mismatch(f"Protected resource {claimed} does not match expected {expected}")

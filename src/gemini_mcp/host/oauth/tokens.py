@@ -1,0 +1,270 @@
+"""OAuth for remote servers without the network: forms, tokens, and what to do with them; pure.
+
+Whatever needs a socket, a clock, a browser or a file is in `authorization` and `tokens`; endpoints are in `metadata`.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from urllib.parse import quote_plus
+
+from gemini_mcp.host.oauth.metadata import resource_parameter
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.urls import parse
+from gemini_mcp.host.rules.values import Json, JsonObject, object_of, texts_of
+
+DEFAULT_REDIRECT = "http://localhost:7777/oauth/callback"
+EXPIRY_BUFFER_MS = 5 * 60 * 1000
+CLIENT_NAME = "Gemini CLI MCP Client"
+
+
+Form: TypeAlias = dict[str, str]
+
+
+@dataclass(frozen=True)
+class OAuthConfig:
+    """The `oauth` object of a server's configuration."""
+
+    client_id: str | None = None
+    client_secret: str | None = None
+    authorization_url: str | None = None
+    token_url: str | None = None
+    scopes: tuple[str, ...] = ()
+    redirect_uri: str = DEFAULT_REDIRECT
+    token_param_name: str | None = None
+    audiences: tuple[str, ...] = ()
+    is_enabled: bool = False
+
+
+@dataclass(frozen=True)
+class Pkce:
+    """One flow's secrets."""
+
+    verifier: str
+    challenge: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Token:
+    """An access token and what came with it; never printed."""
+
+    access_token: str = field(repr=False)
+    token_type: str = "Bearer"
+    refresh_token: str | None = field(default=None, repr=False)
+    scope: str | None = None
+    expires_at: int | None = None
+
+    def is_expired(self, now_ms: float) -> bool:
+        """Whether it is used up, or will be within five minutes."""
+        return self.expires_at is not None and now_ms + EXPIRY_BUFFER_MS >= self.expires_at
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """A stored token with what its refresh needs."""
+
+    server: str
+    token: Token
+    client_id: str | None = None
+    token_url: str | None = None
+    server_url: str | None = None
+    updated_at: Json = 0
+
+
+@dataclass(frozen=True)
+class Use:
+    """The stored token is good."""
+
+    token: Token
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """The stored token must be refreshed by this form."""
+
+    token_url: str
+    form: Form = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Discard:
+    """The stored token is of no use and is deleted."""
+
+
+Step: TypeAlias = Use | Refresh | Discard
+
+
+def config_of(value: JsonObject) -> OAuthConfig:
+    """The configuration of the `oauth` object."""
+    return OAuthConfig(
+        value.get("clientId"),
+        value.get("clientSecret"),
+        value.get("authorizationUrl"),
+        value.get("tokenUrl"),
+        texts_of(value.get("scopes")) or (),
+        value.get("redirectUri") or DEFAULT_REDIRECT,
+        value.get("tokenParamName"),
+        texts_of(value.get("audiences")) or (),
+        value.get("enabled") is True,
+    )
+
+
+def pkce(verifier: bytes, state: bytes) -> Pkce:
+    """One flow's secrets from 32 and 16 random bytes."""
+    text = _base64url(verifier)
+    return Pkce(text, _base64url(hashlib.sha256(text.encode("ascii")).digest()), _base64url(state))
+
+
+def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, profile: Profile) -> str:
+    """Where the user's browser is sent."""
+    query = {
+        "client_id": config.client_id or "",
+        "response_type": "code",
+        "redirect_uri": config.redirect_uri,
+        "state": secrets.state,
+        "code_challenge": secrets.challenge,
+        "code_challenge_method": "S256",
+        **_scope(config),
+        **_audience(config),
+        "resource": resource_parameter(server_url, profile),
+    }
+    address = parse(config.authorization_url or "")
+    return f"{address}{'&' if address.query else '?'}{encode(query)}"
+
+
+def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str, profile: Profile) -> Form:
+    """What is posted for the first token."""
+    return {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": config.redirect_uri,
+        "code_verifier": secrets.verifier,
+        "client_id": config.client_id or "",
+        **_secret(config),
+        **_audience(config),
+        "resource": resource_parameter(server_url, profile),
+    }
+
+
+def refresh_form(config: OAuthConfig, credentials: Credentials, profile: Profile) -> Form:
+    """What is posted for the next token."""
+    return {
+        "grant_type": "refresh_token",
+        "refresh_token": credentials.token.refresh_token or "",
+        "client_id": config.client_id or credentials.client_id or "",
+        **_secret(config),
+        **_scope(config),
+        **_audience(config),
+        "resource": resource_parameter(credentials.server_url or credentials.token_url or "", profile),
+    }
+
+
+def registration(config: OAuthConfig) -> JsonObject:
+    """What is posted to register this client."""
+    return {
+        "client_name": CLIENT_NAME,
+        "redirect_uris": [config.redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "code_challenge_method": ["S256"],
+        "scope": " ".join(config.scopes),
+    }
+
+
+def token_of(answer: JsonObject, now_ms: float, previous: Token | None = None) -> Token:
+    """The token of a token endpoint's answer; a refresh may leave out what stays as it was."""
+    lifetime = answer.get("expires_in")
+    return Token(
+        str(answer["access_token"]),
+        answer.get("token_type") or "Bearer",
+        answer.get("refresh_token") or (previous.refresh_token if previous else None),
+        answer.get("scope") or (previous.scope if previous else None),
+        int(now_ms + float(lifetime) * 1000) if lifetime else None,
+    )
+
+
+def next_step(credentials: Credentials, config: OAuthConfig, now_ms: float, profile: Profile) -> Step:
+    """What to do with a stored token before a connection."""
+    if not credentials.token.is_expired(now_ms):
+        return Use(credentials.token)
+    client = config.client_id or credentials.client_id
+    if credentials.token.refresh_token and client and credentials.token_url:
+        return Refresh(credentials.token_url, refresh_form(config, credentials, profile))
+    return Discard()
+
+
+def credentials_json(credentials: Credentials) -> JsonObject:
+    """An entry of the token file."""
+    token = credentials.token
+    shown = {
+        "accessToken": token.access_token,
+        "tokenType": token.token_type,
+        "refreshToken": token.refresh_token,
+        "scope": token.scope,
+        "expiresAt": token.expires_at,
+    }
+    entry = {
+        "serverName": credentials.server,
+        "token": {key: value for key, value in shown.items() if value is not None},
+        "clientId": credentials.client_id,
+        "tokenUrl": credentials.token_url,
+        "mcpServerUrl": credentials.server_url,
+        "updatedAt": credentials.updated_at,
+    }
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def credentials_of(entry: JsonObject) -> Credentials | None:
+    """The credentials of an entry of the token file, if it is one."""
+    token = object_of(entry.get("token"))
+    if token is None or not isinstance(entry.get("serverName"), str) or not token.get("accessToken"):
+        return None
+    return Credentials(
+        entry["serverName"],
+        Token(
+            str(token["accessToken"]),
+            token.get("tokenType") or "Bearer",
+            token.get("refreshToken"),
+            token.get("scope"),
+            token.get("expiresAt"),
+        ),
+        entry.get("clientId"),
+        entry.get("tokenUrl"),
+        entry.get("mcpServerUrl"),
+        entry.get("updatedAt", 0),
+    )
+
+
+def with_token_parameter(url: str, name: str, token: str) -> str:
+    """The SSE address with the token in its query."""
+    address = parse(url)
+    return f"{address}{'&' if address.query else '?'}{encode({name: token})}"
+
+
+def encode(values: Mapping[str, str]) -> str:
+    """The values as a form or a query."""
+    return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in values.items())
+
+
+def _quoted(text: str) -> str:
+    return quote_plus(text, safe="*").replace("~", "%7E")
+
+
+def _scope(config: OAuthConfig) -> Form:
+    return {"scope": " ".join(config.scopes)} if config.scopes else {}
+
+
+def _audience(config: OAuthConfig) -> Form:
+    return {"audience": " ".join(config.audiences)} if config.audiences else {}
+
+
+def _secret(config: OAuthConfig) -> Form:
+    return {"client_secret": config.client_secret} if config.client_secret else {}
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")

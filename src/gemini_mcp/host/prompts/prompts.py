@@ -1,0 +1,189 @@
+"""MCP prompts as slash commands: reading a command line, filling the arguments, reading the answer; pure.
+
+Everything between `/name …` and what is sent to the model belongs here, except the `prompts/get` request itself.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of, objects_of
+
+EMPTY_ANSWER = "Received an empty or invalid prompt response from the server."
+
+_NAMED = {
+    Profile.DOCUMENTED: re.compile(r'--([^=]+)=(?:"((?:\\.|[^"\\])*)"|([^ ]*))'),
+    Profile.CURRENT: re.compile(r'--([^=]+)=(?:"((?:\\.|[^"\\])*)"|([^ ]+))'),
+}
+_WORD = re.compile(r'"((?:\\.|[^"\\])*)"|([^ ]+)')
+_ESCAPE = re.compile(r"\\(.)")
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class PromptArgument:
+    """An argument a prompt declares."""
+
+    name: str
+    is_required: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt as its server offers it."""
+
+    name: str
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+    server: str = ""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The required arguments a command line does not fill."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"Missing required argument(s): {', '.join(f'--{name}' for name in self.names)}"
+
+
+@dataclass(frozen=True)
+class Submit:
+    """The text that is sent to the model."""
+
+    content: str
+
+    def to_json(self) -> JsonObject:
+        return {"type": "submit_prompt", "content": self.content}
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is shown to the user in place of a prompt."""
+
+    content: str
+    kind: str = "error"
+
+    def to_json(self) -> JsonObject:
+        return {"type": "message", "messageType": self.kind, "content": self.content}
+
+
+@dataclass(frozen=True)
+class _Line:
+    named: Mapping[str, str] = field(default_factory=dict[str, str])
+    words: tuple[str, ...] = ()
+
+
+def prompt_of(value: JsonObject, server: str = "") -> Prompt:
+    """The prompt a server lists."""
+    arguments = tuple(
+        PromptArgument(str(item.get("name", "")), item.get("required") is True, str(item.get("description") or ""))
+        for item in objects_of(value.get("arguments"))
+    )
+    return Prompt(str(value.get("name", "")), str(value.get("description") or ""), arguments, server)
+
+
+def command_name(prompt: Prompt, profile: Profile) -> str:
+    """The name of the slash command."""
+    return prompt.name if profile is Profile.DOCUMENTED else _SPACES.sub("-", prompt.name.strip())
+
+
+def command_description(prompt: Prompt) -> str:
+    """What the list of slash commands says of the prompt."""
+    return prompt.description or f"Invoke prompt {prompt.name}"
+
+
+def split_command(line: str) -> tuple[str, str]:
+    """The command's name and its arguments, of `/name arguments`."""
+    name, _, rest = line.strip().removeprefix("/").partition(" ")
+    return name, rest
+
+
+def fill(line: str, declared: Sequence[PromptArgument], profile: Profile) -> dict[str, str] | Missing:
+    """The arguments a command line gives to a prompt."""
+    if profile is Profile.DOCUMENTED:
+        return _fill_documented(_read(line, profile), declared)
+    return _fill_current(_read(line, profile), declared)
+
+
+def format_arguments(arguments: Mapping[str, str]) -> str:
+    """The command line that gives these arguments by name; the current profile reads it back to the same."""
+    escaped = {name: value.replace("\\", "\\\\").replace('"', '\\"') for name, value in arguments.items()}
+    return " ".join(f'--{name}="{value}"' for name, value in escaped.items())
+
+
+def help_text(prompt: Prompt) -> str:
+    """What `/name help` answers."""
+    if not prompt.arguments:
+        return f'Prompt "{prompt.name}" has no arguments.'
+    positional = ",".join('"foo"' for _ in prompt.arguments)
+    named = ",".join(f'--{argument.name}="foo"' for argument in prompt.arguments)
+    lines = [
+        f'Arguments for "{prompt.name}":\n\n',
+        'You can provide arguments by name (e.g., --argName="value") or by position.\n\n',
+        f"e.g., {prompt.name} {positional} is equivalent to {prompt.name} {named}\n\n",
+    ]
+    for argument in prompt.arguments:
+        description = f"    {argument.description}\n" if argument.description else ""
+        required = "yes" if argument.is_required else "no"
+        lines.append(f"  --{argument.name}\n{description}    (required: {required})\n\n")
+    return "".join(lines)
+
+
+def read_answer(answer: JsonObject, profile: Profile) -> Submit | Message:
+    """What becomes of a `prompts/get` result: only the text of its first message counts."""
+    if answer.get("error"):
+        return Message(f"Error invoking prompt: {answer['error']}")
+    messages = list_of(answer.get("messages")) or [None]
+    content = object_of((object_of(messages[0]) or {}).get("content")) or {}
+    text = content.get("text")
+    if content.get("type") != "text" or not isinstance(text, str) or (profile is Profile.DOCUMENTED and not text):
+        return Message(EMPTY_ANSWER)
+    return Submit(text if profile is Profile.DOCUMENTED else stringify(text))
+
+
+def _read(line: str, profile: Profile) -> _Line:
+    named: dict[str, str] = {}
+    between: list[str] = []
+    end = 0
+    for match in _NAMED[profile].finditer(line):
+        value = match.group(2) if match.group(2) is not None else match.group(3)
+        named[match.group(1)] = value if profile is Profile.DOCUMENTED else _ESCAPE.sub(r"\1", value)
+        between.append(line[end : match.start()])
+        end = match.end()
+    rest = "".join([*between, line[end:]]).strip()
+    return _Line(named, tuple(map(_word, _WORD.finditer(rest))))
+
+
+def _word(match: re.Match[str]) -> str:
+    return _ESCAPE.sub(r"\1", match.group(1) if match.group(1) is not None else match.group(2))
+
+
+def _fill_documented(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+    filled = _named(line, declared)
+    unfilled = [argument for argument in declared if argument.name not in filled]
+    filled.update(zip((argument.name for argument in unfilled), line.words, strict=False))
+    missing = tuple(argument.name for argument in unfilled if argument.is_required and argument.name not in filled)
+    return Missing(missing) if missing else filled
+
+
+def _fill_current(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+    filled = _named(line, declared)
+    unfilled = [argument.name for argument in declared if argument.is_required and argument.name not in filled]
+    if len(unfilled) == 1:
+        return {**filled, unfilled[0]: " ".join(line.words)}
+    missing = tuple(unfilled[len(line.words) :])
+    return Missing(missing) if missing else {**filled, **dict(zip(unfilled, line.words, strict=False))}
+
+
+def _named(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str]:
+    return {argument.name: line.named[argument.name] for argument in declared if line.named.get(argument.name)}
+
+
+def find_prompt(prompts: Mapping[str, Prompt], name: str, profile: Profile) -> Json:
+    """The prompt of that command name."""
+    return next((prompt for stored, prompt in prompts.items() if name in (stored, command_name(prompt, profile))), None)

@@ -1,0 +1,196 @@
+"""A running host: all servers discovered in parallel, one registry, and calls to what is registered. Effect.
+
+Each server lives in a task of its own from its connection to the end of the session; what is decided about it is
+decided by the pure modules.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import anyio
+import anyio.abc
+
+from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.prompts import resources
+from gemini_mcp.host.prompts.prompts import Prompt
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.rules.values import JsonObject
+from gemini_mcp.host.servers.connection import Connection, Surroundings, Unreachable, connect
+from gemini_mcp.host.servers.discovery import (
+    Found,
+    Refusal,
+    State,
+    Status,
+    conclude,
+    connection_failure,
+    interview,
+)
+from gemini_mcp.host.servers.transport import UnusableConfig
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.tools import registry
+
+TIMED_OUT = "MCP error -32001: Request timed out"
+
+WatchOf = Callable[[ServerConfig], Awaitable[Watch]]
+Authenticate = Callable[[ServerConfig, str], Awaitable[bool]]
+
+
+@dataclass(frozen=True)
+class Server:
+    """One server as it stands."""
+
+    config: ServerConfig
+    status: Status = Status.DISCONNECTED
+    found: Found = field(default_factory=Found)
+    messages: tuple[str, ...] = ()
+    error: str | None = None
+    connection: Connection | None = field(default=None, repr=False)
+    needs_authentication: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session is made of."""
+
+    servers: tuple[ServerConfig, ...]
+    surroundings: Surroundings
+    profile: Profile = Profile.DOCUMENTED
+    builtins: tuple[str, ...] = ()
+    watch: WatchOf | None = None
+    authenticate: Authenticate | None = None
+    on_change: Callable[[Server], None] | None = None
+
+
+class Session:
+    """The state of a running host; it is made by `open_session`."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.state = State.NOT_STARTED
+        self.servers = {config.name: Server(config) for config in plan.servers}
+        self.registry = registry.build(plan.builtins, (), plan.profile)
+        self._ended = anyio.Event()
+        self._settled = {config.name: anyio.Event() for config in plan.servers}
+
+    async def discover(self, tasks: anyio.abc.TaskGroup) -> None:
+        """Connect to all servers at once and register what they offer, in configuration order."""
+        self.state = State.IN_PROGRESS
+        for config in self.plan.servers:
+            self._change(Server(config, Status.CONNECTING))
+            tasks.start_soon(self._live, config)
+        for settled in self._settled.values():
+            await settled.wait()
+        offers = [tool for server in self.servers.values() for tool in server.found.tools]
+        self.registry = registry.build(self.plan.builtins, offers, self.plan.profile)
+        self.state = State.COMPLETED
+
+    def end(self) -> None:
+        """Let every server's task come to its end."""
+        self._ended.set()
+
+    def prompts(self) -> dict[str, Prompt]:
+        """The prompts by the name they are stored under."""
+        stored: dict[str, Prompt] = {}
+        for server in self.servers.values():
+            for prompt in server.found.prompts:
+                stored[registry.prompt_name(server.config.name, prompt.name, stored)] = prompt
+        return stored
+
+    def resources(self) -> tuple[resources.Resource, ...]:
+        """All listed resources."""
+        return tuple(resource for server in self.servers.values() for resource in server.found.resources)
+
+    def messages(self) -> tuple[str, ...]:
+        """Everything said of the servers and of the registration, in order."""
+        said = (message for server in self.servers.values() for message in server.messages)
+        return (*said, *self.registry.log)
+
+    async def request(self, server: str, method: str, params: JsonObject) -> JsonObject:
+        """Ask a connected server; raises Refusal."""
+        connection = self.servers[server].connection
+        if connection is None:
+            raise Refusal(f"MCP client for server '{server}' is not available or not connected.")
+        return await connection.request(method, params)
+
+    def _change(self, server: Server) -> None:
+        self.servers[server.config.name] = server
+        if self.plan.on_change is not None:
+            self.plan.on_change(server)
+
+    async def _live(self, config: ServerConfig) -> None:
+        try:
+            challenge = await self._attempt(config)
+            authenticate = self.plan.authenticate
+            if challenge is not None and authenticate is not None and await authenticate(config, challenge):
+                await self._attempt(config)
+        finally:
+            self._settled[config.name].set()
+
+    async def _attempt(self, config: ServerConfig) -> str | None:
+        """Connect, interview, and stay until the end; the value is a 401's challenge."""
+        fallback = _fallback(config, self.plan.profile)
+        with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
+            try:
+                watch = await self.plan.watch(config) if self.plan.watch is not None else None
+                async with connect(config, self.plan.surroundings, self.plan.profile, watch) as connection:
+                    scope.deadline = float("inf")
+                    await self._stay(connection)
+            except Unreachable as error:
+                if fallback is not None and error.challenge is None and not self._settled[config.name].is_set():
+                    return await self._attempt(fallback)
+                self._fail(config, error.reason, error.challenge is not None)
+                return error.challenge
+            except (UnusableConfig, InvalidUrl) as error:
+                self._fail(config, str(error))
+        if scope.cancelled_caught:
+            self._fail(config, TIMED_OUT)
+        return None
+
+    async def _stay(self, connection: Connection) -> None:
+        config, profile = connection.config, self.plan.profile
+        found = await connection.hold(interview(config, connection.capabilities, profile))
+        ended = conclude(config.name, found, profile)
+        is_open = ended.status is Status.CONNECTED
+        error = ended.messages[-1] if found.is_empty and ended.messages else None
+        self._change(Server(config, ended.status, found, ended.messages, error, connection if is_open else None))
+        if is_open:
+            self._settled[config.name].set()
+            await self._ended.wait()
+            self._change(replace(self.servers[config.name], connection=None))
+
+    def _fail(self, config: ServerConfig, reason: str, needs_authentication: bool = False) -> None:
+        said = connection_failure(config.name, reason, self.plan.profile)
+        failed = Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication)
+        self._change(failed)
+
+
+@asynccontextmanager
+async def open_session(plan: Plan) -> AsyncGenerator[Session]:
+    """A session whose discovery is complete; leaving it closes every connection and ends every process."""
+    session = Session(plan)
+    async with anyio.create_task_group() as tasks:
+        try:
+            await session.discover(tasks)
+            yield session
+        finally:
+            session.end()
+            tasks.cancel_scope.deadline = anyio.current_time() + 10
+
+
+def _fallback(config: ServerConfig, profile: Profile) -> ServerConfig | None:
+    """The SSE reading of a current configuration whose `url` says nothing of its transport."""
+    values = config.values
+    if profile is Profile.DOCUMENTED or not values.get("url") or values.get("httpUrl") or values.get("type"):
+        return None
+    return replace(config, values={**values, "type": "sse"})
+
+
+def surroundings_of(environment: Mapping[str, str], heard: list[tuple[str, str]] | None = None) -> Surroundings:
+    """Surroundings that keep what servers write to stderr in a list."""
+    kept: list[tuple[str, str]] = [] if heard is None else heard
+    return Surroundings(environment, lambda server, line: kept.append((server, line)))
+
+
+__all__: Sequence[str] = ("Authenticate", "Plan", "Server", "Session", "WatchOf", "open_session", "surroundings_of")

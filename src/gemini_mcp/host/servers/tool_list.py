@@ -1,0 +1,111 @@
+"""Whether a server's answer to `tools/list` is accepted: one bad tool loses them all; pure.
+
+The rules are those of the MCP SDK each profile was built with; a rule of our own does not belong here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Where a tool list breaks the schema of the protocol, and how."""
+
+    path: tuple[str | int, ...]
+    expected: str
+    received: str
+    is_literal: bool = False
+
+    def message(self, profile: Profile) -> str:
+        """The complaint as the validator of the profile's SDK prints it."""
+        return stringify([self._issue(profile)], 2)
+
+    def _issue(self, profile: Profile) -> JsonObject:
+        path = list(self.path)
+        if profile is Profile.CURRENT and self.expected == "record":
+            return {"code": "custom", "path": path, "message": "Invalid input"}
+        if self.is_literal and profile is Profile.CURRENT:
+            text = f'Invalid input: expected "{self.expected}"'
+            return {"code": "invalid_value", "values": [self.expected], "path": path, "message": text}
+        if self.is_literal:
+            text = f'Invalid literal value, expected "{self.expected}"'
+            issue = {"code": "invalid_literal", "expected": self.expected, "path": path, "message": text}
+            return issue if self.received == "undefined" else {"received": self.received, **issue}
+        if profile is Profile.CURRENT:
+            text = f"Invalid input: expected {self.expected}, received {self.received}"
+            return {"expected": self.expected, "code": "invalid_type", "path": path, "message": text}
+        text = "Required" if self.received == "undefined" else f"Expected {self.expected}, received {self.received}"
+        return {
+            "code": "invalid_type",
+            "expected": self.expected,
+            "received": self.received,
+            "path": path,
+            "message": text,
+        }
+
+
+def first_fault(tools: Sequence[Json], profile: Profile) -> Fault | None:
+    """The first thing for which the whole list is refused."""
+    return next((fault for index, tool in enumerate(tools) for fault in _tool_faults(index, tool, profile)), None)
+
+
+def duplicate(names: Sequence[str]) -> str | None:
+    """The first name that one server gives to two tools."""
+    return next((name for index, name in enumerate(names) if name in names[:index]), None)
+
+
+def kind(value: Json) -> str:
+    """What a validator calls the type of the value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if list_of(value) is not None else "object"
+
+
+def _tool_faults(index: int, tool: Json, profile: Profile) -> Iterator[Fault]:
+    place = ("tools", index)
+    members = object_of(tool)
+    if members is None:
+        yield Fault(place, "object", kind(tool))
+        return
+    yield from _of_type((*place, "name"), members, "name", "string", required=True)
+    yield from _of_type((*place, "description"), members, "description", "string")
+    yield from _schema_faults((*place, "inputSchema"), members, profile)
+
+
+def _schema_faults(place: tuple[str | int, ...], tool: JsonObject, profile: Profile) -> Iterator[Fault]:
+    schema = object_of(tool.get("inputSchema"))
+    if schema is None:
+        yield Fault(place, "object", kind(tool["inputSchema"]) if "inputSchema" in tool else "undefined")
+        return
+    if schema.get("type") != "object":
+        received = schema.get("type", "undefined")
+        yield Fault((*place, "type"), "object", received if isinstance(received, str) else kind(received), True)
+    yield from _of_type((*place, "properties"), schema, "properties", "object")
+    yield from _of_type((*place, "required"), schema, "required", "array")
+    for position, name in enumerate(list_of(schema.get("required")) or ()):
+        if not isinstance(name, str):
+            yield Fault((*place, "required", position), "string", kind(name))
+    if profile is Profile.CURRENT:
+        for name, member in (object_of(schema.get("properties")) or {}).items():
+            if not isinstance(member, dict | list):
+                yield Fault((*place, "properties", name), "record", kind(member))
+
+
+def _of_type(
+    place: tuple[str | int, ...], holder: JsonObject, key: str, expected: str, required: bool = False
+) -> Iterator[Fault]:
+    if key not in holder:
+        if required:
+            yield Fault(place, expected, "undefined")
+    elif kind(holder[key]) != expected:
+        yield Fault(place, expected, kind(holder[key]))

@@ -1,0 +1,103 @@
+"""Whether a tool call must be confirmed, what is asked, and what an answer allows from then on; pure.
+
+The allow-list is a value: an answer gives a new one.
+"""
+
+import enum
+from dataclasses import dataclass
+
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import Json, JsonObject
+from gemini_mcp.host.tools.registry import RegisteredTool
+
+TITLE = "Confirm MCP Tool Execution"
+
+
+class Outcome(enum.Enum):
+    """What a user can answer, by the names Gemini CLI gives the answers."""
+
+    PROCEED_ONCE = "proceed_once"
+    PROCEED_ALWAYS = "proceed_always"
+    PROCEED_ALWAYS_AND_SAVE = "proceed_always_and_save"
+    PROCEED_ALWAYS_SERVER = "proceed_always_server"
+    PROCEED_ALWAYS_TOOL = "proceed_always_tool"
+    MODIFY_WITH_EDITOR = "modify_with_editor"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True)
+class AllowList:
+    """Servers, as `server`, and tools, as `server.tool`, that need no confirmation any more."""
+
+    keys: frozenset[str] = frozenset()
+
+    def allows(self, server: str, tool: str) -> bool:
+        return server in self.keys or f"{server}.{tool}" in self.keys
+
+    def after(self, outcome: Outcome, server: str, tool: str, profile: Profile) -> "AllowList":
+        """The list once the user has answered."""
+        if outcome is Outcome.PROCEED_ALWAYS_SERVER:
+            return AllowList(self.keys | {server})
+        saves = outcome is Outcome.PROCEED_ALWAYS_AND_SAVE and profile is Profile.CURRENT
+        if outcome is Outcome.PROCEED_ALWAYS_TOOL or saves:
+            return AllowList(self.keys | {f"{server}.{tool}"})
+        return self
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the user is asked before a call."""
+
+    server: str
+    tool: str
+    display_name: str
+    arguments: Json = None
+    description: str = ""
+    schema: Json = None
+
+    def to_json(self, profile: Profile) -> JsonObject:
+        """The details as Gemini CLI hands them to its dialog."""
+        details: JsonObject = {
+            "type": "mcp",
+            "title": TITLE,
+            "serverName": self.server,
+            "toolName": self.tool,
+            "toolDisplayName": self.display_name,
+        }
+        if profile is Profile.DOCUMENTED:
+            return details
+        return {
+            **details,
+            "toolArgs": self.arguments,
+            "toolDescription": self.description,
+            "toolParameterSchema": self.schema,
+        }
+
+    def choices(self) -> tuple[tuple[Outcome, str], ...]:
+        """The answers offered, with their labels."""
+        return (
+            (Outcome.PROCEED_ONCE, "Yes, allow once"),
+            (Outcome.PROCEED_ALWAYS_TOOL, f'Yes, always allow tool "{self.tool}" from server "{self.server}"'),
+            (Outcome.PROCEED_ALWAYS_SERVER, f'Yes, always allow all tools from server "{self.server}"'),
+            (Outcome.CANCEL, "No, suggest changes (esc)"),
+        )
+
+
+def question(
+    tool: RegisteredTool,
+    arguments: Json,
+    allowed: AllowList,
+    profile: Profile,
+    is_trusted: bool = False,
+    is_folder_trusted: bool = True,
+) -> Question | None:
+    """What to ask before calling the tool, or nothing when the call may proceed."""
+    if tool.offer is None:
+        return None
+    if is_trusted and (profile is Profile.DOCUMENTED or is_folder_trusted):
+        return None
+    server, name = tool.offer.server, tool.offer.name
+    if allowed.allows(server, name):
+        return None
+    shown = tool.name if profile is Profile.DOCUMENTED else f"{name} ({server} MCP Server)"
+    return Question(server, name, shown, arguments, tool.offer.description, tool.offer.schema)

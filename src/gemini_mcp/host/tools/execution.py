@@ -1,0 +1,116 @@
+"""Calling a registered tool, invoking a prompt, expanding references: the last steps before a server is asked. Effect.
+
+Whether a call must be confirmed is in `confirmation`, what its result means is in `content`.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gemini_mcp.host.prompts import prompts, resources
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import JsonObject
+from gemini_mcp.host.servers.discovery import Refusal
+from gemini_mcp.host.servers.session import Session
+from gemini_mcp.host.tools.argument_fault import argument_fault
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question, question
+from gemini_mcp.host.tools.content import Rendered, render, render_failure
+from gemini_mcp.host.tools.registry import RegisteredTool
+
+Confirm = Callable[[Question], Outcome]
+
+
+class NotCalled(Exception):
+    """The call did not reach a server; the message says why."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a call came to, and what its answer allows from then on."""
+
+    rendered: Rendered
+    allowed: AllowList
+    tool: RegisteredTool
+
+
+async def call(session: Session, name: str, arguments: JsonObject, allowed: AllowList, confirm: Confirm) -> Called:
+    """Call a registered tool: validate, confirm, ask the server, render; raises NotCalled."""
+    tool = session.registry.find(name)
+    if tool is None or tool.offer is None:
+        raise NotCalled(f"Tool {name!r} is not registered. Registered are: {_names(session) or 'none'}.")
+    fault = argument_fault(tool.offer.schema, arguments)
+    if fault is not None:
+        raise NotCalled(f"The arguments of {name!r} do not fit its schema: {fault}.")
+    allowed = _confirmed(session, tool, arguments, allowed, confirm)
+    return Called(await _ask(session, tool, arguments), allowed, tool)
+
+
+async def invoke_prompt(session: Session, line: str) -> prompts.Submit | prompts.Message:
+    """What a slash command submits."""
+    profile = session.plan.profile
+    name, rest = prompts.split_command(line)
+    prompt = prompts.find_prompt(session.prompts(), name, profile)
+    if prompt is None:
+        known = ", ".join(f"/{stored}" for stored in session.prompts()) or "none"
+        return prompts.Message(f"There is no prompt {name!r}. Known are: {known}.")
+    if rest.strip() == "help":
+        return prompts.Message(prompts.help_text(prompt), "info")
+    filled = prompts.fill(rest, prompt.arguments, profile)
+    if isinstance(filled, prompts.Missing):
+        return prompts.Message(str(filled))
+    try:
+        answer = await session.request(prompt.server, "prompts/get", {"name": prompt.name, "arguments": filled})
+    except Refusal as refusal:
+        return prompts.Message(f"Error: {refusal.message}")
+    return prompts.read_answer(answer, profile)
+
+
+async def expand(session: Session, prompt: str) -> resources.Expanded:
+    """The prompt with the resources it refers to."""
+    wanted = resources.references(prompt, session.resources(), session.plan.profile)
+    return resources.expand(prompt, [await _read(session, resource) for resource in wanted])
+
+
+async def _read(session: Session, resource: resources.Resource) -> resources.Reading:
+    try:
+        result = await session.request(resource.server, "resources/read", {"uri": resource.uri})
+    except Refusal as refusal:
+        return resources.Reading(resource, {}, refusal.message)
+    return resources.Reading(resource, result)
+
+
+async def _ask(session: Session, tool: RegisteredTool, arguments: JsonObject) -> Rendered:
+    assert tool.offer is not None
+    params: JsonObject = {"name": tool.offer.name, "arguments": arguments}
+    if session.plan.profile is Profile.CURRENT:
+        params["_meta"] = {"progressToken": str(uuid.uuid4())}
+    try:
+        result = await session.request(tool.offer.server, "tools/call", params)
+    except Refusal as refusal:
+        if session.plan.profile is Profile.CURRENT:
+            return render_failure(tool.offer.name, arguments, refusal.message)
+        return Rendered(refusal.message, refusal.message, is_error=True)
+    return render(tool.offer.name, arguments, result, session.plan.profile)
+
+
+def _confirmed(
+    session: Session, tool: RegisteredTool, arguments: JsonObject, allowed: AllowList, confirm: Confirm
+) -> AllowList:
+    assert tool.offer is not None
+    config = session.servers[tool.offer.server].config
+    asked = question(tool, arguments, allowed, session.plan.profile, config.is_trusted)
+    if asked is None:
+        return allowed
+    outcome = confirm(asked)
+    if outcome in (Outcome.CANCEL, Outcome.MODIFY_WITH_EDITOR):
+        raise NotCalled(f"The call of {tool.name!r} was not confirmed.")
+    return allowed.after(outcome, asked.server, asked.tool, session.plan.profile)
+
+
+def _names(session: Session) -> str:
+    return ", ".join(tool.name for tool in session.registry.tools if tool.offer is not None)
+
+
+def always(outcome: Outcome) -> Confirm:
+    """A confirmation that answers every question the same."""
+    return lambda asked: outcome

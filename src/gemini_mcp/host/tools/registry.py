@@ -1,0 +1,79 @@
+"""The registry of tools: which tool gets which name when names collide, and in what order they are declared; pure.
+
+Rules about two or more tools belong here; rules about one name are in `names`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gemini_mcp.host.rules.javascript import locale_key
+from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.values import Json, JsonObject
+from gemini_mcp.host.tools.names import prefixed_name, registered_name
+
+
+@dataclass(frozen=True)
+class OfferedTool:
+    """A tool as its server offers it."""
+
+    server: str
+    name: str
+    description: str = ""
+    schema: Json = field(default_factory=dict[str, object])
+    annotations: JsonObject = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True)
+class RegisteredTool:
+    """A tool under the name the model calls it by; built-in tools have no offer."""
+
+    name: str
+    offer: OfferedTool | None = None
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The registered tools in the order they are declared to the model, and what was said while registering."""
+
+    tools: tuple[RegisteredTool, ...] = ()
+    log: tuple[str, ...] = ()
+
+    def find(self, name: str) -> RegisteredTool | None:
+        """The tool of that registered name."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    def names_of(self, server: str) -> tuple[str, ...]:
+        """The registered names of a server's tools."""
+        return tuple(tool.name for tool in self.tools if tool.offer is not None and tool.offer.server == server)
+
+
+def build(builtins: Sequence[str], offers: Iterable[OfferedTool], profile: Profile) -> Registry:
+    """Register the built-in tools, then the offers in their order."""
+    tools = {name: RegisteredTool(name) for name in builtins}
+    log: list[str] = []
+    for offer in offers:
+        name = _name(offer, tools, profile)
+        if profile is Profile.CURRENT and name in tools:
+            log.append(f'Tool with name "{name}" is already registered. Overwriting.')
+        tools[name] = RegisteredTool(name, offer)
+    return Registry(_ordered(tools.values(), profile), tuple(log))
+
+
+def prompt_name(server: str, prompt: str, taken: Iterable[str]) -> str:
+    """The name a prompt is stored under."""
+    return f"{server}_{prompt}" if prompt in taken else prompt
+
+
+def _name(offer: OfferedTool, taken: Mapping[str, RegisteredTool], profile: Profile) -> str:
+    name = registered_name(offer.server, offer.name, profile)
+    if profile is Profile.DOCUMENTED and name in taken:
+        return prefixed_name(offer.server, offer.name)
+    return name
+
+
+def _ordered(tools: Iterable[RegisteredTool], profile: Profile) -> tuple[RegisteredTool, ...]:
+    if profile is Profile.DOCUMENTED:
+        return tuple(tools)
+    builtin = [tool for tool in tools if tool.offer is None]
+    offered = [(tool, tool.offer) for tool in tools if tool.offer is not None]
+    return (*builtin, *(tool for tool, _ in sorted(offered, key=lambda pair: locale_key(pair[1].server))))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
 from gemini_mcp.host.rules.javascript import number_text, stringify
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import object_of
 from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
 from gemini_mcp.host.settings.expansion import expand_late
@@ -20,6 +19,7 @@ from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.settings.server_command import UnusableCommand, split
 from gemini_mcp.host.settings.validation import server_problems
 from gemini_mcp.host.tools import schema
+from gemini_mcp.spec.values import object_of
 
 KEYS = st.text('abc é"\\/', max_size=5)
 VALUES: st.SearchStrategy[Any] = st.recursive(

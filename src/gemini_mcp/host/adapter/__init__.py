@@ -9,7 +9,7 @@ from typing import TextIO
 
 from gemini_mcp.host.adapter import authorization, configuration, execution, tools
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject
+from gemini_mcp.spec.values import Json, JsonObject
 
 Answer = Callable[[JsonObject, Profile], Json]
 

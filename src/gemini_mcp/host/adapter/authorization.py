@@ -11,7 +11,7 @@ from gemini_mcp.host.oauth import tokens as rules
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 NOW = 1_000_000
 TOKEN_FILE = "~/.gemini/mcp-oauth-tokens.json"

@@ -6,7 +6,6 @@ from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.rules.values import Json, JsonObject, object_of, texts_of
 from gemini_mcp.host.servers.environment import is_inherited, server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
 from gemini_mcp.host.settings import server_command as shell
@@ -15,6 +14,7 @@ from gemini_mcp.host.settings.expansion import expand
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.loading import Layer, load
 from gemini_mcp.host.tools.filters import ServerLists, select_servers
+from gemini_mcp.spec.values import Json, JsonObject, object_of, table, texts_of
 
 SETTINGS_FILE = "<ROOT>/proj/.gemini/settings.json"
 EXCERPT = 700
@@ -95,7 +95,7 @@ def _validated_now(text: str) -> JsonObject:
     except BrokenJson as error:
         fix = "Please fix the configuration file(s) and try again."
         return _ended(52, f"Error in {SETTINGS_FILE}: {complaints.parse_error(error)}\n{fix}\n")
-    servers = {name: object_of(config) or {} for name, config in (object_of(settings.get("mcpServers")) or {}).items()}
+    servers = {name: object_of(config) or {} for name, config in table(settings.get("mcpServers")).items()}
     listed = commands.listing(servers, frozenset(), Profile.CURRENT)
     return _ended(0, complaints.warning(settings, SETTINGS_FILE) + listed)
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.prompts import resources as references
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, object_of, objects_of
 from gemini_mcp.host.tools import content
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, question
 from gemini_mcp.host.tools.names import registered_name
 from gemini_mcp.host.tools.registry import OfferedTool, RegisteredTool
+from gemini_mcp.spec.values import Json, JsonObject, object_of, objects_of
 
 CALL_ID = "call-1"
 ANSWER: JsonObject = {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}]}

@@ -11,13 +11,13 @@ from gemini_mcp.host.adapter import answer
 from gemini_mcp.host.command.servers import view
 from gemini_mcp.host.rules.builtins import names
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject
 from gemini_mcp.host.servers.session import Plan, Session, open_session, surroundings_of
 from gemini_mcp.host.servers.status import render
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
 from gemini_mcp.host.tools.content import model_parts
+from gemini_mcp.spec.values import Json, JsonObject
 
 
 @dataclass

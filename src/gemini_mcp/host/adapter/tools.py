@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from gemini_mcp.host.rules.javascript import length
 from gemini_mcp.host.rules.profiles import INTRODUCTIONS, Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of, texts_of
 from gemini_mcp.host.servers import scripted
 from gemini_mcp.host.servers.discovery import State, conclude
 from gemini_mcp.host.servers.tool_list import first_fault
 from gemini_mcp.host.tools import names, registry, schema
 from gemini_mcp.host.tools.filters import is_enabled
+from gemini_mcp.spec.values import Json, JsonObject, items, object_of, texts_of
 
 ABSENT = "__absent__"
 EXCERPT = 260
@@ -94,7 +94,7 @@ def _played(name: str, config: Json, profile: Profile) -> scripted.Played:
     members = object_of(config) or {"tools": config}
     if members.get("connectFails"):
         return scripted.play(name, {"exit": 1}, {}, profile)
-    tools = [{"name": tool, "inputSchema": dict(_EMPTY)} for tool in list_of(members.get("tools")) or []]
+    tools = [{"name": tool, "inputSchema": dict(_EMPTY)} for tool in items(members.get("tools"))]
     return scripted.play(name, {"tools": tools}, members, profile)
 
 

@@ -7,12 +7,12 @@ from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, C
 from gemini_mcp.host.command.servers import outcome
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.host.rules.values import Json, JsonObject, object_of
 from gemini_mcp.host.servers.session import open_session
 from gemini_mcp.host.servers.status import NOT_EXECUTING
 from gemini_mcp.host.tools import content, execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
 from gemini_mcp.host.tools.registry import RegisteredTool
+from gemini_mcp.spec.values import Json, JsonObject, object_of
 
 
 class UsageError(Exception):

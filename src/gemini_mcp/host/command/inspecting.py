@@ -11,7 +11,6 @@ from gemini_mcp.host.command.inspection import Inspection, Subject, inspect
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of
 from gemini_mcp.host.servers.connection import Connection, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal
 from gemini_mcp.host.servers.session import TIMED_OUT, open_session
@@ -19,6 +18,7 @@ from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.files import replace_text
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.registry import OfferedTool
+from gemini_mcp.spec.values import Json, JsonObject, list_of
 
 PAGES = 1000
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from gemini_mcp.host.rules import builtins
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, object_of, objects_of, without_none
 from gemini_mcp.host.servers import scripted
 from gemini_mcp.host.servers.environment import withheld
 from gemini_mcp.host.servers.tool_list import first_fault
 from gemini_mcp.host.tools import names, registry, schema
+from gemini_mcp.spec.values import Json, JsonObject, object_of, objects_of, without_none
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,7 @@ class InspectedTool:
         return "\n".join(difflib.unified_diff(before, after, "offered", "declared", lineterm="", n=2))
 
     def to_json(self) -> JsonObject:
-        return without_none(
-            (
-                ("original", self.original),
-                ("registered", self.registered),
-                ("before", self.before),
-                ("after", self.after),
-            )
-        )
+        return without_none(original=self.original, registered=self.registered, before=self.before, after=self.after)
 
 
 @dataclass(frozen=True)

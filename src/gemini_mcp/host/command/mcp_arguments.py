@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from gemini_mcp.host.rules.javascript import number_text
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.usage import SCOPES, TRANSPORTS
-from gemini_mcp.host.rules.values import Json
+from gemini_mcp.spec.values import Json
 
 _FLAGS = {
     "s": "scope",

@@ -10,9 +10,9 @@ from gemini_mcp.host.command.mcp_arguments import Misused, Words, number, read_a
 from gemini_mcp.host.rules import usage
 from gemini_mcp.host.rules.javascript import truthy
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import servers_of
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 EXIT_USAGE = 1
 

@@ -8,7 +8,6 @@ from gemini_mcp.host.prompts.prompts import command_name
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.rules.values import JsonObject
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal, Status
 from gemini_mcp.host.servers.session import Server, Session, open_session
@@ -16,6 +15,7 @@ from gemini_mcp.host.servers.status import ServerView, render
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
 from gemini_mcp.host.tools import registry
+from gemini_mcp.spec.values import JsonObject
 
 LIST_TIMEOUT_MS = 5000
 

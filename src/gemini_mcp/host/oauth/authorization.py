@@ -17,8 +17,8 @@ from gemini_mcp.host.oauth.google import google_token
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl, parse
-from gemini_mcp.host.rules.values import JsonObject, object_of
 from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec.values import JsonObject, object_of
 
 HTTP_SECONDS = 15.0
 

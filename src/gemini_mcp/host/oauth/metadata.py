@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
-from gemini_mcp.host.rules.values import JsonObject, list_of, texts_of
+from gemini_mcp.spec.values import JsonObject, items, texts_of
 
 _PROTECTED = "/.well-known/oauth-protected-resource"
 _AUTHORIZATION = "/.well-known/oauth-authorization-server"
@@ -101,7 +101,7 @@ def endpoints(metadata: JsonObject) -> Endpoints:
 
 def authorization_servers(resource: JsonObject | None) -> tuple[str, ...]:
     """The authorization servers a protected resource's metadata names."""
-    return tuple(str(server) for server in list_of((resource or {}).get("authorization_servers")) or ())
+    return tuple(str(server) for server in items((resource or {}).get("authorization_servers")))
 
 
 def _discover_documented(server_url: str) -> Fetch:

@@ -13,7 +13,7 @@ from urllib.parse import quote_plus
 from gemini_mcp.host.oauth.metadata import resource_parameter
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import parse
-from gemini_mcp.host.rules.values import Json, JsonObject, object_of, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of
 
 DEFAULT_REDIRECT = "http://localhost:7777/oauth/callback"
 EXPIRY_BUFFER_MS = 5 * 60 * 1000

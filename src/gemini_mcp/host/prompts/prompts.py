@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of, objects_of
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, objects_of, table
 
 EMPTY_ANSWER = "Received an empty or invalid prompt response from the server."
 
@@ -139,7 +139,7 @@ def read_answer(answer: JsonObject, profile: Profile) -> Submit | Message:
     if answer.get("error"):
         return Message(f"Error invoking prompt: {answer['error']}")
     messages = list_of(answer.get("messages")) or [None]
-    content = object_of((object_of(messages[0]) or {}).get("content")) or {}
+    content = object_of(table(messages[0]).get("content")) or {}
     text = content.get("text")
     if content.get("type") != "text" or not isinstance(text, str) or (profile is Profile.DOCUMENTED and not text):
         return Message(EMPTY_ANSWER)

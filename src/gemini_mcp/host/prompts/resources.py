@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import JsonObject
 from gemini_mcp.host.tools.content import contents_to_parts
+from gemini_mcp.spec.values import JsonObject
 
 HEADER = "\n--- Content from referenced files ---"
 FOOTER = "\n--- End of content ---"

@@ -8,10 +8,16 @@ import math
 import re
 import unicodedata
 
-from gemini_mcp.host.rules.values import Json, Undefined, list_of, object_of
+from gemini_mcp.spec.values import SURROGATE, Json, list_of, object_of
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _COLLATION = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+
+
+class Undefined:
+    """The value of a property that is not there, which JavaScript prints as `undefined`."""
+
+
+UNDEFINED = Undefined()
 
 
 def length(text: str) -> int:
@@ -44,7 +50,7 @@ def stringify(value: Json, indent: int | None = None) -> str:
     """The text of `JSON.stringify(value, null, indent)`."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(_plain(value), ensure_ascii=False, indent=indent, separators=separators)
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def _plain(value: Json) -> Json:

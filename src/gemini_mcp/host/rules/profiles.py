@@ -6,7 +6,7 @@ Add a member only for a profile the spec describes.
 import enum
 from dataclasses import dataclass, field
 
-from gemini_mcp.host.rules.values import JsonObject
+from gemini_mcp.spec.values import JsonObject
 
 DEFAULT_TIMEOUT_MS = 600_000
 """What a server's `timeout` is when it is not configured."""

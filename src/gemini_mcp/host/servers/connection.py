@@ -18,12 +18,12 @@ from mcp_types import Implementation, InitializedNotification, InitializeResult
 
 from gemini_mcp.host.oauth.bearer import Watch
 from gemini_mcp.host.rules.profiles import Profile, introduction
-from gemini_mcp.host.rules.values import Json, JsonObject, object_of
 from gemini_mcp.host.servers import stdio
 from gemini_mcp.host.servers.discovery import Found, Interview, Refusal, Reply
 from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, Transport, choose
 from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec.values import Json, JsonObject, object_of
 
 PROTOCOL_HEADER = "mcp-protocol-version"
 

@@ -11,11 +11,11 @@ from typing import TypeAlias
 from gemini_mcp.host.prompts.prompts import Prompt, prompt_of
 from gemini_mcp.host.prompts.resources import Resource
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of, objects_of
 from gemini_mcp.host.servers.tool_list import duplicate, first_fault
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.host.tools.registry import OfferedTool
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, objects_of
 
 METHOD_NOT_FOUND = -32601
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
 from gemini_mcp.host.servers.discovery import (
     METHOD_NOT_FOUND,
     Ask,
@@ -24,6 +23,7 @@ from gemini_mcp.host.servers.discovery import (
 )
 from gemini_mcp.host.servers.transport import UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 CLOSED = "MCP error -32000: Connection closed"
 TIMED_OUT = "MCP error -32001: Request timed out"

@@ -16,7 +16,6 @@ from gemini_mcp.host.prompts import resources
 from gemini_mcp.host.prompts.prompts import Prompt
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.rules.values import JsonObject
 from gemini_mcp.host.servers.connection import Connection, Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import (
     Found,
@@ -30,6 +29,7 @@ from gemini_mcp.host.servers.discovery import (
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
+from gemini_mcp.spec.values import JsonObject
 
 TIMED_OUT = "MCP error -32001: Request timed out"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.javascript import number_text
-from gemini_mcp.host.rules.values import JsonObject, number_of, texts_of
 from gemini_mcp.host.servers.discovery import State, Status
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
 from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec.values import JsonObject, number_of, texts_of
 
 ICONS = {Status.CONNECTED: "📡", Status.DISCONNECTED: "🔌", Status.CONNECTING: "⏳"}
 DOCKER = "🐳"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table, type_of
 
 
 @dataclass(frozen=True)
@@ -58,24 +58,11 @@ def duplicate(names: Sequence[str]) -> str | None:
     return next((name for index, name in enumerate(names) if name in names[:index]), None)
 
 
-def kind(value: Json) -> str:
-    """What a validator calls the type of the value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if list_of(value) is not None else "object"
-
-
 def _tool_faults(index: int, tool: Json, profile: Profile) -> Iterator[Fault]:
     place = ("tools", index)
     members = object_of(tool)
     if members is None:
-        yield Fault(place, "object", kind(tool))
+        yield Fault(place, "object", type_of(tool))
         return
     yield from _of_type((*place, "name"), members, "name", "string", required=True)
     yield from _of_type((*place, "description"), members, "description", "string")
@@ -85,20 +72,20 @@ def _tool_faults(index: int, tool: Json, profile: Profile) -> Iterator[Fault]:
 def _schema_faults(place: tuple[str | int, ...], tool: JsonObject, profile: Profile) -> Iterator[Fault]:
     schema = object_of(tool.get("inputSchema"))
     if schema is None:
-        yield Fault(place, "object", kind(tool["inputSchema"]) if "inputSchema" in tool else "undefined")
+        yield Fault(place, "object", type_of(tool["inputSchema"]) if "inputSchema" in tool else "undefined")
         return
     if schema.get("type") != "object":
         received = schema.get("type", "undefined")
-        yield Fault((*place, "type"), "object", received if isinstance(received, str) else kind(received), True)
+        yield Fault((*place, "type"), "object", received if isinstance(received, str) else type_of(received), True)
     yield from _of_type((*place, "properties"), schema, "properties", "object")
     yield from _of_type((*place, "required"), schema, "required", "array")
     for position, name in enumerate(list_of(schema.get("required")) or ()):
         if not isinstance(name, str):
-            yield Fault((*place, "required", position), "string", kind(name))
+            yield Fault((*place, "required", position), "string", type_of(name))
     if profile is Profile.CURRENT:
-        for name, member in (object_of(schema.get("properties")) or {}).items():
+        for name, member in table(schema.get("properties")).items():
             if not isinstance(member, dict | list):
-                yield Fault((*place, "properties", name), "record", kind(member))
+                yield Fault((*place, "properties", name), "record", type_of(member))
 
 
 def _of_type(
@@ -107,5 +94,5 @@ def _of_type(
     if key not in holder:
         if required:
             yield Fault(place, expected, "undefined")
-    elif kind(holder[key]) != expected:
-        yield Fault(place, expected, kind(holder[key]))
+    elif type_of(holder[key]) != expected:
+        yield Fault(place, expected, type_of(holder[key]))

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import Url, parse
-from gemini_mcp.host.rules.values import JsonObject, object_of, texts_of
 from gemini_mcp.host.servers.environment import inherited
 from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.spec.values import JsonObject, table, texts_of
 
 MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and command (for stdio)."
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
@@ -73,7 +73,7 @@ def choose(config: JsonObject, environment: Mapping[str, str], profile: Profile)
 
 
 def _headers(config: JsonObject, environment: Mapping[str, str], profile: Profile) -> dict[str, str]:
-    headers = {name: str(value) for name, value in (object_of(config.get("headers")) or {}).items()}
+    headers = {name: str(value) for name, value in table(config.get("headers")).items()}
     if profile is Profile.DOCUMENTED:
         return headers
     visible = inherited(environment, profile)
@@ -97,7 +97,7 @@ def _auth_provider(config: JsonObject, profile: Profile) -> str | None:
 
 
 def _require_scopes(config: JsonObject) -> None:
-    if not (object_of(config.get("oauth")) or {}).get("scopes"):
+    if not table(config.get("oauth")).get("scopes"):
         raise UnusableConfig("Scopes must be provided in the oauth config for Google Credentials provider")
 
 

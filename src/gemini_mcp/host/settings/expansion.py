@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from gemini_mcp.host.rules.javascript import replace_first
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, list_of, object_of
+from gemini_mcp.spec.values import Json, list_of, object_of
 
 _PATTERN = {
     Profile.DOCUMENTED: re.compile(r"\$(?:([A-Za-z0-9_]+)|\{([^}]+)\}(?P<default>(?!))?)"),

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp.host.rules.profiles import DEFAULT_TIMEOUT_MS, Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, number_of, object_of, texts_of
 from gemini_mcp.host.settings import server_command as shell
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.validation import Problem, problems
 from gemini_mcp.host.settings.warnings import warning
 from gemini_mcp.host.tools.filters import Selection, ServerLists, select_servers
+from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table, texts_of
 
 USER_FILE = "~/.gemini/settings.json"
 PROJECT_FILE = ".gemini/settings.json"
@@ -55,7 +55,7 @@ class ServerConfig:
 
     @property
     def env(self) -> dict[str, str]:
-        return {name: str(value) for name, value in (object_of(self.values.get("env")) or {}).items()}
+        return {name: str(value) for name, value in table(self.values.get("env")).items()}
 
     @property
     def oauth(self) -> JsonObject:
@@ -110,14 +110,14 @@ def load(
         merged = _merge(merged, layer, values, found)
         if profile is Profile.CURRENT and (said := warning(values, layer.file)):
             merged = replace(merged, warnings=(*merged.warnings, said))
-        line = (object_of(values.get("mcp")) or {}).get("serverCommand")
+        line = table(values.get("mcp")).get("serverCommand")
         command = (str(line), layer.file) if line else command
     return _with_command(merged, command, environment) if command else merged
 
 
 def servers_of(value: Json) -> dict[str, JsonObject]:
     """The servers of an `mcpServers` value that are objects."""
-    pairs = ((name, object_of(config)) for name, config in (object_of(value) or {}).items())
+    pairs = ((name, object_of(config)) for name, config in table(value).items())
     return {name: config for name, config in pairs if config is not None}
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.urls import InvalidUrl, parse
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, number_of, object_of
-from gemini_mcp.host.servers.tool_list import kind
+from gemini_mcp.spec.values import Json, JsonObject, items, number_of, object_of, type_of
 
 TRANSPORT_KEYS = ("command", "url", "httpUrl")
 OAUTH_TYPES = {
@@ -138,11 +137,11 @@ def _type_problems(place: tuple[str, ...], members: JsonObject, types: dict[str,
 
 def _has_type(value: Json, expected: str) -> bool:
     if expected == "strings":
-        return all(isinstance(item, str) for item in list_of(value) or ()) and isinstance(value, list)
+        return all(isinstance(item, str) for item in items(value)) and isinstance(value, list)
     if expected == "string map":
         members = object_of(value)
         return members is not None and all(isinstance(member, str) for member in members.values())
-    return kind(value) == expected
+    return type_of(value) == expected
 
 
 def _transport_problems(place: tuple[str, ...], members: JsonObject) -> Iterator[Problem]:

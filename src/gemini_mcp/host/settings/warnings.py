@@ -6,10 +6,9 @@ It reproduces Gemini CLI 0.61; our own wording is in `validation`.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
-from gemini_mcp.host.servers.tool_list import kind
 from gemini_mcp.host.settings.jsonc import BrokenJson
 from gemini_mcp.host.settings.validation import SERVER_TYPES
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table, type_of
 
 TYPES = {
     **SERVER_TYPES,
@@ -101,7 +100,7 @@ def _mcp_complaints(mcp: Json) -> Iterator[Complaint]:
         yield _mismatch("mcp", "object", mcp)
         return
     for key, expected in (("serverCommand", "string"), ("allowed", "array"), ("excluded", "array")):
-        if key in members and kind(members[key]) != expected:
+        if key in members and type_of(members[key]) != expected:
             yield _mismatch(f"mcp.{key}", expected, members[key])
 
 
@@ -120,29 +119,29 @@ def _server_complaints(place: str, config: Json) -> Iterator[Complaint]:
 
 def _value_complaints(place: str, key: str, value: Json) -> Iterator[Complaint]:
     expected = TYPES[key]
-    if key in _CHOICES and kind(value) == "string":
+    if key in _CHOICES and type_of(value) == "string":
         if value not in _CHOICES[key]:
             choices = " | ".join(f"'{choice}'" for choice in _CHOICES[key])
             yield Complaint(place, f"Invalid enum value. Expected {choices}, received '{value}'")
     elif key in _CHOICES:
         choices = " | ".join(f"'{choice}'" for choice in _CHOICES[key])
-        yield Complaint(place, f"Expected {choices}, received {kind(value)}", choices, kind(value))
+        yield Complaint(place, f"Expected {choices}, received {type_of(value)}", choices, type_of(value))
     elif expected == "strings":
         yield from _container_complaints(place, "array", value)
     elif expected == "string map":
         yield from _container_complaints(place, "object", value)
-    elif not _is_coerced(expected, value) and kind(value) != expected:
+    elif not _is_coerced(expected, value) and type_of(value) != expected:
         yield _mismatch(place, expected, value)
 
 
 def _container_complaints(place: str, expected: str, value: Json) -> Iterator[Complaint]:
-    if kind(value) != expected:
+    if type_of(value) != expected:
         yield _mismatch(place, expected, value)
     for index, item in enumerate(list_of(value) or ()):
-        if kind(item) != "string":
+        if type_of(item) != "string":
             yield _mismatch(f"{place}[{index}]", "string", item)
-    for name, member in (object_of(value) or {}).items():
-        if kind(member) != "string":
+    for name, member in table(value).items():
+        if type_of(member) != "string":
             yield _mismatch(f"{place}.{name}", "string", member)
 
 
@@ -162,4 +161,4 @@ def _is_numeric(text: str) -> bool:
 
 
 def _mismatch(place: str, expected: str, value: Json) -> Complaint:
-    return Complaint(place, f"Expected {expected}, received {kind(value)}", expected, kind(value))
+    return Complaint(place, f"Expected {expected}, received {type_of(value)}", expected, type_of(value))

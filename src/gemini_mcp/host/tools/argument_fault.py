@@ -4,7 +4,7 @@ from typing import Any
 
 from jsonschema import exceptions, validators
 
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of
 
 _validators: Any = validators
 _exceptions: Any = exceptions
@@ -24,7 +24,7 @@ def _worded(keyword: str, expected: Json, fault: Any) -> str:
     place = "params" + "".join(f"/{step}" for step in fault.absolute_path)
     if keyword == "required":
         given = object_of(fault.instance) or {}
-        missing = next((name for name in list_of(expected) or [] if name not in given), "")
+        missing = next((name for name in items(expected) if name not in given), "")
         return f"{place} must have required property '{missing}'"
     if keyword == "type":
         types = list_of(expected)

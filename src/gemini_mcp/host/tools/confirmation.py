@@ -7,8 +7,8 @@ import enum
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject
 from gemini_mcp.host.tools.registry import RegisteredTool
+from gemini_mcp.spec.values import Json, JsonObject
 
 TITLE = "Confirm MCP Tool Execution"
 

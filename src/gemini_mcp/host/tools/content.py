@@ -6,9 +6,9 @@ Everything that reads a `CallToolResult` for the model or the user belongs here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.javascript import stringify, template, truthy
+from gemini_mcp.host.rules.javascript import UNDEFINED, stringify, template, truthy
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import UNDEFINED, Json, JsonObject, list_of, object_of, without_none
+from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, without_none
 
 UNREADABLE = "[Error: Could not parse tool response]"
 SUCCEEDED = "Tool execution succeeded."
@@ -56,7 +56,7 @@ def model_parts(name: str, call_id: str, rendered: Rendered, profile: Profile, i
 
 def contents_to_parts(contents: Json) -> list[JsonObject]:
     """The parts of a `resources/read` result."""
-    return [part for item in list_of(contents) or () if (part := _resource_part(object_of(item) or {})) is not None]
+    return [part for item in items(contents) if (part := _resource_part(object_of(item) or {})) is not None]
 
 
 def _tool_error(tool: str, arguments: Json, raw: Json) -> Rendered:
@@ -114,7 +114,7 @@ def _title(block: JsonObject) -> str:
 
 
 def _inline(mime: Json, data: Json) -> JsonObject:
-    return without_none((("mimeType", mime), ("data", data)))
+    return without_none(mimeType=mime, data=data)
 
 
 def _guarded(text: Json, profile: Profile) -> str:

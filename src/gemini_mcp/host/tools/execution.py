@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from gemini_mcp.host.prompts import prompts, resources
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import JsonObject
 from gemini_mcp.host.servers.discovery import Refusal
 from gemini_mcp.host.servers.session import Session
 from gemini_mcp.host.tools.argument_fault import argument_fault
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question, question
 from gemini_mcp.host.tools.content import Rendered, render, render_failure
 from gemini_mcp.host.tools.registry import RegisteredTool
+from gemini_mcp.spec.values import JsonObject
 
 Confirm = Callable[[Question], Outcome]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from gemini_mcp.host.rules.javascript import locale_key
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject
 from gemini_mcp.host.tools.names import prefixed_name, registered_name
+from gemini_mcp.spec.values import Json, JsonObject
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Only rewriting belongs here; whether a server's tool list is acceptable at all i
 from collections.abc import Callable
 
 from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 REMOVED = ("$schema", "additionalProperties")
 """The keywords the documented profile removes in every schema position."""

@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 
 from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
 from gemini_mcp.host.rules.javascript import number_text, stringify
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
 from gemini_mcp.host.settings.expansion import expand_late
 from gemini_mcp.host.settings.jsonc import BrokenJson, read, with_value, without_value
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.settings.server_command import UnusableCommand, split
-from gemini_mcp.host.settings.validation import server_problems
+from gemini_mcp.host.settings.validation import problems
 from gemini_mcp.host.tools import schema
 from gemini_mcp.spec.values import object_of
 
+DOCUMENTED = profiles()["documented"]
+CURRENT = profiles()["current"]
 KEYS = st.text('abc é"\\/', max_size=5)
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.text('ab\n"\\/*,{}[]: é', max_size=8)),
@@ -79,7 +81,7 @@ def test_a_broken_text_says_where(text: str) -> None:
 )
 def test_prompt_arguments_survive_being_written_and_read(arguments: dict[str, str]) -> None:
     declared = prompt_of({"arguments": [{"name": name, "required": True} for name in arguments]}).arguments
-    assert fill(format_arguments(arguments), declared, Profile.CURRENT) == arguments
+    assert fill(format_arguments(arguments), declared, CURRENT) == arguments
 
 
 @given(st.text("$V{}:-+a\\", max_size=14), st.dictionaries(st.sampled_from(["V", "a"]), st.text("$V{}a", max_size=6)))
@@ -114,7 +116,7 @@ def test_a_deep_schema_does_not_exhaust_the_stack() -> None:
 
 
 def test_a_server_that_repeats_its_cursor_is_left() -> None:
-    steps = interview(ServerConfig("s"), {"tools": {}}, Profile.DOCUMENTED)
+    steps = interview(ServerConfig("s"), {"tools": {}}, DOCUMENTED)
     again: Any = {"tools": [], "nextCursor": "again"}
     assert [next(steps), steps.send(again)] == [Ask("tools/list"), Ask("tools/list", "again")]
     with pytest.raises(StopIteration) as ended:
@@ -123,7 +125,7 @@ def test_a_server_that_repeats_its_cursor_is_left() -> None:
 
 
 def test_a_refused_list_is_told() -> None:
-    steps = interview(ServerConfig("s"), {}, Profile.DOCUMENTED)
+    steps = interview(ServerConfig("s"), {}, DOCUMENTED)
     next(steps)
     with pytest.raises(StopIteration) as ended:
         steps.send(Refusal("MCP error -32603: kaput", -32603))
@@ -137,13 +139,15 @@ def test_secrets_of_a_command_line_are_masked() -> None:
 
 
 def test_an_error_about_a_secret_does_not_show_it() -> None:
-    [problem] = server_problems("s", {"command": "x", "env": {"KEY": ["sekret"]}})
+    [problem] = problems(
+        {"mcpServers": {"s": {"command": "x", "env": {"KEY": ["sekret"]}}}}, DOCUMENTED.settings_schema
+    )
     assert "sekret" not in str(problem)
     assert "`env`" in str(problem)
 
 
 def test_an_error_names_file_server_key_value_and_fix() -> None:
-    loaded = load([Layer("project", "the-file", '{"mcpServers": {"s": {"command": 5}}}')], {}, Profile.DOCUMENTED)
+    loaded = load([Layer("project", "the-file", '{"mcpServers": {"s": {"command": 5}}}')], {}, DOCUMENTED)
     said = str(loaded.problems[0])
     for part in ("the-file", "'s'", "`command`", "5", "should be a string", "Make"):
         assert part in said
@@ -154,7 +158,7 @@ def test_the_project_wins_server_by_server() -> None:
         Layer("user", "u", '{"mcpServers": {"a": {"command": "ua"}, "b": {"command": "ub"}}}'),
         Layer("project", "p", '{"mcpServers": {"b": {"command": "pb"}}}'),
     ]
-    assert [(s.name, s.values["command"], s.file) for s in load(layers, {}, Profile.DOCUMENTED).servers] == [
+    assert [(s.name, s.values["command"], s.file) for s in load(layers, {}, DOCUMENTED).servers] == [
         ("a", "ua", "u"),
         ("b", "pb", "p"),
     ]

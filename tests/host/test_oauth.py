@@ -17,15 +17,16 @@ from authorization_server import Provider, answering, free_port, serving
 
 from gemini_mcp.host.oauth.authorization import Authorizer, Interaction, NotAuthorized
 from gemini_mcp.host.oauth.callback import listen
+from gemini_mcp.host.oauth.grants import Credentials, Token
 from gemini_mcp.host.oauth.token_file import TokenFile
-from gemini_mcp.host.oauth.tokens import Credentials, Token
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Status
 from gemini_mcp.host.servers.session import Plan, Server, open_session, surroundings_of
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome
 
+DOCUMENTED = profiles()["documented"]
 NOW = 1_000_000_000_000.0
 
 
@@ -64,13 +65,13 @@ def config_of(address: str, **oauth: Any) -> ServerConfig:
 
 def authorizer_of(folder: Path, person: Person, clock: Callable[[], float] = lambda: NOW) -> Authorizer:
     tokens = TokenFile(folder / ".gemini" / "mcp-oauth-tokens.json")
-    return Authorizer(tokens, Profile.DOCUMENTED, clock, person.interaction(), wait_seconds=5)
+    return Authorizer(tokens, DOCUMENTED, clock, person.interaction(), wait_seconds=5)
 
 
 async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive: bool = True) -> tuple[Server, str]:
     """The server as a session finds it, and what its tool says."""
     authenticate = authorizer.authenticate if is_interactive else None
-    plan = Plan((config,), surroundings_of({}), Profile.DOCUMENTED, (), authorizer.watch, authenticate)
+    plan = Plan((config,), surroundings_of({}), DOCUMENTED, authorizer.watch, authenticate)
     async with open_session(plan) as session:
         server = session.servers[config.name]
         if server.status is not Status.CONNECTED:
@@ -194,7 +195,7 @@ async def test_nobody_coming_back_ends_the_wait(tmp_path: Path) -> None:
     authorizer = authorizer_of(tmp_path, person)
     with serving(Provider()) as address, pytest.raises(NotAuthorized, match="nobody came back"):
         await Authorizer(
-            authorizer.tokens, authorizer.profile, authorizer.clock_ms, person.interaction(), wait_seconds=0.3
+            authorizer.tokens, authorizer.rules, authorizer.clock_ms, person.interaction(), wait_seconds=0.3
         ).obtain(config_of(address))
 
 

@@ -9,14 +9,14 @@ import anyio
 
 from gemini_mcp.host.adapter import answer
 from gemini_mcp.host.command.servers import view
-from gemini_mcp.host.rules.builtins import names
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.session import Plan, Session, open_session, surroundings_of
 from gemini_mcp.host.servers.status import render
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
 from gemini_mcp.host.tools.content import model_parts
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
 
@@ -35,16 +35,16 @@ def reply(request: JsonObject) -> JsonObject:
     """The answer to a request, scenarios among them."""
     if request.get("behaviour") != "scenario":
         return answer(request)
-    output = anyio.run(_play, request["input"], Profile(request["profile"]))
+    output = anyio.run(_play, request["input"], profiles()[request["profile"]])
     return {"id": request.get("id"), "output": output}
 
 
-async def _play(value: JsonObject, profile: Profile) -> JsonObject:
+async def _play(value: JsonObject, rules: Rules) -> JsonObject:
     environment: Mapping[str, str] = {**os.environ, **value["environment"]}
     layers = [Layer(scope, scope, value["settings"].get(scope, "")) for scope in ("user", "project")]
-    loaded = load(layers, environment, profile)
-    servers = tuple(_at(server, value["cwd"]) for server in loaded.used(profile))
-    plan = Plan(servers, surroundings_of(environment), profile, names(profile))
+    loaded = load(layers, environment, rules)
+    servers = tuple(_at(server, value["cwd"]) for server in loaded.used(rules))
+    plan = Plan(servers, surroundings_of(environment), rules)
     person = _Person(iter(value["answers"]))
     async with open_session(plan) as session:
         shown = _shown(session)
@@ -99,5 +99,5 @@ async def _call(session: Session, asked: JsonObject, person: _Person) -> JsonObj
         return {"called": False}
     person.allowed = called.allowed
     rendered = called.rendered
-    parts = model_parts(called.tool.name, "call-1", rendered, session.plan.profile)
+    parts = model_parts(called.tool.name, "call-1", rendered, session.plan.rules)
     return {"called": True, "display": rendered.display, "modelParts": parts, "isError": rendered.is_error}

@@ -24,7 +24,7 @@ async def auth(context: Context, name: str | None) -> int:
 
 
 async def _list(context: Context) -> int:
-    remote = [server for server in context.settings().used(context.profile) if server.address is not None]
+    remote = [server for server in context.settings().used(context.rules) if server.address is not None]
     async with open_session(context.plan(remote, is_interactive=False)) as session:
         asking = [server.config.name for server in session.servers.values() if server.needs_authentication]
     if not asking:

@@ -22,7 +22,7 @@ class UsageError(Exception):
 async def call(context: Context, name: str, pairs: Sequence[str], whole: str | None) -> int:
     """Call a tool as the model would, and show what it and the user get."""
     settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
+    async with open_session(context.plan(settings.used(context.rules))) as session:
         arguments = read_arguments(pairs, whole, session.registry.find(name))
         try:
             called = await execution.call(session, name, arguments, AllowList(), confirmation(context))
@@ -37,7 +37,7 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
 async def prompt(context: Context, line: str) -> int:
     """Invoke a prompt and show what is sent to the model."""
     settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
+    async with open_session(context.plan(settings.used(context.rules))) as session:
         result = await execution.invoke_prompt(session, line)
         if context.is_json:
             context.say(stringify(result.to_json(), 2))
@@ -53,7 +53,7 @@ async def prompt(context: Context, line: str) -> int:
 async def expand(context: Context, text: str, is_reading: bool) -> int:
     """Expand the references of a prompt; when reading, show only what was read."""
     settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
+    async with open_session(context.plan(settings.used(context.rules))) as session:
         expanded = await execution.expand(session, text)
         if expanded.parts is None:
             context.complain(expanded.error or "")
@@ -117,7 +117,7 @@ def _ask(context: Context, asked: Question) -> Outcome:
 
 
 def _show(context: Context, tool: RegisteredTool, rendered: content.Rendered) -> None:
-    parts = content.model_parts(tool.name, "call-1", rendered, context.profile)
+    parts = content.model_parts(tool.name, "call-1", rendered, context.rules)
     if context.is_json:
         shown = {"display": rendered.display, "llmContent": rendered.llm_content, "modelParts": parts}
         context.say(stringify({**shown, "isError": rendered.is_error}, 2))

@@ -10,12 +10,11 @@ from typing import TextIO
 
 from gemini_mcp.host.oauth.authorization import Authorizer, Interaction
 from gemini_mcp.host.oauth.token_file import TokenFile
-from gemini_mcp.host.rules import builtins
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.session import Plan, Server
 from gemini_mcp.host.settings.files import Places, layers, places
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
+from gemini_mcp.spec import Rules
 
 OK, FINDING, USAGE, SERVER_FAILED = 0, 1, 2, 4
 
@@ -24,7 +23,7 @@ OK, FINDING, USAGE, SERVER_FAILED = 0, 1, 2, 4
 class Context:
     """One invocation."""
 
-    profile: Profile
+    rules: Rules
     environment: Mapping[str, str]
     where: Places
     out: TextIO
@@ -50,7 +49,7 @@ class Context:
 
     def settings(self) -> Settings:
         """The settings, after saying what is wrong with them."""
-        loaded = load(layers(self.where), self.environment, self.profile, self.named)
+        loaded = load(layers(self.where), self.environment, self.rules, self.named)
         for problem in loaded.problems:
             self.complain(str(problem))
         for warning in loaded.warnings:
@@ -60,7 +59,7 @@ class Context:
     def authorizer(self) -> Authorizer:
         """The keeper of tokens."""
         talk = Interaction(self.has_terminal, self._open_browser, self.complain)
-        return Authorizer(TokenFile(self.where.tokens), self.profile, lambda: time.time() * 1000, talk)
+        return Authorizer(TokenFile(self.where.tokens), self.rules, lambda: time.time() * 1000, talk)
 
     def plan(self, servers: Sequence[ServerConfig], is_interactive: bool = True) -> Plan:
         """A session with these servers."""
@@ -69,8 +68,7 @@ class Context:
         return Plan(
             chosen,
             Surroundings(self.environment, self._hear),
-            self.profile,
-            builtins.names(self.profile),
+            self.rules,
             authorizer.watch,
             authorizer.authenticate if is_interactive and self.has_terminal else None,
             self._progress if self.err.isatty() else None,
@@ -100,8 +98,8 @@ class Context:
         return webbrowser.open(url)
 
 
-def context(profile: Profile, **options: object) -> Context:
+def context(rules: Rules, **options: object) -> Context:
     """The context of this process."""
     environment = dict(os.environ)
-    base = Context(profile, environment, places(environment), sys.stdout, sys.stderr)
+    base = Context(rules, environment, places(environment), sys.stdout, sys.stderr)
     return replace(base, **options)  # pyright: ignore[reportArgumentType]

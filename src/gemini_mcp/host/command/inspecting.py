@@ -9,7 +9,7 @@ from gemini_mcp.host.command import inspection_view
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
 from gemini_mcp.host.command.inspection import Inspection, Subject, inspect
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Connection, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal
@@ -33,7 +33,7 @@ async def run(context: Context, words: Sequence[str], name: str, page: str | Non
         context.complain(f"{name}: {error if str(error) else TIMED_OUT}")
         context.show_stderr(name)
         return SERVER_FAILED
-    inspections = [inspect(subject, others, context.environment, profile) for profile in Profile]
+    inspections = [inspect(subject, others, context.environment, rules) for rules in profiles().values()]
     _show(context, name, inspections, page)
     return FINDING if any(f.loses_tool for one in inspections for f in one.findings) else OK
 
@@ -47,7 +47,7 @@ def server_of(words: Sequence[str], name: str) -> ServerConfig:
 
 
 async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
-    configured = [server for server in context.settings().used(context.profile) if server.name != name]
+    configured = [server for server in context.settings().used(context.rules) if server.name != name]
     if not configured:
         return ()
     async with open_session(context.plan(configured, is_interactive=False)) as session:
@@ -58,7 +58,7 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
     plan = context.plan([config], is_interactive=False)
     watch = await context.authorizer().watch(config)
     with anyio.fail_after(config.timeout_ms / 1000):
-        async with connect(config, plan.surroundings, Profile.DOCUMENTED, watch) as connection:
+        async with connect(config, plan.surroundings, profiles()[DEFAULT], watch) as connection:
             pages: dict[str, list[list[Json]]] = {}
             failures: dict[str, tuple[int, str]] = {}
             for kind in ("tools", "prompts", "resources"):

@@ -1,4 +1,4 @@
-"""What Gemini CLI will make of a server: findings for its author, from the lists the server gives; pure.
+"""What Gemini CLI will make of a server: findings for its author, from the lists that the server gives. Pure.
 
 A finding is data: its kind, whom it concerns, a sentence, and whether a tool is lost by it.
 """
@@ -7,13 +7,12 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules import builtins
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.servers import scripted
 from gemini_mcp.host.servers.environment import withheld
 from gemini_mcp.host.servers.tool_list import first_fault
 from gemini_mcp.host.tools import names, registry, schema
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, object_of, objects_of, without_none
 
 
@@ -71,7 +70,7 @@ class InspectedTool:
 class Inspection:
     """What one profile makes of a server."""
 
-    profile: Profile
+    profile: str
     status: str
     tools: tuple[InspectedTool, ...]
     findings: tuple[Finding, ...]
@@ -79,7 +78,7 @@ class Inspection:
 
     def to_json(self) -> JsonObject:
         return {
-            "profile": self.profile.value,
+            "profile": self.profile,
             "status": self.status,
             "tools": [tool.to_json() for tool in self.tools],
             "findings": [finding.to_json() for finding in self.findings],
@@ -88,40 +87,40 @@ class Inspection:
 
 
 def inspect(
-    subject: Subject, others: Sequence[registry.OfferedTool], environment: Mapping[str, str], profile: Profile
+    subject: Subject, others: Sequence[registry.OfferedTool], environment: Mapping[str, str], rules: Rules
 ) -> Inspection:
     """What the profile makes of the server, after the tools of the other configured servers."""
     lists = {key: subject.config[key] for key in ("includeTools", "excludeTools") if key in subject.config}
-    played = scripted.play(subject.name, subject.spec(), lists, profile)
+    played = scripted.play(subject.name, subject.spec(), lists, rules)
     offers = played.found.tools
-    built = registry.build(builtins.names(profile), (*others, *offers), profile)
+    built = registry.build(rules.builtin_tools, (*others, *offers), rules)
     kept = {id(tool.offer): tool.name for tool in built.tools if tool.offer is not None}
     tools = tuple(
-        InspectedTool(offer.name, kept.get(id(offer)), offer.schema, schema.parameters(offer.schema, profile))
+        InspectedTool(offer.name, kept.get(id(offer)), offer.schema, schema.parameters(offer.schema, rules))
         for offer in offers
     )
     findings = (
-        *_list_findings(subject, profile),
+        *_list_findings(subject, rules),
         *_dropped_findings(played.found.dropped),
-        *(finding for tool in tools for finding in _tool_findings(tool, subject, others, profile)),
-        *_environment_findings(subject, environment, profile),
+        *(finding for tool in tools for finding in _tool_findings(tool, subject, others, rules)),
+        *_environment_findings(subject, environment, rules),
         *_empty_findings(played),
     )
-    return Inspection(profile, played.conclusion.status.name, tools, findings, played.conclusion.messages)
+    return Inspection(rules.name, played.conclusion.status.name, tools, findings, played.conclusion.messages)
 
 
-def _list_findings(subject: Subject, profile: Profile) -> Iterator[Finding]:
+def _list_findings(subject: Subject, rules: Rules) -> Iterator[Finding]:
     pages = subject.pages.get("tools", ())
-    fault = next((fault for page in pages if (fault := first_fault(page, profile)) is not None), None)
+    fault = next((fault for page in pages if (fault := first_fault(page, rules)) is not None), None)
     if fault is not None:
         where = ".".join(str(step) for step in fault.path)
         sentence = f"`{where}` is {fault.received}, it should be {fault.expected}; the server loses all its tools."
         yield Finding("root-schema", subject.name, sentence, loses_tool=True)
-    if profile is Profile.CURRENT and len(pages) > 1:
+    if "tools" not in rules.paged_lists and len(pages) > 1:
         lost = [str(tool.get("name")) for page in pages[1:] for tool in objects_of(list(page))]
         sentence = f"only the first page of tools is read; {len(lost)} later ones are ignored: {', '.join(lost)}."
         yield Finding("page-ignored", subject.name, sentence, loses_tool=bool(lost))
-    if profile is Profile.CURRENT and pages and subject.capabilities.get("tools") is None:
+    if rules.tools_need_capability and pages and subject.capabilities.get("tools") is None:
         sentence = "the server does not declare the tools capability, so its tools are never asked for."
         yield Finding("capability", subject.name, sentence, loses_tool=True)
     for kind, (code, message) in subject.failures.items():
@@ -135,37 +134,34 @@ def _dropped_findings(dropped: Iterable[str]) -> Iterator[Finding]:
 
 
 def _tool_findings(
-    tool: InspectedTool, subject: Subject, others: Sequence[registry.OfferedTool], profile: Profile
+    tool: InspectedTool, subject: Subject, others: Sequence[registry.OfferedTool], rules: Rules
 ) -> Iterator[Finding]:
     if tool.registered is None:
         sentence = "a later tool takes the same registered name; this one cannot be called."
         yield Finding("overwritten", tool.original, sentence, loses_tool=True)
         return
-    wanted = names.registered_name(subject.name, tool.original, profile)
+    wanted = names.registered_name(subject.name, tool.original, rules)
     if tool.registered != wanted:
-        rivals = [
-            other.server for other in others if names.registered_name(other.server, other.name, profile) == wanted
-        ]
-        rival = (
-            f"server {rivals[0]!r}" if rivals else "a built-in tool" if _is_builtin(wanted, profile) else "another tool"
-        )
+        same = (other for other in others if names.registered_name(other.server, other.name, rules) == wanted)
+        rival = next((f"server {other.server!r}" for other in same), None)
+        rival = rival or ("a built-in tool" if wanted in rules.builtin_tools else "another tool")
         yield Finding("collision", tool.original, f"{wanted!r} belongs to {rival}; it becomes {tool.registered!r}.")
-    yield from _name_findings(tool, subject, profile)
+    yield from _name_findings(tool, subject, rules)
     removed = sorted(set(_paths(tool.before)) - set(_paths(tool.after)))
     if removed:
         yield Finding("schema", tool.original, f"its schema loses {', '.join(f'`{path}`' for path in removed)}.")
 
 
-def _name_findings(tool: InspectedTool, subject: Subject, profile: Profile) -> Iterator[Finding]:
+def _name_findings(tool: InspectedTool, subject: Subject, rules: Rules) -> Iterator[Finding]:
     registered = str(tool.registered)
-    whole = tool.original if profile is Profile.DOCUMENTED else f"{subject.name}_{tool.original}"
+    whole = rules.tool_name.format(server=subject.name, tool=tool.original)
     if ("___" in registered and "___" not in whole) or ("..." in registered and "..." not in whole):
         yield Finding("name-cut", tool.original, f"its name is cut to {registered!r}.")
-    elif profile is Profile.DOCUMENTED and registered == names.normalise(tool.original, profile) != tool.original:
+    elif not rules.name_prefix and registered == names.normalise(tool.original, rules) != tool.original:
         yield Finding("name-changed", tool.original, f"its name becomes {registered!r}.")
-    if len(registered) > names.LIMIT or names.normalise(registered, profile) != registered:
+    if len(registered) > rules.name_limit or names.normalise(registered, rules) != registered:
         yield Finding("name-invalid", tool.original, f"{registered!r} is not a name the Gemini API accepts.", True)
-    parsed = names.parse(registered) if profile is Profile.CURRENT else None
+    parsed = names.parse(registered, rules)
     if parsed is not None and parsed[0] != subject.name:
         sentence = (
             f"{registered!r} reads back as server {parsed[0]!r}, since a server's name should have no underscore."
@@ -173,8 +169,8 @@ def _name_findings(tool: InspectedTool, subject: Subject, profile: Profile) -> I
         yield Finding("name-ambiguous", tool.original, sentence)
 
 
-def _environment_findings(subject: Subject, environment: Mapping[str, str], profile: Profile) -> Iterator[Finding]:
-    hidden = withheld(environment, profile) if "command" in subject.config else ()
+def _environment_findings(subject: Subject, environment: Mapping[str, str], rules: Rules) -> Iterator[Finding]:
+    hidden = withheld(environment, rules) if "command" in subject.config else ()
     if hidden:
         sentence = f"the server does not get {', '.join(hidden)}; name in `env` what it needs."
         yield Finding("environment", subject.name, sentence)
@@ -184,10 +180,6 @@ def _empty_findings(played: scripted.Played) -> Iterator[Finding]:
     if played.found.is_empty:
         sentence = "nothing usable is left of it; the connection is of no use."
         yield Finding("empty", played.conclusion.status.name, sentence, loses_tool=True)
-
-
-def _is_builtin(name: str, profile: Profile) -> bool:
-    return name in builtins.names(profile)
 
 
 def _paths(value: Json, place: str = "") -> Iterator[str]:

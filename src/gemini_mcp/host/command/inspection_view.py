@@ -1,4 +1,4 @@
-"""An inspection for the eye: as text for a terminal and as one page of HTML; pure."""
+"""An inspection for the eye: as text for a terminal and as one page of HTML. Pure."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ def page(server: str, inspections: Sequence[Inspection]) -> str:
 
 
 def _text(server: str, inspection: Inspection) -> Iterable[str]:
-    yield f"{server} in the {inspection.profile.value} profile: {inspection.status}, {len(inspection.tools)} tools"
+    yield f"{server} in the {inspection.profile} profile: {inspection.status}, {len(inspection.tools)} tools"
     for tool in inspection.tools:
         yield f"  {tool.original} → {tool.registered or '(lost)'}"
         yield from (f"      {line}" for line in tool.diff.splitlines()[2:])
@@ -56,7 +56,7 @@ def _section(inspection: Inspection) -> str:
         if tool.diff
     )
     return (
-        f"<h2>{inspection.profile.value} profile: {inspection.status}</h2>"
+        f"<h2>{inspection.profile} profile: {inspection.status}</h2>"
         f"<table><tr><th>offered</th><th>registered</th></tr>{rows}</table>"
         f"<h3>Findings</h3><ul>{findings or '<li>nothing to report</li>'}</ul>"
         f"<h3>Schemas</h3>{diffs or '<p>unchanged</p>'}"

@@ -14,10 +14,10 @@ from functools import partial
 
 import anyio
 
-from gemini_mcp.host.command import auth as authenticating
+from gemini_mcp.host.command import auth as auth
 from gemini_mcp.host.command import calls, editing, inspecting, servers
 from gemini_mcp.host.command.context import USAGE, Context, context
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 
 Run = Callable[[Context], Awaitable[int]]
 
@@ -37,14 +37,14 @@ def _run(words: list[str]) -> int:
     options, rest = _leading(words)
     if rest[:1] in (["add"], ["remove"]):
         if options.compare:
-            return _compare(context(Profile.DOCUMENTED), partial(editing.preview, arguments=rest))
-        return editing.run(context(Profile(options.profile)), rest)
+            return _compare(context(profiles()[DEFAULT]), partial(editing.preview, arguments=rest))
+        return editing.run(context(profiles()[options.profile]), rest)
     given = _parser().parse_args(words)
     if given.command is None:
         _parser().print_help(sys.stderr)
         return USAGE
     here = context(
-        Profile(given.profile),
+        profiles()[given.profile],
         is_debug=given.debug,
         is_verbose=getattr(given, "verbose", False),
         is_json=getattr(given, "json", False),
@@ -58,7 +58,7 @@ def _run(words: list[str]) -> int:
 def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options before the subcommand, and the rest."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--profile", choices=[p.value for p in Profile], default=Profile.DOCUMENTED.value)
+    parser.add_argument("--profile", choices=profiles(), default=DEFAULT)
     parser.add_argument("--compare", action="store_true")
     place = next((index for index, word in enumerate(words) if word in ("add", "remove")), len(words))
     options, unknown = parser.parse_known_args(words[:place])
@@ -82,7 +82,7 @@ def _runner(given: argparse.Namespace) -> Run:
         "prompt": lambda here: calls.prompt(here, given.line),
         "read": lambda here: calls.expand(here, given.reference, True),
         "expand": lambda here: calls.expand(here, given.text, False),
-        "auth": lambda here: authenticating.auth(here, given.server),
+        "auth": lambda here: auth.auth(here, given.server),
     }
     return runs[given.command]
 
@@ -127,9 +127,9 @@ def _compare(here: Context, run: Run) -> int:
     """Run in both profiles, and show both side by side where they differ."""
     texts: list[list[str]] = []
     codes: list[int] = []
-    for profile in Profile:
+    for rules in profiles().values():
         out = io.StringIO()
-        codes.append(anyio.run(_guarded, replace(here, profile=profile, out=out), run))
+        codes.append(anyio.run(_guarded, replace(here, rules=rules, out=out), run))
         texts.append(out.getvalue().splitlines())
     here.say(side_by_side(texts[0], texts[1]))
     return max(codes)
@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     common = _common(argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS))
     _common(parser)
-    parser.set_defaults(profile=Profile.DOCUMENTED.value, compare=False, debug=False, allowed_mcp_server_names=None)
+    parser.set_defaults(profile=DEFAULT, compare=False, debug=False, allowed_mcp_server_names=None)
     subcommands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, says in (("add", "add a server to a settings file"), ("remove", "remove a server from a settings file")):
         subcommands.add_parser(name, help=f"{says}, as `gemini mcp {name}` does")
@@ -192,7 +192,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _common(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument("--profile", choices=[p.value for p in Profile], help="documented is the default")
+    parser.add_argument("--profile", choices=profiles(), help=f"{DEFAULT} is the default")
     parser.add_argument("--compare", action="store_true", help="show both profiles where they differ")
     parser.add_argument("--debug", action="store_true", help="show all that servers write to stderr")
     parser.add_argument("--json", action="store_true", help="for programs")

@@ -1,6 +1,6 @@
-"""The arguments of `gemini mcp add` and `remove` as each profile understands them; pure.
+"""The words of `gemini mcp add` and `remove` as each profile reads them. Pure.
 
-Only reading the words belongs here; what they do to a settings file is in `commands`.
+Only reading the words belongs here; what they do to a settings file is in `mcp_commands`.
 """
 
 import math
@@ -9,35 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp.host.rules.javascript import number_text
-from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.usage import SCOPES, TRANSPORTS
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
 
-_FLAGS = {
-    "s": "scope",
-    "scope": "scope",
-    "t": "transport",
-    "transport": "transport",
-    "e": "env",
-    "env": "env",
-    "H": "header",
-    "header": "header",
-    "timeout": "timeout",
-    "trust": "trust",
-    "description": "description",
-    "include-tools": "include-tools",
-    "exclude-tools": "exclude-tools",
-    "h": "help",
-    "help": "help",
-}
-_CURRENT_FLAGS = {
-    **_FLAGS,
-    "type": "transport",
-    "d": "debug",
-    "debug": "debug",
-    "includeTools": "include-tools",
-    "excludeTools": "exclude-tools",
-}
+SCOPES = ("user", "project")
+TRANSPORTS = ("stdio", "sse", "http")
+
 _REMOVE_FLAGS = {"s": "scope", "scope": "scope", "h": "help", "help": "help"}
 _SWITCHES = frozenset({"trust", "help", "debug"})
 _SINGLE = frozenset({"env", "header"})
@@ -69,23 +46,23 @@ class Words:
         return replace(self, words=(*self.words, *words))
 
 
-def read_add(arguments: Sequence[str], profile: Profile) -> Words:
+def read_add(arguments: Sequence[str], rules: Rules) -> Words:
     """The words of `add`; raises Misused."""
-    words = _read_documented(arguments) if profile is Profile.DOCUMENTED else _read_current(arguments, _CURRENT_FLAGS)
+    words = _READERS[rules.add_words](arguments, rules.add_flags)
     if "help" in words.flags:
         return words
     _check_count(words, 2)
     _check_choice(words, "scope", SCOPES)
     _check_choice(words, "transport", TRANSPORTS)
     timeout = words.last("timeout")
-    if profile is Profile.DOCUMENTED and timeout is not None and not isinstance(number(timeout), int | float):
+    if rules.checks_timeout and timeout is not None and not isinstance(number(timeout), int | float):
         raise Misused(f'Invalid values:\n  Argument: timeout, Given: "{timeout}", Choices: a number of milliseconds')
     return words
 
 
-def read_remove(arguments: Sequence[str], profile: Profile) -> Words:
+def read_remove(arguments: Sequence[str]) -> Words:
     """The words of `remove`; raises Misused."""
-    words = _read_current(arguments, _REMOVE_FLAGS)
+    words = _read_flags_anywhere(arguments, _REMOVE_FLAGS)
     words = words.with_word(*words.after)
     if "help" not in words.flags:
         _check_count(words, 1)
@@ -112,7 +89,7 @@ def coerced(word: str) -> str:
     return number_text(value) if abs(math.floor(value)) < 2**53 else word
 
 
-def _read_documented(arguments: Sequence[str]) -> Words:
+def _read_flags_before_command(arguments: Sequence[str], known: Mapping[str, str]) -> Words:
     """Known flags before a stdio command are ours; everything after the command belongs to the server."""
     words, rest = Words(), list(arguments)
     while rest:
@@ -124,8 +101,8 @@ def _read_documented(arguments: Sequence[str]) -> Words:
         name, value = _flag(word)
         if name is None:
             words = words.with_word(word)
-        elif name in _FLAGS:
-            words = _take_documented(words, _FLAGS[name], value, rest)
+        elif name in known:
+            words = _take_one(words, known[name], value, rest)
         else:
             raise Misused(f"Unknown argument: {name}")
     return words
@@ -138,7 +115,7 @@ def _without_separator(words: list[str]) -> list[str]:
     return words[:place] + words[place + 1 :]
 
 
-def _take_documented(words: Words, flag: str, value: str | None, rest: list[str]) -> Words:
+def _take_one(words: Words, flag: str, value: str | None, rest: list[str]) -> Words:
     if flag in _SWITCHES:
         return words.with_flag(flag, value or "true")
     if value is None:
@@ -157,7 +134,7 @@ def _flag(word: str) -> tuple[str | None, str | None]:
     return name, value if equals else None
 
 
-def _read_current(arguments: Sequence[str], known: Mapping[str, str]) -> Words:
+def _read_flags_anywhere(arguments: Sequence[str], known: Mapping[str, str]) -> Words:
     """Known flags are ours wherever they stand; unknown ones are words."""
     words, rest = Words(), list(arguments)
     while rest:
@@ -168,13 +145,13 @@ def _read_current(arguments: Sequence[str], known: Mapping[str, str]) -> Words:
         if name is not None and name.startswith("no-") and known.get(name[3:]) in _SWITCHES:
             words = words.with_flag(known[name[3:]], "false")
         elif name is not None and name in known:
-            words = _take_current(words, name, value, rest, known)
+            words = _take_several(words, name, value, rest, known)
         else:
             words = words.with_word(word if len(words.words) < 2 else coerced(word))
     return words
 
 
-def _take_current(words: Words, typed: str, value: str | None, rest: list[str], known: Mapping[str, str]) -> Words:
+def _take_several(words: Words, typed: str, value: str | None, rest: list[str], known: Mapping[str, str]) -> Words:
     flag = known[typed]
     if flag in _SWITCHES:
         is_given = value is None and rest[:1] in (["true"], ["false"])
@@ -191,6 +168,9 @@ def _take_current(words: Words, typed: str, value: str | None, rest: list[str], 
     while rest and not _is_ours(rest[0], known):
         taken.append(rest.pop(0))
     return words.with_flag(flag, *taken)
+
+
+_READERS = {"command-ends-flags": _read_flags_before_command, "flags-anywhere": _read_flags_anywhere}
 
 
 def _is_ours(word: str, known: Mapping[str, str]) -> bool:

@@ -1,17 +1,17 @@
-"""`gemini mcp add`, `remove` and `list` as changes to settings texts and lines to print; pure.
+"""`gemini mcp add`, `remove` and `list` as changes to settings texts and lines to print. Pure.
 
-Reading the words is in `arguments`; files are read and written by whoever calls this.
+Reading the words is in `mcp_arguments`; files are read and written by whoever calls this.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gemini_mcp.host.command.mcp_arguments import Misused, Words, number, read_add, read_remove
-from gemini_mcp.host.rules import usage
 from gemini_mcp.host.rules.javascript import truthy
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.servers.transport import url_transports
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import servers_of
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 EXIT_USAGE = 1
@@ -29,72 +29,80 @@ class Ran:
 
 
 def run(
-    arguments: Sequence[str], texts: Mapping[str, str], profile: Profile, connected: frozenset[str] = frozenset()
+    arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, connected: frozenset[str] = frozenset()
 ) -> Ran:
     """Run `gemini mcp ARGUMENTS` on the settings texts; `connected` names the servers that answer."""
     name, *rest = arguments or ["--help"]
     try:
         if name == "add":
-            return _add(read_add(rest, profile), texts, profile)
+            return _add(read_add(rest, rules), texts, rules)
         if name == "remove":
-            return _remove(read_remove(rest, profile), texts, profile)
+            return _remove(read_remove(rest), texts, rules)
     except Misused as misuse:
-        text = usage.add_usage(profile) if name == "add" else usage.remove_usage(profile)
-        return Ran(EXIT_USAGE, usage.refused(text, str(misuse), profile), is_complaint=True)
+        return _misused(name, str(misuse), rules)
     if name == "list":
-        return Ran(said=listing(_merged(texts), connected, profile))
+        return Ran(said=listing(_merged(texts), connected, rules))
     if name in ("--help", "-h"):
-        return Ran(said=usage.group_usage(profile), is_help=True)
-    complaint = usage.refused(usage.group_usage(profile), f"Unknown argument: {name}", profile)
-    return Ran(EXIT_USAGE, complaint, is_complaint=True)
+        return _help("group", rules)
+    return _misused("group", f"Unknown argument: {name}", rules)
 
 
-def server_config(words: Words, profile: Profile) -> JsonObject:
+def _help(command: str, rules: Rules) -> Ran:
+    return Ran(said="\n".join(rules.usage[command]), is_help=True)
+
+
+def _misused(command: str, complaint: str, rules: Rules) -> Ran:
+    said = rules.usage_error.format(usage=_help(command, rules).said, complaint=complaint)
+    return Ran(EXIT_USAGE, said, is_complaint=True)
+
+
+def server_config(words: Words, rules: Rules) -> JsonObject:
     """The server that the words of `add` describe."""
     transport = words.last("transport") or "stdio"
     target, args = words.words[1], [*words.words[2:], *words.after]
     if transport == "stdio":
-        return {"command": target, "args": args, **_given("env", _pairs(words, "env", profile)), **_common(words)}
-    key = "httpUrl" if transport == "http" and profile is Profile.DOCUMENTED else "url"
-    kind = {} if profile is Profile.DOCUMENTED else {"type": transport}
-    return {key: target, **kind, **_given("headers", _pairs(words, "header", profile)), **_common(words)}
+        return {"command": target, "args": args, **_given("env", _pairs(words, "env", rules)), **_common(words)}
+    kind = {"type": transport} if rules.adds_type else {}
+    return {
+        rules.add_keys[transport]: target,
+        **kind,
+        **_given("headers", _pairs(words, "header", rules)),
+        **_common(words),
+    }
 
 
-def listing(servers: Mapping[str, JsonObject], connected: frozenset[str], profile: Profile) -> str:
+def listing(servers: Mapping[str, JsonObject], connected: frozenset[str], rules: Rules) -> str:
     """What `list` prints."""
     if not servers:
         return "No MCP servers configured.\n"
-    lines = (line(name, config, name in connected, profile) for name, config in servers.items())
+    lines = (line(name, config, name in connected, rules) for name, config in servers.items())
     return "Configured MCP servers:\n\n" + "".join(f"{text}\n" for text in lines)
 
 
-def line(name: str, config: JsonObject, is_connected: bool, profile: Profile) -> str:
+def line(name: str, config: JsonObject, is_connected: bool, rules: Rules) -> str:
     """One server's line."""
     mark, word = ("✓", "Connected") if is_connected else ("✗", "Disconnected")
-    return f"{mark} {name}: {_described(config, profile)} - {word}"
+    return f"{mark} {name}: {_described(config, rules)} - {word}"
 
 
-def _described(config: JsonObject, profile: Profile) -> str:
+def _described(config: JsonObject, rules: Rules) -> str:
     if truthy(config.get("httpUrl")):
         return f"{config['httpUrl']} (http)"
     if truthy(config.get("url")):
-        kind = "sse" if profile is Profile.DOCUMENTED else config.get("type") or "http"
-        return f"{config['url']} ({kind})"
+        return f"{config['url']} ({url_transports(config, rules)[0]})"
     if not truthy(config.get("command")):
         return ""
     words = [str(word) for word in (config["command"], *(list_of(config.get("args")) or []))]
-    if profile is Profile.DOCUMENTED:
-        return f"command: {' '.join(words)} (stdio)"
-    return f"{words[0]} {' '.join(words[1:])} (stdio)"
+    return rules.stdio_line.format(words=" ".join(words), command=words[0], arguments=" ".join(words[1:]))
 
 
-def _add(words: Words, texts: Mapping[str, str], profile: Profile) -> Ran:
+def _add(words: Words, texts: Mapping[str, str], rules: Rules) -> Ran:
     if "help" in words.flags:
-        return Ran(said=usage.add_usage(profile), is_help=True)
+        return _help("add", rules)
     name, scope = words.words[0], words.last("scope") or "project"
     text = texts.get(scope, "")
     is_known = truthy(_servers(text).get(name))
-    changed = with_value(text, ("mcpServers", name), server_config(words, profile))
+    changed = with_value(text, ("mcpServers", name), server_config(words, rules))
     if is_known:
         said = f'MCP server "{name}" is already configured within {scope} settings.\n'
         said += f'MCP server "{name}" updated in {scope} settings.\n'
@@ -103,9 +111,9 @@ def _add(words: Words, texts: Mapping[str, str], profile: Profile) -> Ran:
     return Ran(said=said, texts={scope: changed})
 
 
-def _remove(words: Words, texts: Mapping[str, str], profile: Profile) -> Ran:
+def _remove(words: Words, texts: Mapping[str, str], rules: Rules) -> Ran:
     if "help" in words.flags:
-        return Ran(said=usage.remove_usage(profile), is_help=True)
+        return _help("remove", rules)
     name, scope = words.words[0], words.last("scope") or "project"
     text = texts.get(scope, "")
     if not truthy(_servers(text).get(name)):
@@ -123,13 +131,13 @@ def _merged(texts: Mapping[str, str]) -> dict[str, JsonObject]:
     return {**servers_of(_servers(texts.get("user", ""))), **servers_of(_servers(texts.get("project", "")))}
 
 
-def _pairs(words: Words, flag: str, profile: Profile) -> dict[str, str] | None:
+def _pairs(words: Words, flag: str, rules: Rules) -> dict[str, str] | None:
     """The names and values of `-e A=b` or `-H 'A: b'`; those without either are left out."""
     if flag not in words.flags:
         return None
     separator = "=" if flag == "env" else ":"
     pairs = [word.partition(separator) for word in words.flags[flag]]
-    if flag == "env" and profile is Profile.CURRENT:
+    if flag == "env" and rules.cuts_variables:
         pairs = [(name, mark, value.partition("=")[0]) for name, mark, value in pairs]
     if flag == "header":
         pairs = [(name.strip(), mark, value.strip()) for name, mark, value in pairs]

@@ -6,7 +6,6 @@ from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.prompts.prompts import command_name
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal, Status
@@ -23,11 +22,11 @@ LIST_TIMEOUT_MS = 5000
 async def status(context: Context) -> int:
     """The servers, their states and what they offer."""
     settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
+    async with open_session(context.plan(settings.used(context.rules))) as session:
         views = [view(session, server) for server in session.servers.values()]
         if context.is_json:
             shown = {"servers": [one.to_json() for one in views], "discoveryState": session.state.name}
-            context.say(stringify({**shown, "blocked": list(settings.selection(context.profile).blocked)}, 2))
+            context.say(stringify({**shown, "blocked": list(settings.selection(context.rules).blocked)}, 2))
         else:
             context.say(render(views, session.state, context.is_verbose))
             _show_blocked(context, settings)
@@ -40,7 +39,7 @@ async def status(context: Context) -> int:
 async def tools(context: Context, only: str | None) -> int:
     """What is registered, under which name, from where."""
     settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
+    async with open_session(context.plan(settings.used(context.rules))) as session:
         registered = [tool for tool in session.registry.tools if tool.offer is not None]
         rows = [_row(tool) for tool in registered if only is None or (tool.offer and tool.offer.server == only)]
         if context.is_json:
@@ -56,7 +55,7 @@ async def tools(context: Context, only: str | None) -> int:
 async def resources(context: Context) -> int:
     """The resources of all servers, as they are written in a prompt."""
     settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
+    async with open_session(context.plan(settings.used(context.rules))) as session:
         found = session.resources()
         if context.is_json:
             context.say(stringify([{"server": r.server, "uri": r.uri, "name": r.name} for r in found], 2))
@@ -70,9 +69,9 @@ async def resources(context: Context) -> int:
 async def prompts(context: Context) -> int:
     """The prompts of all servers, as slash commands."""
     settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
+    async with open_session(context.plan(settings.used(context.rules))) as session:
         for name, prompt in session.prompts().items():
-            command = name if name != prompt.name else command_name(prompt, context.profile)
+            command = name if name != prompt.name else command_name(prompt, context.rules)
             arguments = " ".join(f'--{a.name}="…"' if a.is_required else f'[--{a.name}="…"]' for a in prompt.arguments)
             context.say(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
         _complain(context, session)
@@ -87,8 +86,8 @@ async def list_servers(context: Context) -> int:
         for server in settings.servers:
             tasks.start_soon(_try, context, server, connected)
     listed = {server.name: server.values for server in settings.servers}
-    shown = commands.listing(listed, frozenset(connected), context.profile)
-    (context.say if context.profile is Profile.DOCUMENTED else context.complain)(shown)
+    shown = commands.listing(listed, frozenset(connected), context.rules)
+    (context.say if context.rules.output == "stdout" else context.complain)(shown)
     return USAGE if settings.is_faulty else OK
 
 
@@ -98,7 +97,7 @@ async def _try(context: Context, server: ServerConfig, connected: set[str]) -> N
     with anyio.move_on_after(limit / 1000):
         try:
             watch = await context.authorizer().watch(server)
-            async with connect(server, surroundings, context.profile, watch) as connection:
+            async with connect(server, surroundings, context.rules, watch) as connection:
                 connected.add(server.name)
                 await connection.request("ping", {}, limit)
         except (Unreachable, UnusableConfig, InvalidUrl, Refusal):
@@ -145,7 +144,7 @@ def _row(tool: registry.RegisteredTool) -> JsonObject:
 
 
 def _show_blocked(context: Context, settings: Settings) -> None:
-    for name in settings.selection(context.profile).blocked:
+    for name in settings.selection(context.rules).blocked:
         context.say(f"{name} is blocked by `mcp.allowed` or `mcp.excluded`")
 
 

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field, replace
 
 import httpx2
 
-from gemini_mcp.host.oauth import metadata
-from gemini_mcp.host.oauth import tokens as oauth
+from gemini_mcp.host.oauth import grants, metadata
 from gemini_mcp.host.oauth.bearer import Watch
 from gemini_mcp.host.oauth.callback import Refused, listen
 from gemini_mcp.host.oauth.google import google_token
 from gemini_mcp.host.oauth.token_file import TokenFile
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl, parse
 from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject, object_of
 
 HTTP_SECONDS = 15.0
@@ -41,7 +40,7 @@ class Authorizer:
     """The keeper of tokens for one host."""
 
     tokens: TokenFile
-    profile: Profile
+    rules: Rules
     clock_ms: Callable[[], float]
     interaction: Interaction
     wait_seconds: float = 300.0
@@ -52,8 +51,8 @@ class Authorizer:
         if config.address is None:
             return Watch()
         if config.values.get("authProviderType") == "google_credentials":
-            return Watch(await google_token(oauth.config_of(config.oauth).scopes))
-        settings = oauth.config_of(config.oauth)
+            return Watch(await google_token(grants.config_of(config.oauth).scopes))
+        settings = grants.config_of(config.oauth)
         token = await self.valid_token(config)
 
         async def renew(used: str) -> str | None:
@@ -67,17 +66,17 @@ class Authorizer:
         stored = self.tokens.load().get(config.name)
         if stored is None:
             return None
-        step = oauth.next_step(stored, oauth.config_of(config.oauth), self.clock_ms(), self.profile)
-        if isinstance(step, oauth.Use):
+        step = grants.next_step(stored, grants.config_of(config.oauth), self.clock_ms(), self.rules)
+        if isinstance(step, grants.Use):
             return step.token.access_token
-        if isinstance(step, oauth.Refresh):
+        if isinstance(step, grants.Refresh):
             return await self._refreshed(stored, step)
         self.tokens.delete(config.name)
         return None
 
     async def authenticate(self, config: ServerConfig, challenge: str) -> bool:
-        """Run the flow after a 401, and say what came of it; the current profile waits to be asked."""
-        if self.profile is Profile.CURRENT and config.oauth.get("enabled") is not True:
+        """Run the flow after a 401, and say what came of it; unless the profile waits to be asked."""
+        if not self.rules.authenticates_unasked and config.oauth.get("enabled") is not True:
             self.interaction.say(f"{config.name}: requires authentication: gemini-mcp-host auth {config.name}")
             return False
         try:
@@ -102,23 +101,23 @@ class Authorizer:
             raise NotAuthorized(_sentence(error)) from None
 
     async def _flow(self, config: ServerConfig, address: str, challenge: str | None, http: httpx2.AsyncClient) -> None:
-        settings = oauth.config_of(config.oauth)
+        settings = grants.config_of(config.oauth)
         if challenge is None:
             challenge = await _challenge(http, address)
         found = await self._endpoints(settings, address, challenge, http)
         settings = await self._client(_completed(settings, found), found, http)
-        flow = oauth.pkce(secrets.token_bytes(32), secrets.token_bytes(16))
-        url = oauth.authorization_url(settings, flow, address, self.profile)
+        flow = grants.pkce(secrets.token_bytes(32), secrets.token_bytes(16))
+        url = grants.authorization_url(settings, flow, address, self.rules)
         async with listen(settings.redirect_uri, flow.state) as listener:
             self._send_to_browser(config.name, url)
             await listener.wait(self.wait_seconds)
         answer = listener.answer()
         if found.issuer is not None and answer.get("iss", found.issuer) != found.issuer:
             raise Refused("the answer names another issuer than the metadata")
-        form = oauth.exchange_form(settings, answer["code"], flow, address, self.profile)
-        token = oauth.token_of(await _post(http, found.token_url, form), self.clock_ms())
+        form = grants.exchange_form(settings, answer["code"], flow, address, self.rules)
+        token = grants.token_of(await _post(http, found.token_url, form), self.clock_ms())
         now = int(self.clock_ms())
-        self.tokens.save(oauth.Credentials(config.name, token, settings.client_id, found.token_url, address, now))
+        self.tokens.save(grants.Credentials(config.name, token, settings.client_id, found.token_url, address, now))
         self.interaction.say(f"{config.name}: authenticated")
 
     def _send_to_browser(self, name: str, url: str) -> None:
@@ -128,13 +127,13 @@ class Authorizer:
             self.interaction.say(f"{name}: no browser could be opened; visit:\n{url}")
 
     async def _endpoints(
-        self, settings: oauth.OAuthConfig, address: str, challenge: str, http: httpx2.AsyncClient
+        self, settings: grants.OAuthConfig, address: str, challenge: str, http: httpx2.AsyncClient
     ) -> metadata.Endpoints:
         if settings.authorization_url and settings.token_url:
             return metadata.Endpoints(settings.authorization_url, settings.token_url, settings.scopes)
         found = await self._challenged(challenge, http)
-        for profile in (self.profile, Profile.CURRENT):
-            found = found or await _discovered(address, profile, http)
+        for way in (self.rules.oauth_address, "path"):
+            found = found or await _discovered(address, way, http)
         if found is None:
             raise Refused("the server publishes no OAuth metadata; give `oauth.authorizationUrl` and `oauth.tokenUrl`")
         return replace(
@@ -144,7 +143,7 @@ class Authorizer:
         )
 
     async def _challenged(self, challenge: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
-        document = metadata.metadata_url(challenge, self.profile)
+        document = metadata.metadata_url(challenge, self.rules)
         resource = None if document is None else await _get(http, document)
         for server in metadata.authorization_servers(resource)[:1]:
             for place in metadata.server_documents(parse(server)):
@@ -154,17 +153,17 @@ class Authorizer:
         return None
 
     async def _client(
-        self, settings: oauth.OAuthConfig, found: metadata.Endpoints, http: httpx2.AsyncClient
-    ) -> oauth.OAuthConfig:
+        self, settings: grants.OAuthConfig, found: metadata.Endpoints, http: httpx2.AsyncClient
+    ) -> grants.OAuthConfig:
         if settings.client_id:
             return settings
         address = found.registration_url
         if address is None:
-            other = await _discovered(found.authorization_url, Profile.DOCUMENTED, http)
+            other = await _discovered(found.authorization_url, "origin", http)
             address = other.registration_url if other is not None else None
         if address is None:
             raise Refused("the server registers no clients; give `oauth.clientId`")
-        response = await http.post(address, json=oauth.registration(settings))
+        response = await http.post(address, json=grants.registration(settings))
         client = _object_in(response)
         if client is None or not client.get("client_id"):
             raise Refused(f"the registration of this client was answered with HTTP {response.status_code}")
@@ -177,14 +176,14 @@ class Authorizer:
             return None
         if stored.token.access_token != used:
             return stored.token.access_token
-        settings = oauth.config_of(config.oauth)
+        settings = grants.config_of(config.oauth)
         if stored.token.refresh_token and stored.token_url:
-            form = oauth.refresh_form(settings, stored, self.profile)
-            return await self._refreshed(stored, oauth.Refresh(stored.token_url, form))
+            form = grants.refresh_form(settings, stored, self.rules)
+            return await self._refreshed(stored, grants.Refresh(stored.token_url, form))
         self.tokens.delete(config.name)
         return None
 
-    async def _refreshed(self, stored: oauth.Credentials, step: oauth.Refresh) -> str | None:
+    async def _refreshed(self, stored: grants.Credentials, step: grants.Refresh) -> str | None:
         try:
             async with httpx2.AsyncClient(timeout=HTTP_SECONDS) as http:
                 answer = await _post(http, step.token_url, step.form)
@@ -193,7 +192,7 @@ class Authorizer:
             return None
         except httpx2.HTTPError:
             return None
-        token = oauth.token_of(answer, self.clock_ms(), stored.token)
+        token = grants.token_of(answer, self.clock_ms(), stored.token)
         self.tokens.save(replace(stored, token=token, updated_at=int(self.clock_ms())))
         return token.access_token
 
@@ -204,8 +203,8 @@ async def _challenge(http: httpx2.AsyncClient, address: str) -> str:
         return response.headers.get("www-authenticate", "") if response.status_code == 401 else ""
 
 
-async def _discovered(address: str, profile: Profile, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
-    steps = metadata.discover(address, profile)
+async def _discovered(address: str, way: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
+    steps = metadata.discover(address, way)
     try:
         url = next(steps)
         while True:
@@ -221,10 +220,10 @@ async def _get(http: httpx2.AsyncClient, url: str) -> JsonObject | None:
         return None
 
 
-async def _post(http: httpx2.AsyncClient, url: str, form: oauth.Form) -> JsonObject:
+async def _post(http: httpx2.AsyncClient, url: str, form: grants.Form) -> JsonObject:
     """The tokens in the answer; raises Refused, and HTTPError where the server could not decide."""
     response = await http.post(
-        url, content=oauth.encode(form), headers={"Content-Type": "application/x-www-form-urlencoded"}
+        url, content=grants.encode(form), headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
     if response.is_server_error:
         response.raise_for_status()
@@ -241,7 +240,7 @@ def _object_in(response: httpx2.Response) -> JsonObject | None:
         return None
 
 
-def _completed(settings: oauth.OAuthConfig, found: metadata.Endpoints) -> oauth.OAuthConfig:
+def _completed(settings: grants.OAuthConfig, found: metadata.Endpoints) -> grants.OAuthConfig:
     return replace(
         settings,
         authorization_url=found.authorization_url,

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
 import httpx2
 
-from gemini_mcp.host.oauth.tokens import with_token_parameter
+from gemini_mcp.host.oauth.grants import with_token_parameter
 
 Renew = Callable[[str], Awaitable[str | None]]
 

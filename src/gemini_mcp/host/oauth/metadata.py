@@ -1,4 +1,4 @@
-"""Where a server's authorization server is: metadata documents, in the order they are looked for; pure.
+"""Where a server's authorization server is: metadata documents, in the order they are looked for. Pure.
 
 Whoever drives `discover` gets the documents; what is done with the endpoints is in `oauth`.
 """
@@ -8,15 +8,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject, items, texts_of
 
 _PROTECTED = "/.well-known/oauth-protected-resource"
 _AUTHORIZATION = "/.well-known/oauth-authorization-server"
 _OPENID = "/.well-known/openid-configuration"
-_QUOTED_METADATA = re.compile(r'resource_metadata="([^"]+)"')
-_METADATA = re.compile(r'resource_metadata=(?:"([^"]+)"|([^\s,]+))')
 
 Fetch: TypeAlias = Generator[str, JsonObject | None, "Endpoints | None"]
 
@@ -35,24 +33,24 @@ class Endpoints:
     registration_url: str | None = None
     issuer: str | None = None
 
-    def to_json(self, profile: Profile) -> JsonObject:
+    def to_json(self, rules: Rules) -> JsonObject:
         """The configuration as Gemini CLI makes it of the metadata."""
         found: JsonObject = {
             "authorizationUrl": self.authorization_url,
             "tokenUrl": self.token_url,
             "scopes": list(self.scopes),
         }
-        if profile is Profile.CURRENT:
+        if rules.keeps_issuer:
             found["issuer"] = self.issuer
             if self.registration_url:
                 found["registrationUrl"] = self.registration_url
         return found
 
 
-def well_known(url: str, profile: Profile) -> dict[str, str]:
-    """Where the metadata of a server at the URL is looked for first."""
+def well_known(url: str, way: str) -> dict[str, str]:
+    """Where the metadata of a server at the URL is looked for first, by its `origin` or its `path`."""
     address = parse(url)
-    path = "" if profile is Profile.DOCUMENTED else address.path.removesuffix("/")
+    path = address.path.removesuffix("/") if way == "path" else ""
     return {
         "protectedResource": f"{address.origin}{_PROTECTED}{path}",
         "authorizationServer": f"{address.origin}{_AUTHORIZATION}{path}",
@@ -69,23 +67,21 @@ def is_sse_endpoint(url: str) -> bool:
     return "/sse" in url or "/mcp" not in url
 
 
-def resource_parameter(url: str, profile: Profile) -> str:
-    """The `resource` a token is asked for."""
+def resource_parameter(url: str, way: str) -> str:
+    """The `resource` that a token is asked for, by the `origin` of the server or its `path`."""
     address = parse(url)
-    return address.origin if profile is Profile.DOCUMENTED else address.origin + address.path
+    return address.origin + address.path if way == "path" else address.origin
 
 
-def metadata_url(header: str, profile: Profile) -> str | None:
+def metadata_url(header: str, rules: Rules) -> str | None:
     """The metadata document a `WWW-Authenticate` header points to."""
-    match = (_QUOTED_METADATA if profile is Profile.DOCUMENTED else _METADATA).search(header)
+    match = re.search(rules.metadata_header, header)
     return next((group for group in match.groups() if group), None) if match else None
 
 
-def discover(server_url: str, profile: Profile) -> Fetch:
-    """Find the endpoints of a server: yields each document to get, and is sent it, or nothing."""
-    if profile is Profile.DOCUMENTED:
-        return (yield from _discover_documented(server_url))
-    return (yield from _discover_current(server_url))
+def discover(server_url: str, way: str) -> Fetch:
+    """Find a server's endpoints by its `origin` or `path`: yields each document to get, and is sent it, or None."""
+    return (yield from _DISCOVERIES[way](server_url))
 
 
 def endpoints(metadata: JsonObject) -> Endpoints:
@@ -104,8 +100,8 @@ def authorization_servers(resource: JsonObject | None) -> tuple[str, ...]:
     return tuple(str(server) for server in items((resource or {}).get("authorization_servers")))
 
 
-def _discover_documented(server_url: str) -> Fetch:
-    places = well_known(server_url, Profile.DOCUMENTED)
+def _discover_at_origin(server_url: str) -> Fetch:
+    places = well_known(server_url, "origin")
     for server in authorization_servers((yield places["protectedResource"]))[:1]:
         metadata = yield f"{base_url(server)}{_AUTHORIZATION}"
         if metadata is not None:
@@ -114,9 +110,9 @@ def _discover_documented(server_url: str) -> Fetch:
     return None if metadata is None else endpoints(metadata)
 
 
-def _discover_current(server_url: str) -> Fetch:
+def _discover_at_path(server_url: str) -> Fetch:
     address = parse(server_url)
-    resource = yield well_known(server_url, Profile.CURRENT)["protectedResource"]
+    resource = yield well_known(server_url, "path")["protectedResource"]
     if resource is None and address.path != "/":
         resource = yield f"{address.origin}{_PROTECTED}"
     if resource is not None:
@@ -129,6 +125,9 @@ def _discover_current(server_url: str) -> Fetch:
     return None
 
 
+_DISCOVERIES = {"origin": _discover_at_origin, "path": _discover_at_path}
+
+
 def server_documents(address: Url) -> Sequence[str]:
     """Where the metadata of an authorization server is looked for, best first."""
     path = address.path
@@ -137,9 +136,9 @@ def server_documents(address: Url) -> Sequence[str]:
 
 
 def _check_resource(claimed: str, server_url: str) -> None:
-    expected = resource_parameter(server_url, Profile.CURRENT)
+    expected = resource_parameter(server_url, "path")
     try:
-        is_same = resource_parameter(claimed, Profile.CURRENT) == expected
+        is_same = resource_parameter(claimed, "path") == expected
     except InvalidUrl:
         is_same = claimed == expected
     if not is_same:

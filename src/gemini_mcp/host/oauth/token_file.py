@@ -6,7 +6,7 @@ What an entry means is in `oauth`.
 import json
 from pathlib import Path
 
-from gemini_mcp.host.oauth.tokens import Credentials, credentials_json, credentials_of
+from gemini_mcp.host.oauth.grants import Credentials, credentials_json, credentials_of
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.settings.files import replace_text
 from gemini_mcp.spec.values import objects_of

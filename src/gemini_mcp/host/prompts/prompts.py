@@ -1,4 +1,4 @@
-"""MCP prompts as slash commands: reading a command line, filling the arguments, reading the answer; pure.
+"""MCP prompts as slash commands: reading a command line, filling the arguments, reading the answer. Pure.
 
 Everything between `/name …` and what is sent to the model belongs here, except the `prompts/get` request itself.
 """
@@ -8,15 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, objects_of, table
 
 EMPTY_ANSWER = "Received an empty or invalid prompt response from the server."
 
-_NAMED = {
-    Profile.DOCUMENTED: re.compile(r'--([^=]+)=(?:"((?:\\.|[^"\\])*)"|([^ ]*))'),
-    Profile.CURRENT: re.compile(r'--([^=]+)=(?:"((?:\\.|[^"\\])*)"|([^ ]+))'),
-}
 _WORD = re.compile(r'"((?:\\.|[^"\\])*)"|([^ ]+)')
 _ESCAPE = re.compile(r"\\(.)")
 _SPACES = re.compile(r"\s+")
@@ -87,9 +83,9 @@ def prompt_of(value: JsonObject, server: str = "") -> Prompt:
     return Prompt(str(value.get("name", "")), str(value.get("description") or ""), arguments, server)
 
 
-def command_name(prompt: Prompt, profile: Profile) -> str:
+def command_name(prompt: Prompt, rules: Rules) -> str:
     """The name of the slash command."""
-    return prompt.name if profile is Profile.DOCUMENTED else _SPACES.sub("-", prompt.name.strip())
+    return _SPACES.sub("-", prompt.name.strip()) if rules.hyphenates_prompt_names else prompt.name
 
 
 def command_description(prompt: Prompt) -> str:
@@ -103,15 +99,13 @@ def split_command(line: str) -> tuple[str, str]:
     return name, rest
 
 
-def fill(line: str, declared: Sequence[PromptArgument], profile: Profile) -> dict[str, str] | Missing:
+def fill(line: str, declared: Sequence[PromptArgument], rules: Rules) -> dict[str, str] | Missing:
     """The arguments a command line gives to a prompt."""
-    if profile is Profile.DOCUMENTED:
-        return _fill_documented(_read(line, profile), declared)
-    return _fill_current(_read(line, profile), declared)
+    return _FILLINGS[rules.fills_prompts](_read(line, rules), declared)
 
 
 def format_arguments(arguments: Mapping[str, str]) -> str:
-    """The command line that gives these arguments by name; the current profile reads it back to the same."""
+    """The command line that gives these arguments by name; a profile that unescapes reads it back to the same."""
     escaped = {name: value.replace("\\", "\\\\").replace('"', '\\"') for name, value in arguments.items()}
     return " ".join(f'--{name}="{value}"' for name, value in escaped.items())
 
@@ -134,25 +128,25 @@ def help_text(prompt: Prompt) -> str:
     return "".join(lines)
 
 
-def read_answer(answer: JsonObject, profile: Profile) -> Submit | Message:
+def read_answer(answer: JsonObject, rules: Rules) -> Submit | Message:
     """What becomes of a `prompts/get` result: only the text of its first message counts."""
     if answer.get("error"):
         return Message(f"Error invoking prompt: {answer['error']}")
     messages = list_of(answer.get("messages")) or [None]
     content = object_of(table(messages[0]).get("content")) or {}
     text = content.get("text")
-    if content.get("type") != "text" or not isinstance(text, str) or (profile is Profile.DOCUMENTED and not text):
+    if content.get("type") != "text" or not isinstance(text, str) or (rules.refuses_empty_prompt and not text):
         return Message(EMPTY_ANSWER)
-    return Submit(text if profile is Profile.DOCUMENTED else stringify(text))
+    return Submit(stringify(text) if rules.quotes_prompt else text)
 
 
-def _read(line: str, profile: Profile) -> _Line:
+def _read(line: str, rules: Rules) -> _Line:
     named: dict[str, str] = {}
     between: list[str] = []
     end = 0
-    for match in _NAMED[profile].finditer(line):
+    for match in re.finditer(rules.named_argument, line):
         value = match.group(2) if match.group(2) is not None else match.group(3)
-        named[match.group(1)] = value if profile is Profile.DOCUMENTED else _ESCAPE.sub(r"\1", value)
+        named[match.group(1)] = _ESCAPE.sub(r"\1", value) if rules.unescapes_named_arguments else value
         between.append(line[end : match.start()])
         end = match.end()
     rest = "".join([*between, line[end:]]).strip()
@@ -163,7 +157,8 @@ def _word(match: re.Match[str]) -> str:
     return _ESCAPE.sub(r"\1", match.group(1) if match.group(1) is not None else match.group(2))
 
 
-def _fill_documented(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+def _fill_in_order(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+    """Words fill what is not named, optional arguments too."""
     filled = _named(line, declared)
     unfilled = [argument for argument in declared if argument.name not in filled]
     filled.update(zip((argument.name for argument in unfilled), line.words, strict=False))
@@ -171,7 +166,8 @@ def _fill_documented(line: _Line, declared: Sequence[PromptArgument]) -> dict[st
     return Missing(missing) if missing else filled
 
 
-def _fill_current(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+def _fill_required(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+    """Words fill what is required and not named; when that is one argument, it gets all of them."""
     filled = _named(line, declared)
     unfilled = [argument.name for argument in declared if argument.is_required and argument.name not in filled]
     if len(unfilled) == 1:
@@ -180,10 +176,13 @@ def _fill_current(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, 
     return Missing(missing) if missing else {**filled, **dict(zip(unfilled, line.words, strict=False))}
 
 
+_FILLINGS = {"in-order": _fill_in_order, "required": _fill_required}
+
+
 def _named(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str]:
     return {argument.name: line.named[argument.name] for argument in declared if line.named.get(argument.name)}
 
 
-def find_prompt(prompts: Mapping[str, Prompt], name: str, profile: Profile) -> Json:
+def find_prompt(prompts: Mapping[str, Prompt], name: str, rules: Rules) -> Json:
     """The prompt of that command name."""
-    return next((prompt for stored, prompt in prompts.items() if name in (stored, command_name(prompt, profile))), None)
+    return next((prompt for stored, prompt in prompts.items() if name in (stored, command_name(prompt, rules))), None)

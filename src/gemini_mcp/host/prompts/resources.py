@@ -1,4 +1,4 @@
-"""`@server:uri` in a prompt: finding the references, resolving them, and the parts that are injected; pure.
+"""`@server:uri` in a prompt: finding the references, resolving them, and the parts that are injected. Pure.
 
 Everything between the prompt's text and the parts the model gets belongs here, except the reading itself.
 """
@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.tools.content import contents_to_parts
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject
 
 HEADER = "\n--- Content from referenced files ---"
@@ -67,26 +67,36 @@ def split(prompt: str) -> tuple[Piece, ...]:
     return tuple(piece for piece in pieces if piece.is_reference or piece.text.strip())
 
 
-def candidates(reference: str, servers: Sequence[str], profile: Profile) -> tuple[tuple[str, str], ...]:
+def candidates(reference: str, servers: Sequence[str], rules: Rules) -> tuple[tuple[str, str], ...]:
     """The server and URI a reference may mean, best first."""
-    if profile is Profile.CURRENT:
-        server, colon, uri = reference.partition(":")
-        return ((server, uri),) if colon and server else ()
+    return _REFERENCES[rules.reference](reference, servers)
+
+
+def _to_listed_server(reference: str, servers: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """A server's name may have colons: the longest that fits is tried first."""
     named = sorted((name for name in servers if reference.startswith(f"{name}:")), key=len, reverse=True)
     uris = [(name, reference[len(name) + 1 :]) for name in named]
     return tuple(choice for name, uri in uris for choice in _spellings(name, uri))
 
 
-def find(reference: str, resources: Sequence[Resource], profile: Profile) -> Resource | None:
+def _to_first_colon(reference: str, servers: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    server, colon, uri = reference.partition(":")
+    return ((server, uri),) if colon and server else ()
+
+
+_REFERENCES = {"listed-server": _to_listed_server, "first-colon": _to_first_colon}
+
+
+def find(reference: str, resources: Sequence[Resource], rules: Rules) -> Resource | None:
     """The listed resource a reference means."""
     listed = {(resource.server, resource.uri): resource for resource in resources}
     servers = tuple(dict.fromkeys(resource.server for resource in resources))
-    return next((listed[key] for key in candidates(reference, servers, profile) if key in listed), None)
+    return next((listed[key] for key in candidates(reference, servers, rules) if key in listed), None)
 
 
-def references(prompt: str, resources: Sequence[Resource], profile: Profile) -> tuple[Resource, ...]:
+def references(prompt: str, resources: Sequence[Resource], rules: Rules) -> tuple[Resource, ...]:
     """The resources the prompt refers to, in order."""
-    found = (find(piece.text, resources, profile) for piece in split(prompt) if piece.is_reference)
+    found = (find(piece.text, resources, rules) for piece in split(prompt) if piece.is_reference)
     return tuple(resource for resource in found if resource is not None)
 
 

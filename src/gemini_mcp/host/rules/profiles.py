@@ -1,51 +1,26 @@
-"""The two profiles of the host, and how each introduces itself to a server; pure.
+"""The profiles of hosts that the specification has, by name. Reads files, once.
 
-Add a member only for a profile the spec describes.
+A profile is a file below `spec/host/profiles`; what its fields choose among is in the module that reads the field.
 """
 
-import enum
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from functools import cache
 
-from gemini_mcp.spec.values import JsonObject
+from gemini_mcp import spec
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, inside
 
-DEFAULT_TIMEOUT_MS = 600_000
-"""What a server's `timeout` is when it is not configured."""
-
-
-class Profile(enum.Enum):
-    """Which host is meant: the one the documents describe, or the one that is shipped."""
-
-    DOCUMENTED = "documented"
-    CURRENT = "current"
+DEFAULT = "documented"
+"""The profile of a command that names none."""
 
 
-@dataclass(frozen=True)
-class Introduction:
-    """What a client says of itself in `initialize`."""
-
-    version: str
-    capabilities: JsonObject = field(default_factory=dict[str, object])
-    name: str = "gemini-cli-mcp-client"
-    protocol_version: str = "2025-06-18"
-
-    def to_json(self) -> JsonObject:
-        return {
-            "clientInfo": {"name": self.name, "version": self.version},
-            "capabilities": self.capabilities,
-            "protocolVersion": self.protocol_version,
-        }
+@cache
+def profiles() -> Mapping[str, Rules]:
+    """The rules of every profile, the default one first."""
+    loaded = spec.load_profiles()
+    return {DEFAULT: loaded[DEFAULT], **loaded}
 
 
-_ROOTS: JsonObject = {"roots": {"listChanged": True}}
-
-INTRODUCTIONS = {
-    "0.1.18": Introduction("0.0.1"),
-    "0.21.3": Introduction("0.0.1", _ROOTS),
-    "0.61.0": Introduction("0.61.0", _ROOTS),
-}
-"""By the version of Gemini CLI that was seen to send it."""
-
-
-def introduction(profile: Profile) -> Introduction:
-    """How the profile introduces itself."""
-    return INTRODUCTIONS["0.1.18" if profile is Profile.DOCUMENTED else "0.61.0"]
+def setting_default(kind: str, name: str) -> Json:
+    """The value of a setting that is not there, by the kind of object that it belongs to."""
+    return inside(profiles()[DEFAULT].settings_schema, "$defs", kind, "properties", name, "default")

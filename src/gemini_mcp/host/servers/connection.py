@@ -17,12 +17,12 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import Implementation, InitializedNotification, InitializeResult
 
 from gemini_mcp.host.oauth.bearer import Watch
-from gemini_mcp.host.rules.profiles import Profile, introduction
 from gemini_mcp.host.servers import stdio
 from gemini_mcp.host.servers.discovery import Found, Interview, Refusal, Reply
 from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, Transport, choose
 from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, object_of
 
 PROTOCOL_HEADER = "mcp-protocol-version"
@@ -80,28 +80,27 @@ class Connection:
 
 @asynccontextmanager
 async def connect(
-    config: ServerConfig, surroundings: Surroundings, profile: Profile, watch: Watch | None = None
+    config: ServerConfig, surroundings: Surroundings, rules: Rules, watch: Watch | None = None
 ) -> AsyncGenerator[Connection]:
     """A connection to the server; raises Unreachable once there is none, and what `transport.choose` raises."""
-    chosen = choose(config.values, surroundings.environment, profile)
+    chosen = choose(config.values, surroundings.environment, rules)
     seen = watch or Watch()
     try:
         async with AsyncExitStack() as stack:
-            read, write = await stack.enter_async_context(_open(chosen, config, surroundings, profile, seen))
+            read, write = await stack.enter_async_context(_open(chosen, config, surroundings, rules, seen))
             dispatcher = JSONRPCDispatcher(read, write)
-            information = introduction(profile)
-            client = Implementation(name=information.name, version=information.version)
+            client = Implementation(**rules.introduction["clientInfo"])
             session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher, client_info=client))
-            yield await _shake_hands(session, dispatcher, config, profile)
+            yield await _shake_hands(session, dispatcher, config, rules)
     except Exception as error:
         raise Unreachable(_reason(error, seen), seen.challenge) from error
 
 
 async def _shake_hands(
-    session: ClientSession, dispatcher: JSONRPCDispatcher, config: ServerConfig, profile: Profile
+    session: ClientSession, dispatcher: JSONRPCDispatcher, config: ServerConfig, rules: Rules
 ) -> Connection:
     options: CallOptions = {"timeout": config.timeout_ms / 1000, "cancel_on_abandon": False}
-    result = await _ask(dispatcher, "initialize", introduction(profile).to_json(), options)
+    result = await _ask(dispatcher, "initialize", rules.introduction, options)
     session.adopt(InitializeResult.model_validate(result, by_name=False))
     await session.send_notification(InitializedNotification())
     return Connection(
@@ -123,10 +122,10 @@ async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, o
 
 @asynccontextmanager
 async def _open(
-    chosen: Transport, config: ServerConfig, surroundings: Surroundings, profile: Profile, watch: Watch
+    chosen: Transport, config: ServerConfig, surroundings: Surroundings, rules: Rules, watch: Watch
 ) -> AsyncGenerator[Streams]:
     if isinstance(chosen, Stdio):
-        environment = server_environment(config.env, surroundings.environment, profile)
+        environment = server_environment(config.env, surroundings.environment, rules)
         async with stdio.streams(chosen, environment, partial(surroundings.on_stderr, config.name)) as pair:
             yield pair
     else:

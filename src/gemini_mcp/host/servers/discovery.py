@@ -1,20 +1,21 @@
-"""What is asked of a connected server, what is made of its answers, and what state it ends in; pure.
+"""What is asked of a connected server, what is made of its answers, and what state it ends in. Pure.
 
 The interview is a generator of requests: whoever drives it owns the connection, the clock and the threads.
 """
 
 import enum
-from collections.abc import Callable, Generator, Sequence
+import re
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from gemini_mcp.host.prompts.prompts import Prompt, prompt_of
 from gemini_mcp.host.prompts.resources import Resource
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.servers.tool_list import duplicate, first_fault
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.host.tools.registry import OfferedTool
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, objects_of
 
 METHOD_NOT_FOUND = -32601
@@ -49,7 +50,7 @@ class Ask:
 
 
 class Refusal(Exception):
-    """A request that came to nothing: a protocol error, or an answer that is not one."""
+    """A request without a result: a JSON-RPC error, or an answer that breaks the protocol."""
 
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)
@@ -89,74 +90,62 @@ class Conclusion:
     messages: tuple[str, ...]
 
 
-def interview(config: ServerConfig, capabilities: JsonObject, profile: Profile) -> Interview:
+def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
     """Ask a connected server for everything it has; the value is what it offers."""
     found = Found()
     for step in (_prompts, _tools, _resources):
-        found = yield from step(found, config, capabilities, profile)
+        found = yield from step(found, config, capabilities, rules)
         if found.failure is not None:
             return Found(messages=found.messages, failure=found.failure)
     return found
 
 
-def conclude(server: str, found: Found, profile: Profile) -> Conclusion:
+def conclude(server: str, found: Found, rules: Rules) -> Conclusion:
     """The state of a server after its interview."""
-    if profile is Profile.CURRENT:
-        failure = "No prompts, tools, or resources found on the server." if found.is_empty else None
-        failure = found.failure or failure
-        return Conclusion(Status.CONNECTED, () if failure is None else (_discovery_error(server, failure),))
-    if found.is_empty:
-        said = f"Error connecting to MCP server '{server}': No prompts or tools found on the server."
-        return Conclusion(Status.DISCONNECTED, (*found.messages, said))
-    return Conclusion(Status.CONNECTED, found.messages)
+    reason = found.failure or (rules.empty_server if found.is_empty else None)
+    said = () if reason is None else (rules.server_error.format(server=server, reason=reason),)
+    is_left = found.is_empty and rules.leaves_empty_server
+    return Conclusion(Status.DISCONNECTED if is_left else Status.CONNECTED, (*found.messages, *said))
 
 
-def connection_failure(server: str, reason: str, profile: Profile) -> str:
+def connection_failure(server: str, reason: str, rules: Rules) -> str:
     """What is said when a server cannot be reached."""
-    if profile is Profile.CURRENT:
-        return _discovery_error(server, reason)
-    if "ECONNREFUSED" in reason or "ENOTFOUND" in reason:
-        concise = f"Cannot connect to '{server}' - server may be down or URL incorrect"
-    else:
-        concise = f"Connection failed for '{server}': {reason}"
-    return f"Error connecting to MCP server '{server}': {concise}"
+    fitting = next(failure for failure in rules.connection_failures if re.search(failure["pattern"], reason))
+    said = fitting["reason"].format(server=server, reason=reason)
+    return rules.server_error.format(server=server, reason=said)
 
 
-def _discovery_error(server: str, reason: str) -> str:
-    return f"[MCP error] Error during discovery for MCP server '{server}': {reason} {reason}"
-
-
-def _prompts(found: Found, config: ServerConfig, capabilities: JsonObject, profile: Profile) -> Interview:
+def _prompts(found: Found, config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
     if capabilities.get("prompts") is None:
         return found
     try:
-        items, has_more = yield from _list("prompts", is_paged=False)
+        items, has_more = yield from _list("prompts", rules)
     except Refusal as refusal:
-        return _refused(found, "prompts", config.name, refusal, profile)
+        return _refused(found, "prompts", config.name, refusal, rules)
     prompts = tuple(prompt_of(item, config.name) for item in objects_of(items))
     return replace(found, prompts=prompts, ignored_pages=_ignored(found, "prompts", has_more))
 
 
-def _resources(found: Found, config: ServerConfig, capabilities: JsonObject, profile: Profile) -> Interview:
+def _resources(found: Found, config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
     if capabilities.get("resources") is None:
         return found
     try:
-        items, _ = yield from _list("resources", is_paged=True)
+        items, _ = yield from _list("resources", rules)
     except Refusal as refusal:
-        return _refused(found, "resources", config.name, refusal, profile)
+        return _refused(found, "resources", config.name, refusal, rules)
     resources = (
         Resource(config.name, str(item.get("uri", "")), str(item.get("name") or "")) for item in objects_of(items)
     )
     return replace(found, resources=tuple(resources))
 
 
-def _tools(found: Found, config: ServerConfig, capabilities: JsonObject, profile: Profile) -> Interview:
-    if profile is Profile.CURRENT and capabilities.get("tools") is None:
+def _tools(found: Found, config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
+    if rules.tools_need_capability and capabilities.get("tools") is None:
         return found
     try:
-        items, has_more = yield from _list("tools", profile is Profile.DOCUMENTED, _checked(profile))
+        items, has_more = yield from _list("tools", rules)
     except Refusal as refusal:
-        return _refused(found, "tools", config.name, refusal, profile)
+        return _refused(found, "tools", config.name, refusal, rules)
     offers = [_offer(config.name, item) for item in objects_of(items)]
     passed = [is_enabled(offer.name, config.include_tools, config.exclude_tools) for offer in offers]
     return replace(
@@ -176,16 +165,16 @@ def _ignored(found: Found, kind: str, has_more: bool) -> tuple[str, ...]:
     return (*found.ignored_pages, kind) if has_more else found.ignored_pages
 
 
-def _refused(found: Found, kind: str, server: str, refusal: Refusal, profile: Profile) -> Found:
+def _refused(found: Found, kind: str, server: str, refusal: Refusal, rules: Rules) -> Found:
     if refusal.code == METHOD_NOT_FOUND:
         return found
-    if profile is Profile.CURRENT:
+    if rules.refused_list_ends_discovery:
         return replace(found, failure=refusal.message)
     said = f"Error discovering {kind} from {server}: {refusal.message}"
     return replace(found, messages=(*found.messages, said))
 
 
-def _list(kind: str, is_paged: bool, check: Callable[[Sequence[Json], Sequence[Json]], None] | None = None) -> _Listing:
+def _list(kind: str, rules: Rules) -> _Listing:
     """The items of all pages, or of the first, and whether there were more."""
     items: list[Json] = []
     cursor: str | None = None
@@ -197,22 +186,18 @@ def _list(kind: str, is_paged: bool, check: Callable[[Sequence[Json], Sequence[J
             raise reply
         page = list_of(reply.get(kind)) or []
         items.extend(page)
-        if check is not None:
-            check(page, items)
+        if kind == "tools":
+            _check_tools(page, items, rules)
         cursor = reply.get("nextCursor") or None
-        if cursor is None or not is_paged:
+        if cursor is None or kind not in rules.paged_lists:
             return items, cursor is not None
     return items, False
 
 
-def _checked(profile: Profile) -> Callable[[Sequence[Json], Sequence[Json]], None]:
-    def check(page: Sequence[Json], items: Sequence[Json]) -> None:
-        fault = first_fault(page, profile)
-        if fault is not None:
-            raise Refusal(fault.message(profile))
-        twice = duplicate([tool["name"] for tool in objects_of(list(items))])
-        if twice is not None and profile is Profile.DOCUMENTED:
-            message = f"Duplicate function name {twice} found in MCP tools. Please ensure function names are unique."
-            raise Refusal(message)
-
-    return check
+def _check_tools(page: Sequence[Json], all_tools: Sequence[Json], rules: Rules) -> None:
+    fault = first_fault(page, rules)
+    if fault is not None:
+        raise Refusal(fault.message(rules))
+    twice = duplicate([tool["name"] for tool in objects_of(all_tools)]) if rules.refuses_duplicates else None
+    if twice is not None:
+        raise Refusal(f"Duplicate function name {twice} found in MCP tools. Please ensure function names are unique.")

@@ -6,7 +6,6 @@ It plays what a vector's `spec` says and nothing else; real servers are in `conn
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.discovery import (
     METHOD_NOT_FOUND,
@@ -23,6 +22,7 @@ from gemini_mcp.host.servers.discovery import (
 )
 from gemini_mcp.host.servers.transport import UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 CLOSED = "MCP error -32000: Connection closed"
@@ -40,16 +40,16 @@ class Played:
     requests: tuple[str, ...] = ()
 
 
-def play(name: str, spec: JsonObject, config: JsonObject, profile: Profile) -> Played:
+def play(name: str, spec: JsonObject, config: JsonObject, rules: Rules) -> Played:
     """Connect to the scripted server and interview it."""
-    reason = _unreachable(spec, config, profile)
+    reason = _unreachable(spec, config, rules)
     if reason is not None:
         asked = ("initialize",) if reason == TIMED_OUT else ()
         return Played(
-            conclusion=Conclusion(Status.DISCONNECTED, (connection_failure(name, reason, profile),)), requests=asked
+            conclusion=Conclusion(Status.DISCONNECTED, (connection_failure(name, reason, rules),)), requests=asked
         )
-    found, asked = _drive(interview(ServerConfig(name, config), capabilities(spec), profile), spec)
-    return Played(found, conclude(name, found, profile), ("initialize", "notifications/initialized", *asked))
+    found, asked = _drive(interview(ServerConfig(name, config), capabilities(spec), rules), spec)
+    return Played(found, conclude(name, found, rules), ("initialize", "notifications/initialized", *asked))
 
 
 def capabilities(spec: JsonObject) -> JsonObject:
@@ -91,9 +91,9 @@ def _drive(steps: Interview, spec: JsonObject) -> tuple[Found, tuple[str, ...]]:
         reply = answer(spec, ask)
 
 
-def _unreachable(spec: JsonObject, config: JsonObject, profile: Profile) -> str | None:
+def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | None:
     if config.get("httpUrl") or config.get("url"):
-        return _unreachable_address(config, profile)
+        return _unreachable_address(config, rules)
     if "command" in config:
         return f"spawn {config['command']} ENOENT"
     if "exit" in spec:
@@ -102,10 +102,10 @@ def _unreachable(spec: JsonObject, config: JsonObject, profile: Profile) -> str 
     return TIMED_OUT if timeout is not None and delay is not None and delay > timeout else None
 
 
-def _unreachable_address(config: JsonObject, profile: Profile) -> str:
+def _unreachable_address(config: JsonObject, rules: Rules) -> str:
     no_variables: Mapping[str, str] = {}
     try:
-        choose(config, no_variables, profile)
+        choose(config, no_variables, rules)
     except (InvalidUrl, UnusableConfig) as error:
         return str(error)
     return "fetch failed"

@@ -1,10 +1,12 @@
-"""What of a configuration can be shown: command lines and addresses without what looks like a secret; pure."""
+"""What of a configuration can be shown: command lines and addresses without what looks like a secret. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.rules.urls import InvalidUrl, parse
-from gemini_mcp.host.servers.environment import SECRET_NAME, SECRET_VALUES
+from gemini_mcp.host.servers.environment import SECRET_FLAGS
+from gemini_mcp.spec.host_rules import EnvironmentRules
 
 MASK = "***"
 
@@ -38,8 +40,14 @@ def _shown_word(word: str) -> str:
         return f"{assigned.group(1)}={MASK}"
     if "://" in word and "@" in word:
         return shown_address(word)
-    return MASK if any(pattern.search(word) for pattern in SECRET_VALUES) else word
+    is_secret = any(re.search(pattern, word, SECRET_FLAGS) for guard in _guards() for pattern in guard.secret_values)
+    return MASK if is_secret else word
 
 
 def _is_secret_name(name: str) -> bool:
-    return SECRET_NAME.search(name.upper()) is not None
+    return any(re.search(guard.secret_name, name.upper()) for guard in _guards())
+
+
+def _guards() -> Iterator[EnvironmentRules]:
+    """What any profile withholds from servers is shown by none."""
+    return (rules.environment for rules in profiles().values() if rules.environment)

@@ -14,7 +14,6 @@ import anyio.abc
 from gemini_mcp.host.oauth.bearer import Watch
 from gemini_mcp.host.prompts import resources
 from gemini_mcp.host.prompts.prompts import Prompt
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Connection, Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import (
@@ -26,9 +25,10 @@ from gemini_mcp.host.servers.discovery import (
     connection_failure,
     interview,
 )
-from gemini_mcp.host.servers.transport import UnusableConfig
+from gemini_mcp.host.servers.transport import UnusableConfig, url_transports
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject
 
 TIMED_OUT = "MCP error -32001: Request timed out"
@@ -56,8 +56,7 @@ class Plan:
 
     servers: tuple[ServerConfig, ...]
     surroundings: Surroundings
-    profile: Profile = Profile.DOCUMENTED
-    builtins: tuple[str, ...] = ()
+    rules: Rules
     watch: WatchOf | None = None
     authenticate: Authenticate | None = None
     on_change: Callable[[Server], None] | None = None
@@ -70,7 +69,7 @@ class Session:
         self.plan = plan
         self.state = State.NOT_STARTED
         self.servers = {config.name: Server(config) for config in plan.servers}
-        self.registry = registry.build(plan.builtins, (), plan.profile)
+        self.registry = registry.build(plan.rules.builtin_tools, (), plan.rules)
         self._ended = anyio.Event()
         self._settled = {config.name: anyio.Event() for config in plan.servers}
 
@@ -83,7 +82,7 @@ class Session:
         for settled in self._settled.values():
             await settled.wait()
         offers = [tool for server in self.servers.values() for tool in server.found.tools]
-        self.registry = registry.build(self.plan.builtins, offers, self.plan.profile)
+        self.registry = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
         self.state = State.COMPLETED
 
     def end(self) -> None:
@@ -130,11 +129,11 @@ class Session:
 
     async def _attempt(self, config: ServerConfig) -> str | None:
         """Connect, interview, and stay until the end; the value is a 401's challenge."""
-        fallback = _fallback(config, self.plan.profile)
+        fallback = _fallback(config, self.plan.rules)
         with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
             try:
                 watch = await self.plan.watch(config) if self.plan.watch is not None else None
-                async with connect(config, self.plan.surroundings, self.plan.profile, watch) as connection:
+                async with connect(config, self.plan.surroundings, self.plan.rules, watch) as connection:
                     scope.deadline = float("inf")
                     await self._stay(connection)
             except Unreachable as error:
@@ -149,9 +148,9 @@ class Session:
         return None
 
     async def _stay(self, connection: Connection) -> None:
-        config, profile = connection.config, self.plan.profile
-        found = await connection.hold(interview(config, connection.capabilities, profile))
-        ended = conclude(config.name, found, profile)
+        config, rules = connection.config, self.plan.rules
+        found = await connection.hold(interview(config, connection.capabilities, rules))
+        ended = conclude(config.name, found, rules)
         is_open = ended.status is Status.CONNECTED
         error = ended.messages[-1] if found.is_empty and ended.messages else None
         self._change(Server(config, ended.status, found, ended.messages, error, connection if is_open else None))
@@ -161,7 +160,7 @@ class Session:
             self._change(replace(self.servers[config.name], connection=None))
 
     def _fail(self, config: ServerConfig, reason: str, needs_authentication: bool = False) -> None:
-        said = connection_failure(config.name, reason, self.plan.profile)
+        said = connection_failure(config.name, reason, self.plan.rules)
         failed = Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication)
         self._change(failed)
 
@@ -179,12 +178,13 @@ async def open_session(plan: Plan) -> AsyncGenerator[Session]:
             tasks.cancel_scope.deadline = anyio.current_time() + 10
 
 
-def _fallback(config: ServerConfig, profile: Profile) -> ServerConfig | None:
-    """The SSE reading of a current configuration whose `url` says nothing of its transport."""
+def _fallback(config: ServerConfig, rules: Rules) -> ServerConfig | None:
+    """The configuration for the second transport that the profile tries on a `url`."""
     values = config.values
-    if profile is Profile.DOCUMENTED or not values.get("url") or values.get("httpUrl") or values.get("type"):
+    kinds = url_transports(values, rules)
+    if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
         return None
-    return replace(config, values={**values, "type": "sse"})
+    return replace(config, values={**values, "type": kinds[1]})
 
 
 def surroundings_of(environment: Mapping[str, str], heard: list[tuple[str, str]] | None = None) -> Surroundings:

@@ -1,4 +1,4 @@
-"""Whether a server's answer to `tools/list` is accepted: one bad tool loses them all; pure.
+"""Whether a server's answer to `tools/list` is accepted: one bad tool loses them all. Pure.
 
 The rules are those of the MCP SDK each profile was built with; a rule of our own does not belong here.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table, type_of
 
 
@@ -20,24 +20,26 @@ class Fault:
     received: str
     is_literal: bool = False
 
-    def message(self, profile: Profile) -> str:
+    def message(self, rules: Rules) -> str:
         """The complaint as the validator of the profile's SDK prints it."""
-        return stringify([self._issue(profile)], 2)
+        return stringify([self._zod_4() if rules.list_validator == "zod4" else self._zod_3()], 2)
 
-    def _issue(self, profile: Profile) -> JsonObject:
+    def _zod_4(self) -> JsonObject:
         path = list(self.path)
-        if profile is Profile.CURRENT and self.expected == "record":
+        if self.expected == "record":
             return {"code": "custom", "path": path, "message": "Invalid input"}
-        if self.is_literal and profile is Profile.CURRENT:
+        if self.is_literal:
             text = f'Invalid input: expected "{self.expected}"'
             return {"code": "invalid_value", "values": [self.expected], "path": path, "message": text}
+        text = f"Invalid input: expected {self.expected}, received {self.received}"
+        return {"expected": self.expected, "code": "invalid_type", "path": path, "message": text}
+
+    def _zod_3(self) -> JsonObject:
+        path = list(self.path)
         if self.is_literal:
             text = f'Invalid literal value, expected "{self.expected}"'
             issue = {"code": "invalid_literal", "expected": self.expected, "path": path, "message": text}
             return issue if self.received == "undefined" else {"received": self.received, **issue}
-        if profile is Profile.CURRENT:
-            text = f"Invalid input: expected {self.expected}, received {self.received}"
-            return {"expected": self.expected, "code": "invalid_type", "path": path, "message": text}
         text = "Required" if self.received == "undefined" else f"Expected {self.expected}, received {self.received}"
         return {
             "code": "invalid_type",
@@ -48,9 +50,9 @@ class Fault:
         }
 
 
-def first_fault(tools: Sequence[Json], profile: Profile) -> Fault | None:
+def first_fault(tools: Sequence[Json], rules: Rules) -> Fault | None:
     """The first thing for which the whole list is refused."""
-    return next((fault for index, tool in enumerate(tools) for fault in _tool_faults(index, tool, profile)), None)
+    return next((fault for index, tool in enumerate(tools) for fault in _tool_faults(index, tool, rules)), None)
 
 
 def duplicate(names: Sequence[str]) -> str | None:
@@ -58,7 +60,7 @@ def duplicate(names: Sequence[str]) -> str | None:
     return next((name for index, name in enumerate(names) if name in names[:index]), None)
 
 
-def _tool_faults(index: int, tool: Json, profile: Profile) -> Iterator[Fault]:
+def _tool_faults(index: int, tool: Json, rules: Rules) -> Iterator[Fault]:
     place = ("tools", index)
     members = object_of(tool)
     if members is None:
@@ -66,10 +68,10 @@ def _tool_faults(index: int, tool: Json, profile: Profile) -> Iterator[Fault]:
         return
     yield from _of_type((*place, "name"), members, "name", "string", required=True)
     yield from _of_type((*place, "description"), members, "description", "string")
-    yield from _schema_faults((*place, "inputSchema"), members, profile)
+    yield from _schema_faults((*place, "inputSchema"), members, rules)
 
 
-def _schema_faults(place: tuple[str | int, ...], tool: JsonObject, profile: Profile) -> Iterator[Fault]:
+def _schema_faults(place: tuple[str | int, ...], tool: JsonObject, rules: Rules) -> Iterator[Fault]:
     schema = object_of(tool.get("inputSchema"))
     if schema is None:
         yield Fault(place, "object", type_of(tool["inputSchema"]) if "inputSchema" in tool else "undefined")
@@ -82,7 +84,7 @@ def _schema_faults(place: tuple[str | int, ...], tool: JsonObject, profile: Prof
     for position, name in enumerate(list_of(schema.get("required")) or ()):
         if not isinstance(name, str):
             yield Fault((*place, "required", position), "string", type_of(name))
-    if profile is Profile.CURRENT:
+    if rules.list_validator == "zod4":
         for name, member in table(schema.get("properties")).items():
             if not isinstance(member, dict | list):
                 yield Fault((*place, "properties", name), "record", type_of(member))

@@ -1,17 +1,17 @@
-"""Which transport a server's configuration asks for, and with what: a pure choice the connecting code obeys.
+"""Which transport a server's configuration asks for, and with what. Pure.
 
-Only the choice belongs here; whether the configuration is well-formed is in `validation`.
+Only the choice belongs here; `connection` opens the transport.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.rules.urls import Url, parse
+from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.host.servers.environment import inherited
 from gemini_mcp.host.settings.expansion import expand_late
-from gemini_mcp.spec.values import JsonObject, table, texts_of
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import JsonObject, inside, table, texts_of
 
 MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and command (for stdio)."
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
@@ -54,54 +54,53 @@ class StreamableHttp(Remote):
 Transport: TypeAlias = Stdio | Sse | StreamableHttp
 
 
-def choose(config: JsonObject, environment: Mapping[str, str], profile: Profile) -> Transport:
+def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> Transport:
     """The transport of the configuration, in the order httpUrl, url, command; raises UnusableConfig or InvalidUrl."""
-    provider = _auth_provider(config, profile)
+    provider = _auth_provider(config, rules)
     address = config.get("httpUrl") or config.get("url")
     if address:
         url = str(parse(str(address)))
-        headers = _headers(config, environment, profile)
-        if profile is Profile.DOCUMENTED:
-            kind = StreamableHttp if config.get("httpUrl") else Sse
-            return kind(url, headers, provider)
-        if not config.get("httpUrl") and config.get("type") == "sse":
+        headers = _headers(config, environment, rules)
+        kinds = ("http",) if config.get("httpUrl") else url_transports(config, rules)
+        if kinds[0] == "sse":
             return Sse(url, headers, provider)
-        return StreamableHttp(url, headers, provider, not config.get("httpUrl") and not config.get("type"))
+        return StreamableHttp(url, headers, provider, len(kinds) > 1)
     if not config.get("command"):
         raise UnusableConfig(MISSING)
     return Stdio(str(config["command"]), texts_of(config.get("args")) or (), config.get("cwd"))
 
 
-def _headers(config: JsonObject, environment: Mapping[str, str], profile: Profile) -> dict[str, str]:
+def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
+    """The transports that are tried on the server's `url`, in order."""
+    return (str(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
+
+
+def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> dict[str, str]:
     headers = {name: str(value) for name, value in table(config.get("headers")).items()}
-    if profile is Profile.DOCUMENTED:
+    if rules.environment is None:
         return headers
-    visible = inherited(environment, profile)
+    visible = inherited(environment, rules)
     return {name: expand_late(value, visible) for name, value in headers.items()}
 
 
-def _auth_provider(config: JsonObject, profile: Profile) -> str | None:
+def _auth_provider(config: JsonObject, rules: Rules) -> str | None:
     if config.get("authProviderType") != "google_credentials":
         return None
-    if profile is Profile.DOCUMENTED:
-        _require_scopes(config)
-        if not config.get("url") and not config.get("httpUrl"):
-            raise UnusableConfig("No URL configured for Google Credentials MCP server")
-        return "GoogleCredentialProvider"
-    address = config.get("url") or config.get("httpUrl")
-    if not address:
-        raise UnusableConfig("URL must be provided in the config for Google Credentials provider")
-    _require_google_host(parse(str(address)))
-    _require_scopes(config)
+    address = str(config.get("url") or config.get("httpUrl") or "")
+    for required in rules.google_checks:
+        if not _GOOGLE_CHECKS[required["check"]](config, address):
+            host = parse(address).hostname if address else ""
+            raise UnusableConfig(required["message"].format(host=host))
     return "GoogleCredentialProvider"
 
 
-def _require_scopes(config: JsonObject) -> None:
-    if not table(config.get("oauth")).get("scopes"):
-        raise UnusableConfig("Scopes must be provided in the oauth config for Google Credentials provider")
+def _is_google_host(config: JsonObject, address: str) -> bool:
+    name = parse(address).hostname
+    return any(name.endswith(f".{host}") or name == host == "luci.app" for host in ALLOWED_GOOGLE_HOSTS)
 
 
-def _require_google_host(url: Url) -> None:
-    name = url.hostname
-    if not any(name.endswith(f".{host}") or name == host == "luci.app" for host in ALLOWED_GOOGLE_HOSTS):
-        raise UnusableConfig(f'Host "{name}" is not an allowed host for Google Credential provider.')
+_GOOGLE_CHECKS: Mapping[str, Callable[[JsonObject, str], bool]] = {
+    "scopes": lambda config, address: bool(inside(config, "oauth", "scopes")),
+    "address": lambda config, address: bool(address),
+    "host": _is_google_host,
+}

@@ -1,4 +1,4 @@
-"""Expansion of `$VAR` and `${VAR}` in settings, and what the current profile expands a second time; pure.
+"""Expansion of `$VAR` and `${VAR}` in settings, and the second one that some profiles do at connection. Pure.
 
 Which variables a server may see at all is in `environment`.
 """
@@ -7,40 +7,37 @@ import re
 from collections.abc import Mapping
 
 from gemini_mcp.host.rules.javascript import replace_first
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, list_of, object_of
 
-_PATTERN = {
-    Profile.DOCUMENTED: re.compile(r"\$(?:([A-Za-z0-9_]+)|\{([^}]+)\}(?P<default>(?!))?)"),
-    Profile.CURRENT: re.compile(r"\$(?:([A-Za-z0-9_]+)|\{([^}]+?)(?::-(?P<default>[^}]*))?\})"),
-}
 _LATE = re.compile(r"(?<!\\)\$\{([^{}]+)\}|(?<!\\)\$([A-Za-z_][A-Za-z0-9_]*)")
 _MOST_STEPS = 100
 _OPERATOR = re.compile(r":\+|\+|:-|-")
 
 
-def expand(text: str, environment: Mapping[str, str], profile: Profile) -> str:
+def expand(text: str, environment: Mapping[str, str], rules: Rules) -> str:
     """The text with its variables put in; what is not set stays as it is written."""
 
     def value(match: re.Match[str]) -> str:
-        name = match.group(1) or match.group(2)
-        return environment.get(name, match.group("default") if match.group("default") is not None else match.group())
+        name, braced, *defaults = match.groups()
+        default = next((text for text in defaults if text is not None), match.group())
+        return environment.get(name or braced, default)
 
-    return _PATTERN[profile].sub(value, text)
+    return re.sub(rules.variable, value, text)
 
 
-def expand_everywhere(value: Json, environment: Mapping[str, str], profile: Profile) -> Json:
+def expand_everywhere(value: Json, environment: Mapping[str, str], rules: Rules) -> Json:
     """The settings with every string of them expanded; keys are left alone."""
     members, items = object_of(value), list_of(value)
     if members is not None:
-        return {key: expand_everywhere(member, environment, profile) for key, member in members.items()}
+        return {key: expand_everywhere(member, environment, rules) for key, member in members.items()}
     if items is not None:
-        return [expand_everywhere(item, environment, profile) for item in items]
-    return expand(value, environment, profile) if isinstance(value, str) else value
+        return [expand_everywhere(item, environment, rules) for item in items]
+    return expand(value, environment, rules) if isinstance(value, str) else value
 
 
 def expand_late(text: str, environment: Mapping[str, str]) -> str:
-    """The text as the current profile expands it again at connection: what is not set becomes empty.
+    """The text as it is expanded again at connection: what is not set becomes empty.
 
     It follows dotenv-expand: values are expanded too, `${X:-d}`, `${X-d}`, `${X:+d}` and `${X+d}` are known, and
     `\\$` stands for a dollar sign. Where that library would not end, the expansion stops.

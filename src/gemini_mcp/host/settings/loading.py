@@ -1,4 +1,4 @@
-"""Settings files to frozen server configurations: reading, expanding, merging, choosing; pure.
+"""Settings files to frozen server configurations: reading, expanding, merging, choosing. Pure.
 
 What a file's text is allowed to look like is in `jsonc`, what its values may be in `validation`.
 """
@@ -6,17 +6,15 @@ What a file's text is allowed to look like is in `jsonc`, what its values may be
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.rules.profiles import DEFAULT_TIMEOUT_MS, Profile
-from gemini_mcp.host.settings import server_command as shell
+from gemini_mcp.host.rules.profiles import setting_default
+from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.validation import Problem, problems
 from gemini_mcp.host.settings.warnings import warning
 from gemini_mcp.host.tools.filters import Selection, ServerLists, select_servers
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table, texts_of
-
-USER_FILE = "~/.gemini/settings.json"
-PROJECT_FILE = ".gemini/settings.json"
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class ServerConfig:
     @property
     def timeout_ms(self) -> float:
         timeout = number_of(self.values.get("timeout"))
-        return DEFAULT_TIMEOUT_MS if timeout is None else timeout
+        return setting_default("server", "timeout") if timeout is None else timeout
 
     @property
     def is_trusted(self) -> bool:
@@ -82,13 +80,13 @@ class Settings:
         """Whether something of the files had to be refused."""
         return any(problem.is_fatal for problem in self.problems)
 
-    def selection(self, profile: Profile) -> Selection:
+    def selection(self, rules: Rules) -> Selection:
         """Which servers are used."""
-        return select_servers([server.name for server in self.servers], self.lists, profile)
+        return select_servers([server.name for server in self.servers], self.lists, rules)
 
-    def used(self, profile: Profile) -> tuple[ServerConfig, ...]:
+    def used(self, rules: Rules) -> tuple[ServerConfig, ...]:
         """The configurations of the servers that are used, in order."""
-        names = self.selection(profile).used
+        names = self.selection(rules).used
         return tuple(server for server in self.servers if server.name in names and _has_transport(server.values))
 
     def find(self, name: str) -> ServerConfig | None:
@@ -99,16 +97,16 @@ class Settings:
 def load(
     layers: Iterable[Layer],
     environment: Mapping[str, str],
-    profile: Profile,
+    rules: Rules,
     named: Sequence[str] | None = None,
 ) -> Settings:
     """The settings of the layers, later ones winning server by server; what is wrong is in `problems`."""
     merged = Settings(lists=ServerLists(named=tuple(named) if named is not None else None))
     command: tuple[str, str] | None = None
     for layer in layers:
-        values, found = _read_layer(layer, environment, profile)
+        values, found = _read_layer(layer, environment, rules)
         merged = _merge(merged, layer, values, found)
-        if profile is Profile.CURRENT and (said := warning(values, layer.file)):
+        if rules.faulty_settings == "warn" and (said := warning(values, rules.settings_schema, layer.file)):
             merged = replace(merged, warnings=(*merged.warnings, said))
         line = table(values.get("mcp")).get("serverCommand")
         command = (str(line), layer.file) if line else command
@@ -121,16 +119,14 @@ def servers_of(value: Json) -> dict[str, JsonObject]:
     return {name: config for name, config in pairs if config is not None}
 
 
-def _read_layer(
-    layer: Layer, environment: Mapping[str, str], profile: Profile
-) -> tuple[JsonObject, tuple[Problem, ...]]:
+def _read_layer(layer: Layer, environment: Mapping[str, str], rules: Rules) -> tuple[JsonObject, tuple[Problem, ...]]:
     try:
-        raw: Json = read(layer.text, profile is Profile.DOCUMENTED) if layer.text.strip() else {}
+        raw: Json = read(layer.text, rules.allows_trailing_commas) if layer.text.strip() else {}
     except BrokenJson as error:
         fix = "Correct the file; nothing of it is used until then."
         return {}, (Problem((), None, str(error), fix, layer.file),)
-    expanded = expand_everywhere(raw, environment, profile)
-    found = problems(expanded, layer.file) if profile is Profile.DOCUMENTED else ()
+    expanded = expand_everywhere(raw, environment, rules)
+    found = problems(expanded, rules.settings_schema, layer.file) if rules.faulty_settings == "refuse" else ()
     return object_of(expanded) or {}, found
 
 
@@ -158,10 +154,10 @@ def _has_transport(values: JsonObject) -> bool:
 def _with_command(settings: Settings, command: tuple[str, str], environment: Mapping[str, str]) -> Settings:
     line, file = command
     try:
-        config = shell.server_config(line, environment)
-    except shell.UnusableCommand as error:
+        config = server_command.server_config(line, environment)
+    except server_command.UnusableCommand as error:
         fix = "Give one program and its arguments, without operators, globs or comments."
         problem = Problem(("mcp", "serverCommand"), line, str(error), fix, file)
         return replace(settings, problems=(*settings.problems, problem))
-    others = [server for server in settings.servers if server.name != shell.SERVER_NAME]
-    return replace(settings, servers=(*others, ServerConfig(shell.SERVER_NAME, config, file)))
+    others = [server for server in settings.servers if server.name != server_command.SERVER_NAME]
+    return replace(settings, servers=(*others, ServerConfig(server_command.SERVER_NAME, config, file)))

@@ -1,4 +1,4 @@
-"""Whether a tool call must be confirmed, what is asked, and what an answer allows from then on; pure.
+"""Whether a tool call must be confirmed, what is asked, and what an answer allows from then on. Pure.
 
 The allow-list is a value: an answer gives a new one.
 """
@@ -6,8 +6,8 @@ The allow-list is a value: an answer gives a new one.
 import enum
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.tools.registry import RegisteredTool
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
 TITLE = "Confirm MCP Tool Execution"
@@ -34,14 +34,10 @@ class AllowList:
     def allows(self, server: str, tool: str) -> bool:
         return server in self.keys or f"{server}.{tool}" in self.keys
 
-    def after(self, outcome: Outcome, server: str, tool: str, profile: Profile) -> "AllowList":
+    def after(self, outcome: Outcome, server: str, tool: str, rules: Rules) -> "AllowList":
         """The list once the user has answered."""
-        if outcome is Outcome.PROCEED_ALWAYS_SERVER:
-            return AllowList(self.keys | {server})
-        saves = outcome is Outcome.PROCEED_ALWAYS_AND_SAVE and profile is Profile.CURRENT
-        if outcome is Outcome.PROCEED_ALWAYS_TOOL or saves:
-            return AllowList(self.keys | {f"{server}.{tool}"})
-        return self
+        key = {"server": server, "tool": f"{server}.{tool}"}.get(rules.allowed_by.get(outcome.value, ""))
+        return AllowList(self.keys | {key}) if key else self
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Question:
     description: str = ""
     schema: Json = None
 
-    def to_json(self, profile: Profile) -> JsonObject:
+    def to_json(self, rules: Rules) -> JsonObject:
         """The details as Gemini CLI hands them to its dialog."""
         details: JsonObject = {
             "type": "mcp",
@@ -63,15 +59,11 @@ class Question:
             "serverName": self.server,
             "toolName": self.tool,
             "toolDisplayName": self.display_name,
-        }
-        if profile is Profile.DOCUMENTED:
-            return details
-        return {
-            **details,
             "toolArgs": self.arguments,
             "toolDescription": self.description,
             "toolParameterSchema": self.schema,
         }
+        return {name: details[name] for name in rules.question_fields}
 
     def choices(self) -> tuple[tuple[Outcome, str], ...]:
         """The answers offered, with their labels."""
@@ -87,17 +79,17 @@ def question(
     tool: RegisteredTool,
     arguments: Json,
     allowed: AllowList,
-    profile: Profile,
+    rules: Rules,
     is_trusted: bool = False,
     is_folder_trusted: bool = True,
 ) -> Question | None:
     """What to ask before calling the tool, or nothing when the call may proceed."""
     if tool.offer is None:
         return None
-    if is_trusted and (profile is Profile.DOCUMENTED or is_folder_trusted):
+    if is_trusted and (is_folder_trusted or not rules.trust_needs_folder):
         return None
     server, name = tool.offer.server, tool.offer.name
     if allowed.allows(server, name):
         return None
-    shown = tool.name if profile is Profile.DOCUMENTED else f"{name} ({server} MCP Server)"
+    shown = rules.question_name.format(registered=tool.name, tool=name, server=server)
     return Question(server, name, shown, arguments, tool.offer.description, tool.offer.schema)

@@ -1,4 +1,4 @@
-"""A tool's result as the model gets it and as the user sees it: content blocks to parts; pure.
+"""A tool's result as the model gets it and as the user sees it: content blocks to parts. Pure.
 
 Everything that reads a `CallToolResult` for the model or the user belongs here.
 """
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.javascript import UNDEFINED, stringify, template, truthy
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, without_none
 
 UNREADABLE = "[Error: Could not parse tool response]"
 SUCCEEDED = "Tool execution succeeded."
 STRIPPED = "[SYSTEM: Binary content ({}) stripped from response due to protocol limitations.]"
-CLOSING_TAG = "</untrusted_context>"
 
 
 @dataclass(frozen=True)
@@ -25,33 +24,32 @@ class Rendered:
     is_error: bool = False
 
 
-def render(tool: str, arguments: Json, result: JsonObject, profile: Profile) -> Rendered:
+def render(tool: str, arguments: Json, result: JsonObject, rules: Rules) -> Rendered:
     """Read a `CallToolResult`; the tool is named by its server's own name for it."""
     is_error = result.get("isError") in (True, "true")
-    response = {"error": result} if is_error and profile is Profile.DOCUMENTED else result
+    is_reported = is_error and rules.reports_tool_errors
+    response = {"error": result} if is_error and not is_reported else result
     raw: list[JsonObject] = [{"functionResponse": {"name": tool, "response": response}}]
-    if is_error and profile is Profile.CURRENT:
+    if is_reported:
         return _tool_error(tool, arguments, raw)
     blocks = list_of(response.get("content"))
     if blocks is None:
         return Rendered([{"text": UNREADABLE}], f"```json\n{stringify(raw, 2)}\n```", is_error)
-    parts = [part for block in blocks for part in _block_parts(object_of(block) or {}, tool, profile)]
+    parts = [part for block in blocks for part in _block_parts(object_of(block) or {}, tool, rules)]
     return Rendered(parts, "\n".join(_shown(object_of(block) or {}) for block in blocks))
 
 
-def render_failure(tool: str, arguments: Json, message: str) -> Rendered:
-    """The current profile's reading of a call that ended in a protocol error."""
+def render_failure(tool: str, arguments: Json, message: str, rules: Rules) -> Rendered:
+    """Read a JSON-RPC error, by its message."""
+    if not rules.reports_tool_errors:
+        return Rendered(message, message, is_error=True)
     failure = {"error": {"message": message, "isError": True}}
     return _tool_error(tool, arguments, [{"functionResponse": {"name": tool, "response": failure}}])
 
 
-def model_parts(name: str, call_id: str, rendered: Rendered, profile: Profile, is_nesting: bool = False) -> Json:
+def model_parts(name: str, call_id: str, rendered: Rendered, rules: Rules, is_nesting: bool = False) -> Json:
     """The parts of the function response; `is_nesting` is for models that take binary parts inside it."""
-    if profile is Profile.DOCUMENTED:
-        return _documented_parts(name, call_id, rendered)
-    if rendered.is_error:
-        return [_response(name, call_id, {"error": rendered.llm_content})]
-    return _current_parts(name, call_id, rendered.llm_content, is_nesting)
+    return _MODEL_PARTS[rules.model_parts](name, call_id, rendered, is_nesting)
 
 
 def contents_to_parts(contents: Json) -> list[JsonObject]:
@@ -65,24 +63,24 @@ def _tool_error(tool: str, arguments: Json, raw: Json) -> Rendered:
     return Rendered(message, f"Error: MCP tool '{tool}' reported an error.", is_error=True)
 
 
-def _block_parts(block: JsonObject, tool: str, profile: Profile) -> list[JsonObject]:
+def _block_parts(block: JsonObject, tool: str, rules: Rules) -> list[JsonObject]:
     kind = block.get("type")
     if kind == "text":
-        return [{"text": _guarded(block.get("text", ""), profile)}]
+        return [{"text": _guarded(block.get("text", ""), rules)}]
     if kind in ("image", "audio"):
         mime = block.get("mimeType", UNDEFINED)
         note = f"[Tool '{tool}' provided the following {kind} data with mime-type: {template(mime)}]"
         return [{"text": note}, {"inlineData": _inline(block.get("mimeType"), block.get("data"))}]
     if kind == "resource":
-        return _embedded_parts(object_of(block.get("resource")) or {}, tool, profile)
+        return _embedded_parts(object_of(block.get("resource")) or {}, tool, rules)
     if kind == "resource_link":
         return [{"text": f"Resource Link: {_title(block)} at {template(block.get('uri', UNDEFINED))}"}]
     return []
 
 
-def _embedded_parts(resource: JsonObject, tool: str, profile: Profile) -> list[JsonObject]:
+def _embedded_parts(resource: JsonObject, tool: str, rules: Rules) -> list[JsonObject]:
     if truthy(resource.get("text")):
-        return [{"text": _guarded(resource["text"], profile)}]
+        return [{"text": _guarded(resource["text"], rules)}]
     if not truthy(resource.get("blob")):
         return []
     mime = resource.get("mimeType") or "application/octet-stream"
@@ -117,14 +115,15 @@ def _inline(mime: Json, data: Json) -> JsonObject:
     return without_none(mimeType=mime, data=data)
 
 
-def _guarded(text: Json, profile: Profile) -> str:
+def _guarded(text: Json, rules: Rules) -> str:
     plain = template(text)
-    if profile is Profile.DOCUMENTED:
-        return plain
-    return f"<untrusted_context>\n{plain.replace(CLOSING_TAG, '&lt;/untrusted_context&gt;')}\n</untrusted_context>"
+    for tag, escaped in rules.tool_text_escapes.items():
+        plain = plain.replace(tag, escaped)
+    return rules.tool_text.format(text=plain)
 
 
-def _documented_parts(name: str, call_id: str, rendered: Rendered) -> Json:
+def _joined_parts(name: str, call_id: str, rendered: Rendered, is_nesting: bool) -> Json:
+    """The server's texts as one output, and every binary part after it."""
     if isinstance(rendered.llm_content, str):
         return _response(name, call_id, {"error": rendered.llm_content})
     parts: list[JsonObject] = list(rendered.llm_content)
@@ -143,7 +142,11 @@ def _own_texts(parts: Sequence[JsonObject]) -> list[str]:
     return [part["text"] for index, part in enumerate(parts) if "text" in part and index not in announced]
 
 
-def _current_parts(name: str, call_id: str, content: Json, is_nesting: bool) -> list[JsonObject]:
+def _split_parts(name: str, call_id: str, rendered: Rendered, is_nesting: bool) -> Json:
+    """All texts as one output, and the binary parts that the protocol takes inside it or after it."""
+    content = rendered.llm_content
+    if rendered.is_error:
+        return [_response(name, call_id, {"error": content})]
     texts = [part["text"] for part in content if "text" in part]
     binary = [part for part in content if "inlineData" in part]
     refused = [part for part in binary if str(part["inlineData"].get("mimeType", "")).startswith(("audio/", "video/"))]
@@ -158,6 +161,9 @@ def _current_parts(name: str, call_id: str, content: Json, is_nesting: bool) -> 
         response["functionResponse"]["parts"] = kept
         return [response]
     return [response, *kept]
+
+
+_MODEL_PARTS = {"joined": _joined_parts, "split": _split_parts}
 
 
 def _response(name: str, call_id: str, response: JsonObject) -> JsonObject:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gemini_mcp.host.prompts import prompts, resources
-from gemini_mcp.host.rules.profiles import Profile
 from gemini_mcp.host.servers.discovery import Refusal
 from gemini_mcp.host.servers.session import Session
 from gemini_mcp.host.tools.argument_fault import argument_fault
@@ -47,27 +46,27 @@ async def call(session: Session, name: str, arguments: JsonObject, allowed: Allo
 
 async def invoke_prompt(session: Session, line: str) -> prompts.Submit | prompts.Message:
     """What a slash command submits."""
-    profile = session.plan.profile
+    rules = session.plan.rules
     name, rest = prompts.split_command(line)
-    prompt = prompts.find_prompt(session.prompts(), name, profile)
+    prompt = prompts.find_prompt(session.prompts(), name, rules)
     if prompt is None:
         known = ", ".join(f"/{stored}" for stored in session.prompts()) or "none"
         return prompts.Message(f"There is no prompt {name!r}. Known are: {known}.")
     if rest.strip() == "help":
         return prompts.Message(prompts.help_text(prompt), "info")
-    filled = prompts.fill(rest, prompt.arguments, profile)
+    filled = prompts.fill(rest, prompt.arguments, rules)
     if isinstance(filled, prompts.Missing):
         return prompts.Message(str(filled))
     try:
         answer = await session.request(prompt.server, "prompts/get", {"name": prompt.name, "arguments": filled})
     except Refusal as refusal:
         return prompts.Message(f"Error: {refusal.message}")
-    return prompts.read_answer(answer, profile)
+    return prompts.read_answer(answer, rules)
 
 
 async def expand(session: Session, prompt: str) -> resources.Expanded:
     """The prompt with the resources it refers to."""
-    wanted = resources.references(prompt, session.resources(), session.plan.profile)
+    wanted = resources.references(prompt, session.resources(), session.plan.rules)
     return resources.expand(prompt, [await _read(session, resource) for resource in wanted])
 
 
@@ -82,15 +81,13 @@ async def _read(session: Session, resource: resources.Resource) -> resources.Rea
 async def _ask(session: Session, tool: RegisteredTool, arguments: JsonObject) -> Rendered:
     assert tool.offer is not None
     params: JsonObject = {"name": tool.offer.name, "arguments": arguments}
-    if session.plan.profile is Profile.CURRENT:
+    if session.plan.rules.sends_progress_token:
         params["_meta"] = {"progressToken": str(uuid.uuid4())}
     try:
         result = await session.request(tool.offer.server, "tools/call", params)
     except Refusal as refusal:
-        if session.plan.profile is Profile.CURRENT:
-            return render_failure(tool.offer.name, arguments, refusal.message)
-        return Rendered(refusal.message, refusal.message, is_error=True)
-    return render(tool.offer.name, arguments, result, session.plan.profile)
+        return render_failure(tool.offer.name, arguments, refusal.message, session.plan.rules)
+    return render(tool.offer.name, arguments, result, session.plan.rules)
 
 
 def _confirmed(
@@ -98,13 +95,13 @@ def _confirmed(
 ) -> AllowList:
     assert tool.offer is not None
     config = session.servers[tool.offer.server].config
-    asked = question(tool, arguments, allowed, session.plan.profile, config.is_trusted)
+    asked = question(tool, arguments, allowed, session.plan.rules, config.is_trusted)
     if asked is None:
         return allowed
     outcome = confirm(asked)
     if outcome in (Outcome.CANCEL, Outcome.MODIFY_WITH_EDITOR):
         raise NotCalled(f"The call of {tool.name!r} was not confirmed.")
-    return allowed.after(outcome, asked.server, asked.tool, session.plan.profile)
+    return allowed.after(outcome, asked.server, asked.tool, session.plan.rules)
 
 
 def _names(session: Session) -> str:

@@ -1,12 +1,12 @@
-"""Which servers are used and which of their tools: allow and exclude lists; pure.
+"""Which servers are used and which of their tools: allow and exclude lists. Pure.
 
 Every rule that drops a server or a tool because of configuration belongs here.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.spec import Rules
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,16 @@ def is_enabled(tool: str | None, include: Sequence[str] | None, exclude: Sequenc
     return include is None or any(entry == tool or entry.startswith(f"{tool}(") for entry in include)
 
 
-def select_servers(names: Sequence[str], lists: ServerLists, profile: Profile) -> Selection:
+def select_servers(names: Sequence[str], lists: ServerLists, rules: Rules) -> Selection:
     """Which of the servers are used, in their order."""
+    allowed, excluded = lists.allowed, lists.excluded or ()
     if lists.named is not None:
-        return _split(names, lists.named, ())
-    excluded = lists.excluded or ()
-    if profile is Profile.CURRENT:
-        return _split(names, lists.allowed or None, excluded)
-    chosen = _split(names, lists.allowed, ())
-    return Selection(tuple(name for name in chosen.used if name not in excluded), chosen.blocked)
-
-
-def _split(names: Sequence[str], allowed: Collection[str] | None, excluded: Collection[str]) -> Selection:
-    used = tuple(name for name in names if (allowed is None or name in allowed) and name not in excluded)
-    return Selection(used, tuple(name for name in names if name not in used))
+        allowed, excluded = lists.named, ()
+    elif not allowed and rules.empty_allow_list_allows_all:
+        allowed = None
+    not_allowed = {name for name in names if allowed is not None and name not in allowed}
+    blocked = not_allowed | set(excluded) if rules.blocks_excluded else not_allowed
+    return Selection(
+        tuple(name for name in names if name not in not_allowed and name not in excluded),
+        tuple(name for name in names if name in blocked),
+    )

@@ -1,4 +1,4 @@
-"""The name a tool is registered under: normalisation, qualification, and reading a name back; pure.
+"""The name that a tool is registered under: normalised, qualified, and read back. Pure.
 
 Rules about one name belong here; what happens when two names meet is in `registry`.
 """
@@ -6,45 +6,24 @@ Rules about one name belong here; what happens when two names meet is in `regist
 import re
 
 from gemini_mcp.host.rules.javascript import length
-from gemini_mcp.host.rules.profiles import Profile
-
-LIMIT = 63
-SEPARATOR = "__"
-PREFIX = "mcp_"
-
-_INVALID = {Profile.DOCUMENTED: re.compile(r"[^a-zA-Z0-9_.-]"), Profile.CURRENT: re.compile(r"[^a-zA-Z0-9_.:-]")}
-_PARSED = re.compile(r"([^_]+)_([^\n\r\u2028\u2029]+)")
+from gemini_mcp.spec import Rules
 
 
-def normalise(name: str, profile: Profile) -> str:
-    """The name with what the Gemini API refuses replaced, cut in the middle to 63 characters."""
-    if profile is Profile.DOCUMENTED:
-        return _cut(_replace_invalid(name, profile), 28, "___", 32)
-    prefixed = name if name.startswith(PREFIX) else PREFIX + name
-    return _cut(_replace_invalid(prefixed, profile), 30, "...", 30)
+def normalise(name: str, rules: Rules) -> str:
+    """The name with what the Gemini API refuses replaced, cut in the middle when it is too long."""
+    prefixed = name if name.startswith(rules.name_prefix) else rules.name_prefix + name
+    valid = re.sub(rules.name_invalid, lambda match: "_" * length(match.group()), prefixed)
+    if len(valid) <= rules.name_limit:
+        return valid
+    return valid[: rules.name_head] + rules.name_marker + valid[-rules.name_tail :]
 
 
-def registered_name(server: str, tool: str, profile: Profile) -> str:
-    """The name a tool is registered under while nothing else has it."""
-    if profile is Profile.DOCUMENTED:
-        return normalise(tool, profile)
-    return normalise(f"{server}_{tool}", profile)
+def registered_name(server: str, tool: str, rules: Rules) -> str:
+    """The name of a tool as long as no other tool has it."""
+    return normalise(rules.tool_name.format(server=server, tool=tool), rules)
 
 
-def prefixed_name(server: str, tool: str) -> str:
-    """The name of the documented profile for a tool whose first choice is taken; not normalised again."""
-    return f"{server}{SEPARATOR}{tool}"
-
-
-def parse(name: str) -> tuple[str, str] | None:
-    """The server and tool a current name seems to mean, split at the first underscore after the prefix."""
-    match = _PARSED.fullmatch(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
-    return (match.group(1), match.group(2)) if match else None
-
-
-def _replace_invalid(name: str, profile: Profile) -> str:
-    return _INVALID[profile].sub(lambda match: "_" * length(match.group()), name)
-
-
-def _cut(name: str, head: int, marker: str, tail: int) -> str:
-    return name if len(name) <= LIMIT else name[:head] + marker + name[-tail:]
+def parse(name: str, rules: Rules) -> tuple[str, str] | None:
+    """The server and tool that a registered name seems to mean, where the profile reads names back."""
+    match = re.fullmatch(rules.name_read_back, name) if rules.name_read_back else None
+    return (match[1], match[2]) if match else None

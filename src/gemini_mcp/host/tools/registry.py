@@ -1,4 +1,4 @@
-"""The registry of tools: which tool gets which name when names collide, and in what order they are declared; pure.
+"""The registry of tools: which tool gets which name when names collide, and in what order they are declared. Pure.
 
 Rules about two or more tools belong here; rules about one name are in `names`.
 """
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gemini_mcp.host.rules.javascript import locale_key
-from gemini_mcp.host.rules.profiles import Profile
-from gemini_mcp.host.tools.names import prefixed_name, registered_name
+from gemini_mcp.host.tools.names import registered_name
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
 
@@ -47,16 +47,16 @@ class Registry:
         return tuple(tool.name for tool in self.tools if tool.offer is not None and tool.offer.server == server)
 
 
-def build(builtins: Sequence[str], offers: Iterable[OfferedTool], profile: Profile) -> Registry:
+def build(builtins: Sequence[str], offers: Iterable[OfferedTool], rules: Rules) -> Registry:
     """Register the built-in tools, then the offers in their order."""
     tools = {name: RegisteredTool(name) for name in builtins}
     log: list[str] = []
     for offer in offers:
-        name = _name(offer, tools, profile)
-        if profile is Profile.CURRENT and name in tools:
-            log.append(f'Tool with name "{name}" is already registered. Overwriting.')
+        name = _name(offer, tools, rules)
+        if name in tools and rules.overwritten:
+            log.append(rules.overwritten.format(name=name))
         tools[name] = RegisteredTool(name, offer)
-    return Registry(_ordered(tools.values(), profile), tuple(log))
+    return Registry(_ordered(tools.values(), rules), tuple(log))
 
 
 def prompt_name(server: str, prompt: str, taken: Iterable[str]) -> str:
@@ -64,15 +64,15 @@ def prompt_name(server: str, prompt: str, taken: Iterable[str]) -> str:
     return f"{server}_{prompt}" if prompt in taken else prompt
 
 
-def _name(offer: OfferedTool, taken: Mapping[str, RegisteredTool], profile: Profile) -> str:
-    name = registered_name(offer.server, offer.name, profile)
-    if profile is Profile.DOCUMENTED and name in taken:
-        return prefixed_name(offer.server, offer.name)
+def _name(offer: OfferedTool, taken: Mapping[str, RegisteredTool], rules: Rules) -> str:
+    name = registered_name(offer.server, offer.name, rules)
+    if name in taken and rules.tool_name_when_taken:
+        return rules.tool_name_when_taken.format(server=offer.server, tool=offer.name)
     return name
 
 
-def _ordered(tools: Iterable[RegisteredTool], profile: Profile) -> tuple[RegisteredTool, ...]:
-    if profile is Profile.DOCUMENTED:
+def _ordered(tools: Iterable[RegisteredTool], rules: Rules) -> tuple[RegisteredTool, ...]:
+    if not rules.sorts_tools_by_server:
         return tuple(tools)
     builtin = [tool for tool in tools if tool.offer is None]
     offered = [(tool, tool.offer) for tool in tools if tool.offer is not None]

@@ -1,15 +1,15 @@
-"""What becomes of a tool's input schema on its way to the model; pure, and it ends on cyclic schemas.
+"""What becomes of a tool's input schema on its way to the model; it ends on cyclic schemas, too. Pure.
 
 Only rewriting belongs here; whether a server's tool list is acceptable at all is in `toollist`.
 """
 
 from collections.abc import Callable
 
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 REMOVED = ("$schema", "additionalProperties")
-"""The keywords the documented profile removes in every schema position."""
+"""The keywords that `sanitise` removes wherever a schema stands."""
 
 IN_SCHEMA = frozenset(
     [
@@ -42,11 +42,11 @@ WAIT_FOR_PREVIOUS: JsonObject = {
 Visit = Callable[[Json], Json]
 
 
-def parameters(schema: Json, profile: Profile) -> Json:
+def parameters(schema: Json, rules: Rules) -> Json:
     """The schema as the model gets it."""
-    if profile is Profile.DOCUMENTED:
-        return sanitise(schema)
-    return add_wait_for_previous(make_nullable(schema))
+    for step in rules.schema_steps:
+        schema = STEPS[step](schema)
+    return schema
 
 
 def sanitise(schema: Json) -> Json:
@@ -118,3 +118,6 @@ def _rewrite(root: Json, rule: Callable[[JsonObject, Visit], JsonObject]) -> Jso
         node = waiting.pop()
         copies[id(node)].update(rule(node, visit))
     return rewritten
+
+
+STEPS = {"sanitise": sanitise, "make-nullable": make_nullable, "add-wait-for-previous": add_wait_for_previous}

@@ -11,11 +11,11 @@ from typing import TypeAlias
 from urllib.parse import quote_plus
 
 from gemini_mcp.host.oauth.metadata import resource_parameter
-from gemini_mcp.host.rules.profiles import Profile
+from gemini_mcp.host.rules.profiles import setting_default
 from gemini_mcp.host.rules.urls import parse
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of
 
-DEFAULT_REDIRECT = "http://localhost:7777/oauth/callback"
 EXPIRY_BUFFER_MS = 5 * 60 * 1000
 CLIENT_NAME = "Gemini CLI MCP Client"
 
@@ -32,7 +32,7 @@ class OAuthConfig:
     authorization_url: str | None = None
     token_url: str | None = None
     scopes: tuple[str, ...] = ()
-    redirect_uri: str = DEFAULT_REDIRECT
+    redirect_uri: str = ""
     token_param_name: str | None = None
     audiences: tuple[str, ...] = ()
     is_enabled: bool = False
@@ -105,7 +105,7 @@ def config_of(value: JsonObject) -> OAuthConfig:
         value.get("authorizationUrl"),
         value.get("tokenUrl"),
         texts_of(value.get("scopes")) or (),
-        value.get("redirectUri") or DEFAULT_REDIRECT,
+        value.get("redirectUri") or setting_default("oauth", "redirectUri"),
         value.get("tokenParamName"),
         texts_of(value.get("audiences")) or (),
         value.get("enabled") is True,
@@ -118,7 +118,7 @@ def pkce(verifier: bytes, state: bytes) -> Pkce:
     return Pkce(text, _base64url(hashlib.sha256(text.encode("ascii")).digest()), _base64url(state))
 
 
-def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, profile: Profile) -> str:
+def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, rules: Rules) -> str:
     """Where the user's browser is sent."""
     query = {
         "client_id": config.client_id or "",
@@ -129,13 +129,13 @@ def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, profi
         "code_challenge_method": "S256",
         **_scope(config),
         **_audience(config),
-        "resource": resource_parameter(server_url, profile),
+        "resource": resource_parameter(server_url, rules.oauth_address),
     }
     address = parse(config.authorization_url or "")
     return f"{address}{'&' if address.query else '?'}{encode(query)}"
 
 
-def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str, profile: Profile) -> Form:
+def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str, rules: Rules) -> Form:
     """What is posted for the first token."""
     return {
         "grant_type": "authorization_code",
@@ -145,11 +145,11 @@ def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str
         "client_id": config.client_id or "",
         **_secret(config),
         **_audience(config),
-        "resource": resource_parameter(server_url, profile),
+        "resource": resource_parameter(server_url, rules.oauth_address),
     }
 
 
-def refresh_form(config: OAuthConfig, credentials: Credentials, profile: Profile) -> Form:
+def refresh_form(config: OAuthConfig, credentials: Credentials, rules: Rules) -> Form:
     """What is posted for the next token."""
     return {
         "grant_type": "refresh_token",
@@ -158,7 +158,7 @@ def refresh_form(config: OAuthConfig, credentials: Credentials, profile: Profile
         **_secret(config),
         **_scope(config),
         **_audience(config),
-        "resource": resource_parameter(credentials.server_url or credentials.token_url or "", profile),
+        "resource": resource_parameter(credentials.server_url or credentials.token_url or "", rules.oauth_address),
     }
 
 
@@ -187,13 +187,13 @@ def token_of(answer: JsonObject, now_ms: float, previous: Token | None = None) -
     )
 
 
-def next_step(credentials: Credentials, config: OAuthConfig, now_ms: float, profile: Profile) -> Step:
+def next_step(credentials: Credentials, config: OAuthConfig, now_ms: float, rules: Rules) -> Step:
     """What to do with a stored token before a connection."""
     if not credentials.token.is_expired(now_ms):
         return Use(credentials.token)
     client = config.client_id or credentials.client_id
     if credentials.token.refresh_token and client and credentials.token_url:
-        return Refresh(credentials.token_url, refresh_form(config, credentials, profile))
+        return Refresh(credentials.token_url, refresh_form(config, credentials, rules))
     return Discard()
 
 

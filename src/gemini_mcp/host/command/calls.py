@@ -7,7 +7,6 @@ from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, C
 from gemini_mcp.host.command.servers import outcome
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.host.servers.session import open_session
 from gemini_mcp.host.servers.status import NOT_EXECUTING
 from gemini_mcp.host.tools import content, execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
@@ -21,14 +20,13 @@ class UsageError(Exception):
 
 async def call(context: Context, name: str, pairs: Sequence[str], whole: str | None) -> int:
     """Call a tool as the model would, and show what it and the user get."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.rules))) as session:
+    async with context.session() as (settings, session):
         arguments = read_arguments(pairs, whole, session.registry.find(name))
         try:
             called = await execution.call(session, name, arguments, AllowList(), confirmation(context))
         except execution.NotCalled as error:
             context.complain(str(error))
-            _complain_servers(context, session.messages())
+            context.complain_all(session.messages())
             return FINDING
         _show(context, called.tool, called.rendered)
         return FINDING if called.rendered.is_error else USAGE if settings.is_faulty else OK
@@ -36,8 +34,7 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
 
 async def prompt(context: Context, line: str) -> int:
     """Invoke a prompt and show what is sent to the model."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.rules))) as session:
+    async with context.session() as (_, session):
         result = await execution.invoke_prompt(session, line)
         if context.is_json:
             context.say(stringify(result.to_json(), 2))
@@ -45,15 +42,14 @@ async def prompt(context: Context, line: str) -> int:
             context.say(result.content)
         else:
             context.complain(result.content)
-            _complain_servers(context, session.messages())
+            context.complain_all(session.messages())
         is_error = isinstance(result, prompts.Message) and result.kind == "error"
         return FINDING if is_error else OK
 
 
 async def expand(context: Context, text: str, is_reading: bool) -> int:
     """Expand the references of a prompt; when reading, show only what was read."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.rules))) as session:
+    async with context.session() as (settings, session):
         expanded = await execution.expand(session, text)
         if expanded.parts is None:
             context.complain(expanded.error or "")
@@ -134,8 +130,3 @@ def _value(text: str, schema: JsonObject) -> Json:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _complain_servers(context: Context, messages: Sequence[str]) -> None:
-    for message in messages:
-        context.complain(message)

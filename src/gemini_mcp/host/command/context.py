@@ -4,14 +4,15 @@ import os
 import sys
 import time
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from gemini_mcp.host.oauth.authorization import Authorizer, Interaction
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.servers.connection import Surroundings
-from gemini_mcp.host.servers.session import Plan, Server
+from gemini_mcp.host.servers.session import Plan, Server, Session, open_session
 from gemini_mcp.host.settings.files import Places, layers, places
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
 from gemini_mcp.spec import Rules
@@ -43,6 +44,10 @@ class Context:
         self.err.write(text if text.endswith("\n") else f"{text}\n")
         self.err.flush()
 
+    def complain_all(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.complain(text)
+
     @property
     def has_terminal(self) -> bool:
         return sys.stdin.isatty() and self.err.isatty()
@@ -50,10 +55,7 @@ class Context:
     def settings(self) -> Settings:
         """The settings, after saying what is wrong with them."""
         loaded = load(layers(self.where), self.environment, self.rules, self.named)
-        for problem in loaded.problems:
-            self.complain(str(problem))
-        for warning in loaded.warnings:
-            self.complain(warning)
+        self.complain_all((*map(str, loaded.problems), *loaded.warnings))
         return loaded
 
     def authorizer(self) -> Authorizer:
@@ -73,6 +75,13 @@ class Context:
             authorizer.authenticate if is_interactive and self.has_terminal else None,
             self._progress if self.err.isatty() else None,
         )
+
+    @asynccontextmanager
+    async def session(self) -> AsyncGenerator[tuple[Settings, Session]]:
+        """The settings, and a session with the servers that they use."""
+        settings = self.settings()
+        async with open_session(self.plan(settings.used(self.rules))) as session:
+            yield settings, session
 
     def _trusted(self, server: ServerConfig) -> ServerConfig:
         return replace(server, values={**server.values, "trust": True})

@@ -1,6 +1,6 @@
-"""`gemini-mcp-host`: words to a subcommand, a signal to an orderly end. Effect.
+"""`gemini-mcp-host`: reads the words, runs the subcommand, ends in order when a signal asks for it. Effect.
 
-What a subcommand does is in `command`; only reading the words and comparing profiles belong here.
+What a subcommand does is in its own module; only the words and the comparison of profiles belong here.
 """
 
 import argparse
@@ -124,23 +124,25 @@ async def _watch_signals(tasks: anyio.abc.TaskGroup) -> None:
 
 
 def _compare(here: Context, run: Run) -> int:
-    """Run in both profiles, and show both side by side where they differ."""
-    texts: list[list[str]] = []
+    """Run in every profile, and show each beside the default one."""
+    texts: dict[str, list[str]] = {}
     codes: list[int] = []
-    for rules in profiles().values():
+    for name, rules in profiles().items():
         out = io.StringIO()
         codes.append(anyio.run(_guarded, replace(here, rules=rules, out=out), run))
-        texts.append(out.getvalue().splitlines())
-    here.say(side_by_side(texts[0], texts[1]))
+        texts[name] = out.getvalue().splitlines()
+    first, *others = texts
+    for other in others:
+        here.say(side_by_side(first, texts[first], other, texts[other]))
     return max(codes)
 
 
-def side_by_side(left: Sequence[str], right: Sequence[str]) -> str:
-    """Two texts in columns, with a bar where they differ."""
-    if list(left) == list(right):
+def side_by_side(name: str, left: list[str], other: str, right: list[str]) -> str:
+    """Two texts in columns under their names, each differing line marked."""
+    if left == right:
         return "\n".join([*left, "(the same in both profiles)"])
-    lines = [f"  {'documented':{_WIDTH}} │ current"]
-    matcher = difflib.SequenceMatcher(a=list(left), b=list(right), autojunk=False)
+    lines = [f"  {name:{_WIDTH}} │ {other}"]
+    matcher = difflib.SequenceMatcher(a=left, b=right, autojunk=False)
     for _, start, end, from_, to in matcher.get_opcodes():
         for index in range(max(end - start, to - from_)):
             ours = left[start + index] if start + index < end else ""

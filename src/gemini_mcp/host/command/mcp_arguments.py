@@ -95,7 +95,10 @@ def _read_flags_before_command(arguments: Sequence[str], known: Mapping[str, str
     while rest:
         word = rest.pop(0)
         if len(words.words) == 2 and (words.last("transport") or "stdio") == "stdio":
-            return words.with_word(*map(coerced, _without_separator([word, *rest])))
+            rest = [word, *rest]
+            if "--" in rest:
+                rest.remove("--")
+            return words.with_word(*map(coerced, rest))
         if word == "--":
             return words.with_word(*rest)
         name, value = _flag(word)
@@ -106,13 +109,6 @@ def _read_flags_before_command(arguments: Sequence[str], known: Mapping[str, str
         else:
             raise Misused(f"Unknown argument: {name}")
     return words
-
-
-def _without_separator(words: list[str]) -> list[str]:
-    if "--" not in words:
-        return words
-    place = words.index("--")
-    return words[:place] + words[place + 1 :]
 
 
 def _take_one(words: Words, flag: str, value: str | None, rest: list[str]) -> Words:

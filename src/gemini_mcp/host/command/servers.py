@@ -9,7 +9,7 @@ from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal, Status
-from gemini_mcp.host.servers.session import Server, Session, open_session
+from gemini_mcp.host.servers.session import Server, Session
 from gemini_mcp.host.servers.status import ServerView, render
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
@@ -21,8 +21,7 @@ LIST_TIMEOUT_MS = 5000
 
 async def status(context: Context) -> int:
     """The servers, their states and what they offer."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.rules))) as session:
+    async with context.session() as (settings, session):
         views = [view(session, server) for server in session.servers.values()]
         if context.is_json:
             shown = {"servers": [one.to_json() for one in views], "discoveryState": session.state.name}
@@ -38,8 +37,7 @@ async def status(context: Context) -> int:
 
 async def tools(context: Context, only: str | None) -> int:
     """What is registered, under which name, from where."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.rules))) as session:
+    async with context.session() as (settings, session):
         registered = [tool for tool in session.registry.tools if tool.offer is not None]
         rows = [_row(tool) for tool in registered if only is None or (tool.offer and tool.offer.server == only)]
         if context.is_json:
@@ -48,33 +46,31 @@ async def tools(context: Context, only: str | None) -> int:
             for row in rows:
                 described = f"  {row['description']}" if context.is_verbose and row["description"] else ""
                 context.say(f"{row['name']}  ({row['server']}: {row['tool']}){described}")
-        _complain(context, session)
+        context.complain_all(session.messages())
         return outcome(session, settings)
 
 
 async def resources(context: Context) -> int:
     """The resources of all servers, as they are written in a prompt."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.rules))) as session:
+    async with context.session() as (settings, session):
         found = session.resources()
         if context.is_json:
             context.say(stringify([{"server": r.server, "uri": r.uri, "name": r.name} for r in found], 2))
         else:
             for resource in found:
                 context.say(f"@{resource.server}:{resource.uri}  {resource.name}")
-        _complain(context, session)
+        context.complain_all(session.messages())
         return outcome(session, settings)
 
 
 async def prompts(context: Context) -> int:
     """The prompts of all servers, as slash commands."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.rules))) as session:
+    async with context.session() as (settings, session):
         for name, prompt in session.prompts().items():
             command = name if name != prompt.name else command_name(prompt, context.rules)
             arguments = " ".join(f'--{a.name}="…"' if a.is_required else f'[--{a.name}="…"]' for a in prompt.arguments)
             context.say(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
-        _complain(context, session)
+        context.complain_all(session.messages())
         return outcome(session, settings)
 
 
@@ -146,8 +142,3 @@ def _row(tool: registry.RegisteredTool) -> JsonObject:
 def _show_blocked(context: Context, settings: Settings) -> None:
     for name in settings.selection(context.rules).blocked:
         context.say(f"{name} is blocked by `mcp.allowed` or `mcp.excluded`")
-
-
-def _complain(context: Context, session: Session) -> None:
-    for message in session.messages():
-        context.complain(message)

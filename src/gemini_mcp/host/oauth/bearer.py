@@ -15,15 +15,12 @@ Renew = Callable[[str], Awaitable[str | None]]
 class Watch(httpx2.Auth):
     """Carries one server's token, and sees its 401s and its broken connections."""
 
-    def __init__(
-        self, token: str | None = None, renew: Renew | None = None, parameter: str | None = None, type_: str = "Bearer"
-    ) -> None:
+    def __init__(self, token: str | None = None, renew: Renew | None = None, parameter: str | None = None) -> None:
         self.challenge: str | None = None
         self.failure: str | None = None
         self._token = token
         self._renew = renew
         self._parameter = parameter
-        self._type = type_
 
     def address(self, url: str) -> str:
         """The SSE address, with the token in its query where the configuration asks for that."""
@@ -41,18 +38,16 @@ class Watch(httpx2.Auth):
         if response.status_code != 401:
             return
         fresh = await self._renew(self._token) if self._renew is not None and self._token is not None else None
-        if fresh is None:
-            self.challenge = response.headers.get("www-authenticate", "")
-            return
-        self._token = fresh
-        self._authorize(request)
-        response = yield request
+        if fresh is not None:
+            self._token = fresh
+            self._authorize(request)
+            response = yield request
         if response.status_code == 401:
             self.challenge = response.headers.get("www-authenticate", "")
 
     def _authorize(self, request: httpx2.Request) -> None:
         if self._token is not None and self._parameter is None:
-            request.headers["Authorization"] = f"{self._type} {self._token}"
+            request.headers["Authorization"] = f"Bearer {self._token}"
 
 
 class _Watched(httpx2.AsyncBaseTransport):

@@ -1,6 +1,6 @@
-"""OAuth for remote servers without the network: forms, tokens, and what to do with them; pure.
+"""OAuth grants without the network: the forms that are sent, the tokens that come back, and their next step. Pure.
 
-Whatever needs a socket, a clock, a browser or a file is in `authorization` and `tokens`; endpoints are in `metadata`.
+What needs a socket, a clock, a browser or a file is in `authorization` and `token_file`; endpoints are in `metadata`.
 """
 
 import base64
@@ -14,7 +14,7 @@ from gemini_mcp.host.oauth.metadata import resource_parameter
 from gemini_mcp.host.rules.profiles import setting_default
 from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of, without_none
 
 EXPIRY_BUFFER_MS = 5 * 60 * 1000
 CLIENT_NAME = "Gemini CLI MCP Client"
@@ -27,15 +27,14 @@ Form: TypeAlias = dict[str, str]
 class OAuthConfig:
     """The `oauth` object of a server's configuration."""
 
-    client_id: str | None = None
-    client_secret: str | None = None
-    authorization_url: str | None = None
-    token_url: str | None = None
-    scopes: tuple[str, ...] = ()
-    redirect_uri: str = ""
-    token_param_name: str | None = None
-    audiences: tuple[str, ...] = ()
-    is_enabled: bool = False
+    client_id: str | None
+    client_secret: str | None
+    authorization_url: str | None
+    token_url: str | None
+    scopes: tuple[str, ...]
+    redirect_uri: str
+    token_param_name: str | None
+    audiences: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,6 @@ def config_of(value: JsonObject) -> OAuthConfig:
         value.get("redirectUri") or setting_default("oauth", "redirectUri"),
         value.get("tokenParamName"),
         texts_of(value.get("audiences")) or (),
-        value.get("enabled") is True,
     )
 
 
@@ -127,12 +125,10 @@ def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, rules
         "state": secrets.state,
         "code_challenge": secrets.challenge,
         "code_challenge_method": "S256",
-        **_scope(config),
-        **_audience(config),
+        **_given(config, "scope", "audience"),
         "resource": resource_parameter(server_url, rules.oauth_address),
     }
-    address = parse(config.authorization_url or "")
-    return f"{address}{'&' if address.query else '?'}{encode(query)}"
+    return _with_query(config.authorization_url or "", query)
 
 
 def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str, rules: Rules) -> Form:
@@ -143,8 +139,7 @@ def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str
         "redirect_uri": config.redirect_uri,
         "code_verifier": secrets.verifier,
         "client_id": config.client_id or "",
-        **_secret(config),
-        **_audience(config),
+        **_given(config, "client_secret", "audience"),
         "resource": resource_parameter(server_url, rules.oauth_address),
     }
 
@@ -155,9 +150,7 @@ def refresh_form(config: OAuthConfig, credentials: Credentials, rules: Rules) ->
         "grant_type": "refresh_token",
         "refresh_token": credentials.token.refresh_token or "",
         "client_id": config.client_id or credentials.client_id or "",
-        **_secret(config),
-        **_scope(config),
-        **_audience(config),
+        **_given(config, "client_secret", "scope", "audience"),
         "resource": resource_parameter(credentials.server_url or credentials.token_url or "", rules.oauth_address),
     }
 
@@ -181,8 +174,8 @@ def token_of(answer: JsonObject, now_ms: float, previous: Token | None = None) -
     return Token(
         str(answer["access_token"]),
         answer.get("token_type") or "Bearer",
-        answer.get("refresh_token") or (previous.refresh_token if previous else None),
-        answer.get("scope") or (previous.scope if previous else None),
+        answer.get("refresh_token") or (previous and previous.refresh_token),
+        answer.get("scope") or (previous and previous.scope),
         int(now_ms + float(lifetime) * 1000) if lifetime else None,
     )
 
@@ -200,22 +193,20 @@ def next_step(credentials: Credentials, config: OAuthConfig, now_ms: float, rule
 def credentials_json(credentials: Credentials) -> JsonObject:
     """An entry of the token file."""
     token = credentials.token
-    shown = {
-        "accessToken": token.access_token,
-        "tokenType": token.token_type,
-        "refreshToken": token.refresh_token,
-        "scope": token.scope,
-        "expiresAt": token.expires_at,
-    }
-    entry = {
-        "serverName": credentials.server,
-        "token": {key: value for key, value in shown.items() if value is not None},
-        "clientId": credentials.client_id,
-        "tokenUrl": credentials.token_url,
-        "mcpServerUrl": credentials.server_url,
-        "updatedAt": credentials.updated_at,
-    }
-    return {key: value for key, value in entry.items() if value is not None}
+    return without_none(
+        serverName=credentials.server,
+        token=without_none(
+            accessToken=token.access_token,
+            tokenType=token.token_type,
+            refreshToken=token.refresh_token,
+            scope=token.scope,
+            expiresAt=token.expires_at,
+        ),
+        clientId=credentials.client_id,
+        tokenUrl=credentials.token_url,
+        mcpServerUrl=credentials.server_url,
+        updatedAt=credentials.updated_at,
+    )
 
 
 def credentials_of(entry: JsonObject) -> Credentials | None:
@@ -223,26 +214,15 @@ def credentials_of(entry: JsonObject) -> Credentials | None:
     token = object_of(entry.get("token"))
     if token is None or not isinstance(entry.get("serverName"), str) or not token.get("accessToken"):
         return None
-    return Credentials(
-        entry["serverName"],
-        Token(
-            str(token["accessToken"]),
-            token.get("tokenType") or "Bearer",
-            token.get("refreshToken"),
-            token.get("scope"),
-            token.get("expiresAt"),
-        ),
-        entry.get("clientId"),
-        entry.get("tokenUrl"),
-        entry.get("mcpServerUrl"),
-        entry.get("updatedAt", 0),
-    )
+    kind, access = token.get("tokenType") or "Bearer", str(token["accessToken"])
+    kept = Token(access, kind, token.get("refreshToken"), token.get("scope"), token.get("expiresAt"))
+    client, address, server = (entry.get(key) for key in ("clientId", "tokenUrl", "mcpServerUrl"))
+    return Credentials(entry["serverName"], kept, client, address, server, entry.get("updatedAt", 0))
 
 
 def with_token_parameter(url: str, name: str, token: str) -> str:
     """The SSE address with the token in its query."""
-    address = parse(url)
-    return f"{address}{'&' if address.query else '?'}{encode({name: token})}"
+    return _with_query(url, {name: token})
 
 
 def encode(values: Mapping[str, str]) -> str:
@@ -254,16 +234,19 @@ def _quoted(text: str) -> str:
     return quote_plus(text, safe="*").replace("~", "%7E")
 
 
-def _scope(config: OAuthConfig) -> Form:
-    return {"scope": " ".join(config.scopes)} if config.scopes else {}
+def _with_query(url: str, values: Mapping[str, str]) -> str:
+    address = parse(url)
+    return f"{address}{'&' if address.query else '?'}{encode(values)}"
 
 
-def _audience(config: OAuthConfig) -> Form:
-    return {"audience": " ".join(config.audiences)} if config.audiences else {}
-
-
-def _secret(config: OAuthConfig) -> Form:
-    return {"client_secret": config.client_secret} if config.client_secret else {}
+def _given(config: OAuthConfig, *names: str) -> Form:
+    """Those of the optional values that the configuration has."""
+    values = {
+        "client_secret": config.client_secret,
+        "scope": " ".join(config.scopes),
+        "audience": " ".join(config.audiences),
+    }
+    return {name: value for name in names if (value := values[name])}
 
 
 def _base64url(data: bytes) -> str:

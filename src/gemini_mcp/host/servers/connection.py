@@ -54,7 +54,6 @@ class Connection:
 
     config: ServerConfig
     capabilities: JsonObject
-    server_info: JsonObject
     protocol_version: str
     dispatcher: JSONRPCDispatcher = field(repr=False)
 
@@ -106,7 +105,6 @@ async def _shake_hands(
     return Connection(
         config,
         object_of(result.get("capabilities")) or {},
-        object_of(result.get("serverInfo")) or {},
         str(result.get("protocolVersion")),
         dispatcher,
     )

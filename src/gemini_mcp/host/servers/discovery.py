@@ -16,7 +16,7 @@ from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.host.tools.registry import OfferedTool
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, objects_of
+from gemini_mcp.spec.values import Json, JsonObject, items, object_of, objects_of
 
 METHOD_NOT_FOUND = -32601
 
@@ -69,7 +69,6 @@ class Found:
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
     dropped: tuple[str, ...] = ()
-    ignored_pages: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     failure: str | None = None
 
@@ -79,7 +78,7 @@ class Found:
 
 
 Interview: TypeAlias = Generator[Ask, Reply, Found]
-_Listing: TypeAlias = Generator[Ask, Reply, tuple[list[Json], bool]]
+_Listing: TypeAlias = Generator[Ask, Reply, tuple[JsonObject, ...]]
 
 
 @dataclass(frozen=True)
@@ -93,10 +92,18 @@ class Conclusion:
 def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
     """Ask a connected server for everything it has; the value is what it offers."""
     found = Found()
-    for step in (_prompts, _tools, _resources):
-        found = yield from step(found, config, capabilities, rules)
-        if found.failure is not None:
-            return Found(messages=found.messages, failure=found.failure)
+    for kind, add in (("prompts", _with_prompts), ("tools", _with_tools), ("resources", _with_resources)):
+        if capabilities.get(kind) is None and (kind != "tools" or rules.tools_need_capability):
+            continue
+        try:
+            found = add(found, (yield from _list(kind, rules)), config)
+        except Refusal as refusal:
+            if refusal.code == METHOD_NOT_FOUND:
+                continue
+            if rules.refused_list_ends_discovery:
+                return Found(messages=found.messages, failure=refusal.message)
+            said = f"Error discovering {kind} from {config.name}: {refusal.message}"
+            found = replace(found, messages=(*found.messages, said))
     return found
 
 
@@ -115,44 +122,21 @@ def connection_failure(server: str, reason: str, rules: Rules) -> str:
     return rules.server_error.format(server=server, reason=said)
 
 
-def _prompts(found: Found, config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
-    if capabilities.get("prompts") is None:
-        return found
-    try:
-        items, has_more = yield from _list("prompts", rules)
-    except Refusal as refusal:
-        return _refused(found, "prompts", config.name, refusal, rules)
-    prompts = tuple(prompt_of(item, config.name) for item in objects_of(items))
-    return replace(found, prompts=prompts, ignored_pages=_ignored(found, "prompts", has_more))
+def _with_prompts(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    return replace(found, prompts=tuple(prompt_of(item, config.name) for item in listed))
 
 
-def _resources(found: Found, config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
-    if capabilities.get("resources") is None:
-        return found
-    try:
-        items, _ = yield from _list("resources", rules)
-    except Refusal as refusal:
-        return _refused(found, "resources", config.name, refusal, rules)
-    resources = (
-        Resource(config.name, str(item.get("uri", "")), str(item.get("name") or "")) for item in objects_of(items)
-    )
+def _with_resources(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    resources = (Resource(config.name, str(item.get("uri", "")), str(item.get("name") or "")) for item in listed)
     return replace(found, resources=tuple(resources))
 
 
-def _tools(found: Found, config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
-    if rules.tools_need_capability and capabilities.get("tools") is None:
-        return found
-    try:
-        items, has_more = yield from _list("tools", rules)
-    except Refusal as refusal:
-        return _refused(found, "tools", config.name, refusal, rules)
-    offers = [_offer(config.name, item) for item in objects_of(items)]
-    passed = [is_enabled(offer.name, config.include_tools, config.exclude_tools) for offer in offers]
+def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    passed = [is_enabled(tool["name"], config.include_tools, config.exclude_tools) for tool in listed]
     return replace(
         found,
-        tools=tuple(offer for offer, is_in in zip(offers, passed, strict=True) if is_in),
-        dropped=tuple(offer.name for offer, is_in in zip(offers, passed, strict=True) if not is_in),
-        ignored_pages=_ignored(found, "tools", has_more),
+        tools=tuple(_offer(config.name, tool) for tool, is_in in zip(listed, passed, strict=True) if is_in),
+        dropped=tuple(tool["name"] for tool, is_in in zip(listed, passed, strict=True) if not is_in),
     )
 
 
@@ -161,22 +145,9 @@ def _offer(server: str, tool: JsonObject) -> OfferedTool:
     return OfferedTool(server, tool["name"], tool.get("description") or "", tool["inputSchema"], annotations)
 
 
-def _ignored(found: Found, kind: str, has_more: bool) -> tuple[str, ...]:
-    return (*found.ignored_pages, kind) if has_more else found.ignored_pages
-
-
-def _refused(found: Found, kind: str, server: str, refusal: Refusal, rules: Rules) -> Found:
-    if refusal.code == METHOD_NOT_FOUND:
-        return found
-    if rules.refused_list_ends_discovery:
-        return replace(found, failure=refusal.message)
-    said = f"Error discovering {kind} from {server}: {refusal.message}"
-    return replace(found, messages=(*found.messages, said))
-
-
 def _list(kind: str, rules: Rules) -> _Listing:
-    """The items of all pages, or of the first, and whether there were more."""
-    items: list[Json] = []
+    """What is listed, on all pages or on the first; raises Refusal."""
+    listed: list[Json] = []
     cursor: str | None = None
     seen: set[str | None] = set()
     while cursor not in seen:
@@ -184,14 +155,14 @@ def _list(kind: str, rules: Rules) -> _Listing:
         reply = yield Ask(f"{kind}/list", cursor)
         if isinstance(reply, Refusal):
             raise reply
-        page = list_of(reply.get(kind)) or []
-        items.extend(page)
+        page = items(reply.get(kind))
+        listed.extend(page)
         if kind == "tools":
-            _check_tools(page, items, rules)
+            _check_tools(page, listed, rules)
         cursor = reply.get("nextCursor") or None
         if cursor is None or kind not in rules.paged_lists:
-            return items, cursor is not None
-    return items, False
+            break
+    return objects_of(listed)
 
 
 def _check_tools(page: Sequence[Json], all_tools: Sequence[Json], rules: Rules) -> None:

@@ -42,10 +42,6 @@ class Registry:
         """The tool of that registered name."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
-    def names_of(self, server: str) -> tuple[str, ...]:
-        """The registered names of a server's tools."""
-        return tuple(tool.name for tool in self.tools if tool.offer is not None and tool.offer.server == server)
-
 
 def build(builtins: Sequence[str], offers: Iterable[OfferedTool], rules: Rules) -> Registry:
     """Register the built-in tools, then the offers in their order."""

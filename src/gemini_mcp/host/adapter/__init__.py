@@ -1,6 +1,6 @@
-"""The reference as an adapter: JSON lines `{"id", "behaviour", "profile", "input"}` in, `{"id", "output"}` out. Pure.
+"""The reference as an adapter: reads questions as lines of JSON and answers each with what the host does. Pure.
 
-It only translates between the vectors' shapes and the modules that know the answers; it decides nothing itself.
+It only translates between the shape of the vectors and the modules that know the answers; it decides nothing.
 """
 
 import json

@@ -1,6 +1,7 @@
-"""Vectors about OAuth: URLs, headers, tokens, metadata discovery and refresh. Pure.
+"""Vectors about OAuth: URLs, headers, tokens, search for metadata, refresh. Pure.
 
-Several recorded questions have the same input, a URL; the first word of the vector's id, or `function`, says which.
+Several recorded questions have the same input, a URL: the first word of the vector's id, or `function`, says which it
+is.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Vectors about calling: confirmation, content, prompts and resources. Pure.
+"""Vectors about calls: confirmation, content, prompts and resources. Pure.
 
-The recorded inputs leave out what the recording used throughout; the defaults here are those values.
+The recorded inputs leave out what was the same in every recording; the defaults here are those values.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""`behaviour: "scenario"`: a whole host let loose on scripted servers, and what it found, called and showed. Effect."""
+"""`behaviour: "scenario"`: a whole host on scripted servers, and what it found, called and showed. Effect."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,7 @@ import anyio
 
 from gemini_mcp.host.adapter import answer
 from gemini_mcp.host.command.servers import view
+from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.session import Plan, Session, open_session, surroundings_of
 from gemini_mcp.host.servers.status import render
@@ -22,7 +23,7 @@ from gemini_mcp.spec.values import Json, JsonObject
 
 @dataclass
 class _Person:
-    """Who answers the questions: the answers that were given, in order, and then nobody."""
+    """Answers the questions with the given answers, in order, and then cancels."""
 
     answers: Iterator[str]
     allowed: AllowList = field(default_factory=AllowList)
@@ -78,9 +79,9 @@ async def _step(session: Session, step: JsonObject, person: _Person) -> Json:
     if "call" in step:
         return await _call(session, step["call"], person)
     if "prompt" in step:
-        return (await execution.invoke_prompt(session, step["prompt"])).to_json()
+        return (await invoke_prompt(session, step["prompt"])).to_json()
     if "expand" in step:
-        expanded = await execution.expand(session, step["expand"])
+        expanded = await expand_references(session, step["expand"])
         return {"failed": True} if expanded.parts is None else {"parts": list(expanded.parts)}
     views = [_at_home(view(session, server)) for server in session.servers.values()]
     return {"text": render(views, session.state)}

@@ -1,4 +1,4 @@
-"""`auth`: lists the servers that ask for authentication, and runs the flow for one of them. Effect."""
+"""`auth`: lists the servers that ask for authentication, or authenticates with one of them. Effect."""
 
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.oauth.authorization import NotAuthorized

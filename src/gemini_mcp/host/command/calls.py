@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.command.servers import outcome
 from gemini_mcp.host.prompts import prompts
+from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.servers.status import NOT_EXECUTING
 from gemini_mcp.host.tools import content, execution
@@ -35,7 +36,7 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
 async def prompt(context: Context, line: str) -> int:
     """Invoke a prompt and show what is sent to the model."""
     async with context.session() as (_, session):
-        result = await execution.invoke_prompt(session, line)
+        result = await invoke_prompt(session, line)
         if context.is_json:
             context.say(stringify(result.to_json(), 2))
         elif isinstance(result, prompts.Submit) or result.kind == "info":
@@ -50,7 +51,7 @@ async def prompt(context: Context, line: str) -> int:
 async def expand(context: Context, text: str, is_reading: bool) -> int:
     """Expand the references of a prompt; when reading, show only what was read."""
     async with context.session() as (settings, session):
-        expanded = await execution.expand(session, text)
+        expanded = await expand_references(session, text)
         if expanded.parts is None:
             context.complain(expanded.error or "")
             return FINDING

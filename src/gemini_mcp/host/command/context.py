@@ -1,4 +1,4 @@
-"""What every subcommand is given: profile, environment, files, streams; and the settings read once. Effect."""
+"""What every subcommand is given: rules, environment, files, streams, and a session when it asks for one. Effect."""
 
 import os
 import sys
@@ -59,7 +59,7 @@ class Context:
         return loaded
 
     def authorizer(self) -> Authorizer:
-        """The keeper of tokens."""
+        """What gets, renews and keeps tokens."""
         talk = Interaction(self.has_terminal, self._open_browser, self.complain)
         return Authorizer(TokenFile(self.where.tokens), self.rules, lambda: time.time() * 1000, talk)
 

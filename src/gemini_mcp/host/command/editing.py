@@ -1,4 +1,4 @@
-"""`add` and `remove`: what they write is decided in `commands`, and put in its place whole or not at all. Effect."""
+"""`add` and `remove`: writes the files that `mcp_commands` has changed, each whole or not at all. Effect."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""What Gemini CLI will make of a server: findings for its author, from the lists that the server gives. Pure.
+"""What Gemini CLI will make of a server, as findings for its author. Pure.
 
-A finding is data: its kind, whom it concerns, a sentence, and whether a tool is lost by it.
+A finding is data: its kind, whom it concerns, a sentence, and whether it costs a tool.
 """
 
 import difflib

@@ -1,4 +1,4 @@
-"""An inspection for the eye: as text for a terminal and as one page of HTML. Pure."""
+"""An inspection as text for a terminal, and as a page of HTML. Pure."""
 
 import html
 from collections.abc import Iterable, Sequence

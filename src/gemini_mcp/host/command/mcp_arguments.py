@@ -24,7 +24,7 @@ _NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
 
 class Misused(Exception):
-    """The words are no valid command; the message is the complaint."""
+    """The words are no valid command; the message says why."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""`gemini mcp add`, `remove` and `list` as changes to settings texts and lines to print. Pure.
+"""`gemini mcp add`, `remove` and `list`: the changed texts of the settings files, and the lines to print. Pure.
 
-Reading the words is in `mcp_arguments`; files are read and written by whoever calls this.
+The words are read in `mcp_arguments`; the caller reads and writes the files.
 """
 
 from collections.abc import Mapping, Sequence

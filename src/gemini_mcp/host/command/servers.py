@@ -75,7 +75,7 @@ async def prompts(context: Context) -> int:
 
 
 async def list_servers(context: Context) -> int:
-    """The lines of `gemini mcp list`, after trying every server at once."""
+    """The lines of `gemini mcp list`, after a try to connect to every server."""
     settings = context.settings()
     connected: set[str] = set()
     async with anyio.create_task_group() as tasks:

@@ -1,6 +1,7 @@
-"""OAuth with the network: tokens made ready before a connection, renewed on a 401, obtained by a browser. Effect.
+"""OAuth over the network: tokens before a connection, after a 401, and by way of a browser. Effect.
 
-Every URL, form and decision comes from `oauth`; files are in `tokens`, the listener in `callback`.
+What is sent and what it means is decided in `grants` and `metadata`; files are in `token_file`, the listener in
+`callback`.
 """
 
 import secrets
@@ -23,12 +24,12 @@ HTTP_SECONDS = 15.0
 
 
 class NotAuthorized(Exception):
-    """The flow came to nothing; the message says why and never holds a token."""
+    """The flow failed; the message says why and never holds a token."""
 
 
 @dataclass(frozen=True)
 class Interaction:
-    """The person in front: whether there is one, how a browser is opened, how something is said."""
+    """The user: whether one is at a terminal, how to open a browser, how to say something."""
 
     has_terminal: bool
     open_browser: Callable[[str], bool]
@@ -37,7 +38,7 @@ class Interaction:
 
 @dataclass(frozen=True)
 class Authorizer:
-    """The keeper of tokens for one host."""
+    """Gets, renews and keeps the tokens of one host."""
 
     tokens: TokenFile
     rules: Rules
@@ -75,7 +76,7 @@ class Authorizer:
         return None
 
     async def authenticate(self, config: ServerConfig, challenge: str) -> bool:
-        """Run the flow after a 401, and say what came of it; unless the profile waits to be asked."""
+        """Run the flow after a 401, unless the profile waits for the user to ask; tell whether there is a token now."""
         if not self.rules.authenticates_unasked and config.oauth.get("enabled") is not True:
             self.interaction.say(f"{config.name}: requires authentication: gemini-mcp-host auth {config.name}")
             return False

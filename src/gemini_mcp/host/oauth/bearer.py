@@ -1,6 +1,6 @@
 """The HTTP side of authentication: puts the token on requests, renews it on a 401, remembers refusals. Effect.
 
-It decides nothing about tokens: `oauth` says what to do, and the callables it is given do it.
+It decides nothing about tokens: `grants` says what to do, and the functions that it is given do it.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -13,7 +13,7 @@ Renew = Callable[[str], Awaitable[str | None]]
 
 
 class Watch(httpx2.Auth):
-    """Carries one server's token, and sees its 401s and its broken connections."""
+    """Puts one server's token on its requests, and remembers its 401s and broken connections."""
 
     def __init__(self, token: str | None = None, renew: Renew | None = None, parameter: str | None = None) -> None:
         self.challenge: str | None = None

@@ -1,6 +1,6 @@
-"""The listener that the browser comes back to: one redirect in, its query out. Effect.
+"""The listener that the browser comes back to; it gives the query of the redirect. Effect.
 
-It binds the host, port and path of the redirect URI, and believes no answer with another state.
+It listens on host, port and path of the redirect URI, and refuses an answer with another state.
 """
 
 from collections.abc import AsyncGenerator

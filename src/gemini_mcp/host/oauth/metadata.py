@@ -1,6 +1,6 @@
 """Where a server's authorization server is: metadata documents, in the order they are looked for. Pure.
 
-Whoever drives `discover` gets the documents; what is done with the endpoints is in `oauth`.
+The caller of `discover` gets the documents; what the endpoints are used for is in `grants`.
 """
 
 import re
@@ -25,7 +25,7 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where an authorization server does what."""
+    """The endpoints of an authorization server."""
 
     authorization_url: str
     token_url: str

@@ -1,6 +1,6 @@
 """The token file: `~/.gemini/mcp-oauth-tokens.json`, readable by its owner alone, replaced whole. Effect.
 
-What an entry means is in `oauth`.
+What an entry means is in `grants`.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""MCP prompts as slash commands: reading a command line, filling the arguments, reading the answer. Pure.
+"""MCP prompts as slash commands: reads a command line, fills the arguments, reads the answer. Pure.
 
-Everything between `/name …` and what is sent to the model belongs here, except the `prompts/get` request itself.
+Everything between `/name …` and the text that is sent to the model belongs here, but not the request itself.
 """
 
 import re

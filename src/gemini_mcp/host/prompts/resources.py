@@ -1,6 +1,6 @@
-"""`@server:uri` in a prompt: finding the references, resolving them, and the parts that are injected. Pure.
+"""`@server:uri` in a prompt: finds the references, resolves them, and puts what was read after the prompt. Pure.
 
-Everything between the prompt's text and the parts the model gets belongs here, except the reading itself.
+Everything between the prompt's text and the parts for the model belongs here, but not the request itself.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""What every room asks for an answer: the rules of the profiles, and how JavaScript reads a value or a URL. Pure."""
+"""What several rooms need: the rules of the profiles, and how JavaScript and JSON Schema read a value. Reads files."""

@@ -1,4 +1,4 @@
-"""What of JavaScript shows through Gemini CLI's behaviour: string length, JSON text, templates, order; pure.
+"""What of JavaScript shows in Gemini CLI's behaviour: length of strings, JSON text, templates, order. Pure.
 
 Only what an observed behaviour needs belongs here.
 """

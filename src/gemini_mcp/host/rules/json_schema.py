@@ -1,6 +1,6 @@
 """What a value breaks of a JSON Schema, fault by fault, in the order of the schema. Pure.
 
-How a fault is worded is decided by the module that shows it.
+The wording of a fault belongs to the module that shows it.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """The profiles of hosts that the specification has, by name. Reads files, once.
 
-A profile is a file below `spec/host/profiles`; what its fields choose among is in the module that reads the field.
+A profile is a file of `spec/host/profiles`. The functions that a field can choose are where the field is read.
 """
 
 from collections.abc import Mapping

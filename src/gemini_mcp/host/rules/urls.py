@@ -1,4 +1,4 @@
-"""URLs as the WHATWG parser reads them, as far as a server's address needs; pure."""
+"""URLs as the WHATWG parser reads them, as far as a server's address needs it. Pure."""
 
 import re
 from dataclasses import dataclass

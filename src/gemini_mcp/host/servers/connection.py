@@ -1,6 +1,6 @@
-"""A connection to one server: opens its transport, shakes hands, sends requests and interviews it. Effect.
+"""A connection to one server: opens its transport, shakes hands, sends requests, asks for the lists. Effect.
 
-What to ask and what to make of the answers is in `discovery`; which transport to open is in `transport`.
+What to ask and what the answers mean is in `discovery`; which transport to open is in `transport`.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -42,7 +42,7 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a connection needs of the world: the host's environment, and who hears a server's stderr."""
+    """What a connection needs: the host's environment, and where a server's stderr goes."""
 
     environment: Mapping[str, str]
     on_stderr: Callable[[str, str], None]
@@ -50,7 +50,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Connection:
-    """A server that has answered `initialize`."""
+    """A server that has answered `initialize`, and how to ask it more."""
 
     config: ServerConfig
     capabilities: JsonObject
@@ -81,7 +81,7 @@ class Connection:
 async def connect(
     config: ServerConfig, surroundings: Surroundings, rules: Rules, watch: Watch | None = None
 ) -> AsyncGenerator[Connection]:
-    """A connection to the server; raises Unreachable once there is none, and what `transport.choose` raises."""
+    """A connection to the server; raises Unreachable when it fails or breaks, and what `transport.choose` raises."""
     chosen = choose(config.values, surroundings.environment, rules)
     seen = watch or Watch()
     try:

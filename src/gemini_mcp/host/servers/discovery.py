@@ -1,6 +1,6 @@
-"""What is asked of a connected server, what is made of its answers, and what state it ends in. Pure.
+"""What a connected server is asked, what becomes of its answers, and which state it ends in. Pure.
 
-The interview is a generator of requests: whoever drives it owns the connection, the clock and the threads.
+The interview is a generator of requests; its caller has the connection and the clock.
 """
 
 import enum

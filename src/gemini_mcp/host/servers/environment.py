@@ -1,6 +1,6 @@
 """The environment that a stdio server is started with. Pure.
 
-Which variables are passed on is data of the profile: a profile without such rules passes on all of them.
+The names and patterns are data of the profile; a profile without them passes everything on.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A server that exists only as data: its answers to the interview, for vectors of discovery; pure.
+"""A server that exists only as data: its answers to the interview, for vectors of discovery. Pure.
 
 It plays what a vector's `spec` says and nothing else; real servers are in `connection`.
 """
@@ -33,7 +33,7 @@ _PAGES = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePage
 
 @dataclass(frozen=True)
 class Played:
-    """What came of one server: what it was asked, what it offers, and the state it ends in."""
+    """One server as it was played: its requests, what it offers, and the state that it ends in."""
 
     found: Found = field(default_factory=Found)
     conclusion: Conclusion = field(default_factory=lambda: Conclusion(Status.DISCONNECTED, ()))
@@ -53,7 +53,7 @@ def play(name: str, spec: JsonObject, config: JsonObject, rules: Rules) -> Playe
 
 
 def capabilities(spec: JsonObject) -> JsonObject:
-    """What the server says it can do: what it was told to say, or what it has."""
+    """The server's capabilities: those of the script, or one for each list that it has."""
     given = object_of(spec.get("capabilities"))
     if given is not None:
         return given

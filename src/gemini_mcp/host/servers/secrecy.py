@@ -1,4 +1,4 @@
-"""What of a configuration can be shown: command lines and addresses without what looks like a secret. Pure."""
+"""What may be shown of a configuration: command lines and addresses without what looks like a secret. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,6 @@
-"""A running host: all servers discovered in parallel, one registry, and calls to what is registered. Effect.
+"""A running host: discovers all servers at the same time, and sends requests to them until it ends. Effect.
 
-Each server lives in a task of its own from its connection to the end of the session; what is decided about it is
-decided by the pure modules.
+Each server has a task of its own, from its connection to the end of the session; pure modules decide about it.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence

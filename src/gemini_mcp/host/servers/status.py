@@ -1,6 +1,6 @@
-"""The status view: servers, their states and what they offer, laid out as the guide shows it; pure.
+"""The status view: servers, their states and what they offer, laid out as the guide shows it. Pure.
 
-It never shows `env`, `headers` or tokens; what of a command line is shown is in `secrecy`.
+It never shows `env`, `headers` or tokens; `secrecy` says what of a command line is shown.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
-"""A server as a process: started in a group of its own, spoken to in lines of JSON, ended with its group. Effect.
+"""A server as a process in a group of its own: lines of JSON on its pipes, ended with its group. Effect.
 
-Only what concerns the process and its pipes belongs here; what is said over them is not known here.
+Only what concerns the process and its pipes belongs here.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Whether a server's answer to `tools/list` is accepted: one bad tool loses them all. Pure.
 
-The rules are those of the MCP SDK each profile was built with; a rule of our own does not belong here.
+The rules are those of the MCP SDK that a version of Gemini CLI was built with; none of our own belongs here.
 """
 
 from collections.abc import Iterator, Sequence

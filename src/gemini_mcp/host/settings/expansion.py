@@ -1,6 +1,6 @@
-"""Expansion of `$VAR` and `${VAR}` in settings, and the second one that some profiles do at connection. Pure.
+"""Variables in settings, `$NAME` and `${NAME}`: expanded in the file, by some profiles again at connection. Pure.
 
-Which variables a server may see at all is in `environment`.
+Which variables a server may see is in `environment`.
 """
 
 import re

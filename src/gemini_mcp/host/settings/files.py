@@ -1,4 +1,4 @@
-"""The settings files on disk: where they are, what is in them, and replacing one whole or not at all. Effect."""
+"""The settings files on disk: where they are, what is in them, and how one is replaced whole. Effect."""
 
 import os
 import tempfile

@@ -1,6 +1,6 @@
-"""JSON with comments and trailing commas: reading it, and changing it without touching what is not changed; pure.
+"""JSON with comments and trailing commas: reads it, and changes a value without touching the rest. Pure.
 
-Only what the text itself says belongs here; what settings mean is in `settings`.
+Only what the text itself says belongs here; what settings mean is in `loading`.
 """
 
 import json

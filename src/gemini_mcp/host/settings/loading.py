@@ -1,6 +1,6 @@
-"""Settings files to frozen server configurations: reading, expanding, merging, choosing. Pure.
+"""Settings files to configurations of servers: read, expanded, merged, chosen. Pure.
 
-What a file's text is allowed to look like is in `jsonc`, what its values may be in `validation`.
+How a file may be written is in `jsonc`; which values are wrong is in `validation` and `warnings`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +68,7 @@ class ServerConfig:
 
 @dataclass(frozen=True)
 class Settings:
-    """What all settings files come to."""
+    """All settings files, merged."""
 
     servers: tuple[ServerConfig, ...] = ()
     lists: ServerLists = field(default_factory=ServerLists)

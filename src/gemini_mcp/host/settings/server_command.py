@@ -1,6 +1,6 @@
-"""`mcp.serverCommand`: one command line split into words the way Gemini CLI's shell parser does; pure.
+"""`mcp.serverCommand`: a command line, split into words as Gemini CLI's shell parser does it. Pure.
 
-Only the splitting belongs here; an operator, a glob or a comment makes a line unusable, so none of them is understood.
+Only the splitting belongs here: operators, globs and comments make a line unusable, so none of them is interpreted.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""What is wrong with a settings file by the schema of its profile, each with what to do about it. Pure.
+"""What is wrong with a settings file by the schema of its profile, and what to do about it. Pure.
 
-What a value may be is in the schema; merging files is in `loading`.
+Which values are right is said by the schema; files are merged in `loading`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """What a profile that warns says of a settings file, in the words of Gemini CLI's validator. Pure.
 
-It reproduces Gemini CLI 0.61; the reference's own wording is in `validation`.
+It repeats Gemini CLI 0.61; the reference's own wording is in `validation`.
 """
 
 from gemini_mcp.host.rules.json_schema import SchemaFault, schema_faults

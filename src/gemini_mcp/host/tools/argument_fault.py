@@ -1,4 +1,4 @@
-"""What is wrong with a call's arguments, in the words of the validator Gemini CLI uses; pure."""
+"""What is wrong with the arguments of a call, in the words of Gemini CLI's validator. Pure."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Whether a tool call must be confirmed, what is asked, and what an answer allows from then on. Pure.
+"""Whether a call must be confirmed, what is asked, and what the answer allows from then on. Pure.
 
-The allow-list is a value: an answer gives a new one.
+The list of what is allowed is a value: an answer gives a new one.
 """
 
 import enum

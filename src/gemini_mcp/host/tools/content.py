@@ -1,6 +1,6 @@
-"""A tool's result as the model gets it and as the user sees it: content blocks to parts. Pure.
+"""A tool's result as the model gets it and as the user sees it. Pure.
 
-Everything that reads a `CallToolResult` for the model or the user belongs here.
+Everything that reads a `CallToolResult` for one of them belongs here.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ STRIPPED = "[SYSTEM: Binary content ({}) stripped from response due to protocol 
 
 @dataclass(frozen=True)
 class Rendered:
-    """What a call came to: for the model's context, for the user's eyes, and whether it is an error."""
+    """The result of a call: for the model, for the user, and whether it is an error."""
 
     llm_content: Json
     display: str

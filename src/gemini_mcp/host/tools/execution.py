@@ -1,13 +1,12 @@
-"""Calling a registered tool, invoking a prompt, expanding references: the last steps before a server is asked. Effect.
+"""A call of a registered tool: checked, confirmed, sent, shown. Effect.
 
-Whether a call must be confirmed is in `confirmation`, what its result means is in `content`.
+Whether it must be confirmed is in `confirmation`; what its result means is in `content`.
 """
 
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gemini_mcp.host.prompts import prompts, resources
 from gemini_mcp.host.servers.discovery import Refusal
 from gemini_mcp.host.servers.session import Session
 from gemini_mcp.host.tools.argument_fault import argument_fault
@@ -25,7 +24,7 @@ class NotCalled(Exception):
 
 @dataclass(frozen=True)
 class Called:
-    """What a call came to, and what its answer allows from then on."""
+    """A call that was made: its result, its tool, and what the user's answer allows from then on."""
 
     rendered: Rendered
     allowed: AllowList
@@ -42,40 +41,6 @@ async def call(session: Session, name: str, arguments: JsonObject, allowed: Allo
         raise NotCalled(f"The arguments of {name!r} do not fit its schema: {fault}.")
     allowed = _confirmed(session, tool, arguments, allowed, confirm)
     return Called(await _ask(session, tool, arguments), allowed, tool)
-
-
-async def invoke_prompt(session: Session, line: str) -> prompts.Submit | prompts.Message:
-    """What a slash command submits."""
-    rules = session.plan.rules
-    name, rest = prompts.split_command(line)
-    prompt = prompts.find_prompt(session.prompts(), name, rules)
-    if prompt is None:
-        known = ", ".join(f"/{stored}" for stored in session.prompts()) or "none"
-        return prompts.Message(f"There is no prompt {name!r}. Known are: {known}.")
-    if rest.strip() == "help":
-        return prompts.Message(prompts.help_text(prompt), "info")
-    filled = prompts.fill(rest, prompt.arguments, rules)
-    if isinstance(filled, prompts.Missing):
-        return prompts.Message(str(filled))
-    try:
-        answer = await session.request(prompt.server, "prompts/get", {"name": prompt.name, "arguments": filled})
-    except Refusal as refusal:
-        return prompts.Message(f"Error: {refusal.message}")
-    return prompts.read_answer(answer, rules)
-
-
-async def expand(session: Session, prompt: str) -> resources.Expanded:
-    """The prompt with the resources it refers to."""
-    wanted = resources.references(prompt, session.resources(), session.plan.rules)
-    return resources.expand(prompt, [await _read(session, resource) for resource in wanted])
-
-
-async def _read(session: Session, resource: resources.Resource) -> resources.Reading:
-    try:
-        result = await session.request(resource.server, "resources/read", {"uri": resource.uri})
-    except Refusal as refusal:
-        return resources.Reading(resource, {}, refusal.message)
-    return resources.Reading(resource, result)
 
 
 async def _ask(session: Session, tool: RegisteredTool, arguments: JsonObject) -> Rendered:

@@ -1,4 +1,4 @@
-"""The registry of tools: which tool gets which name when names collide, and in what order they are declared. Pure.
+"""The registry of tools: who gets a name that two tools want, and in which order all are declared. Pure.
 
 Rules about two or more tools belong here; rules about one name are in `names`.
 """

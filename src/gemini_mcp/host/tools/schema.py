@@ -1,6 +1,6 @@
-"""What becomes of a tool's input schema on its way to the model; it ends on cyclic schemas, too. Pure.
+"""What becomes of a tool's input schema on its way to the model; cyclic schemas are fine. Pure.
 
-Only rewriting belongs here; whether a server's tool list is acceptable at all is in `toollist`.
+Only rewriting belongs here; whether a list of tools is accepted at all is in `tool_list`.
 """
 
 from collections.abc import Callable

@@ -21,7 +21,7 @@ from gemini_mcp.host.oauth.grants import Credentials, Token
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Status
-from gemini_mcp.host.servers.session import Plan, Server, open_session, surroundings_of
+from gemini_mcp.host.servers.host import Plan, Server, open_host, surroundings_of
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome
@@ -72,12 +72,12 @@ async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive
     """The server as a session finds it, and what its tool says."""
     authenticate = authorizer.authenticate if is_interactive else None
     plan = Plan((config,), surroundings_of({}), DOCUMENTED, authorizer.watch, authenticate)
-    async with open_session(plan) as session:
-        server = session.servers[config.name]
+    async with open_host(plan) as host:
+        server = host.servers[config.name]
         if server.status is not Status.CONNECTED:
             return server, ""
         confirm = execution.always(Outcome.PROCEED_ONCE)
-        called = await execution.call(session, "greet", {"name": "you"}, AllowList(), confirm)
+        called = await execution.call(host, "greet", {"name": "you"}, AllowList(), confirm)
         return server, called.rendered.display
 
 

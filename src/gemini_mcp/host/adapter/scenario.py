@@ -11,7 +11,7 @@ from gemini_mcp.host.adapter import answer
 from gemini_mcp.host.command.servers import view
 from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
 from gemini_mcp.host.rules.profiles import profiles
-from gemini_mcp.host.servers.session import Plan, Session, open_session, surroundings_of
+from gemini_mcp.host.servers.host import Host, Plan, open_host, surroundings_of
 from gemini_mcp.host.servers.status import render
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.tools import execution
@@ -47,9 +47,9 @@ async def _play(value: JsonObject, rules: Rules) -> JsonObject:
     servers = tuple(_at(server, value["cwd"]) for server in loaded.used(rules))
     plan = Plan(servers, surroundings_of(environment), rules)
     person = _Person(iter(value["answers"]))
-    async with open_session(plan) as session:
-        shown = _shown(session)
-        steps = [await _step(session, step, person) for step in value["steps"]]
+    async with open_host(plan) as host:
+        shown = _shown(host)
+        steps = [await _step(host, step, person) for step in value["steps"]]
     refused = sorted({problem.server for problem in loaded.problems if problem.is_fatal and problem.server})
     return {**shown, "refused": refused, "steps": steps}
 
@@ -60,31 +60,31 @@ def _at(server: ServerConfig, folder: str) -> ServerConfig:
     return replace(server, values={**server.values, "cwd": str(Path(folder, server.values.get("cwd") or "."))})
 
 
-def _shown(session: Session) -> JsonObject:
+def _shown(host: Host) -> JsonObject:
     tools = [
         {"name": tool.name, "server": tool.offer.server, "tool": tool.offer.name}
-        for tool in session.registry.tools
+        for tool in host.registry.tools
         if tool.offer is not None
     ]
     return {
-        "state": session.state.name,
-        "servers": {name: server.status.name for name, server in session.servers.items()},
+        "state": host.state.name,
+        "servers": {name: server.status.name for name, server in host.servers.items()},
         "tools": tools,
-        "prompts": list(session.prompts()),
-        "resources": [f"{resource.server}:{resource.uri}" for resource in session.resources()],
+        "prompts": list(host.prompts()),
+        "resources": [f"{resource.server}:{resource.uri}" for resource in host.resources()],
     }
 
 
-async def _step(session: Session, step: JsonObject, person: _Person) -> Json:
+async def _step(host: Host, step: JsonObject, person: _Person) -> Json:
     if "call" in step:
-        return await _call(session, step["call"], person)
+        return await _call(host, step["call"], person)
     if "prompt" in step:
-        return (await invoke_prompt(session, step["prompt"])).to_json()
+        return (await invoke_prompt(host, step["prompt"])).to_json()
     if "expand" in step:
-        expanded = await expand_references(session, step["expand"])
+        expanded = await expand_references(host, step["expand"])
         return {"failed": True} if expanded.parts is None else {"parts": list(expanded.parts)}
-    views = [_at_home(view(session, server)) for server in session.servers.values()]
-    return {"text": render(views, session.state)}
+    views = [_at_home(view(host, server)) for server in host.servers.values()]
+    return {"text": render(views, host.state)}
 
 
 def _at_home(shown: Json) -> Json:
@@ -93,12 +93,12 @@ def _at_home(shown: Json) -> Json:
     return replace(shown, config=replace(shown.config, values=values))
 
 
-async def _call(session: Session, asked: JsonObject, person: _Person) -> JsonObject:
+async def _call(host: Host, asked: JsonObject, person: _Person) -> JsonObject:
     try:
-        called = await execution.call(session, asked["name"], asked["arguments"], person.allowed, person.confirm)
+        called = await execution.call(host, asked["name"], asked["arguments"], person.allowed, person.confirm)
     except execution.NotCalled:
         return {"called": False}
     person.allowed = called.allowed
     rendered = called.rendered
-    parts = model_parts(called.tool.name, "call-1", rendered, session.plan.rules)
+    parts = model_parts(called.tool.name, "call-1", rendered, host.plan.rules)
     return {"called": True, "display": rendered.display, "modelParts": parts, "isError": rendered.is_error}

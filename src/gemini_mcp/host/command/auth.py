@@ -2,7 +2,7 @@
 
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.oauth.authorization import NotAuthorized
-from gemini_mcp.host.servers.session import open_session
+from gemini_mcp.host.servers.host import open_host
 
 
 async def auth(context: Context, name: str | None) -> int:
@@ -25,8 +25,8 @@ async def auth(context: Context, name: str | None) -> int:
 
 async def _list(context: Context) -> int:
     remote = [server for server in context.settings().used(context.rules) if server.address is not None]
-    async with open_session(context.plan(remote, is_interactive=False)) as session:
-        asking = [server.config.name for server in session.servers.values() if server.needs_authentication]
+    async with open_host(context.plan(remote, is_interactive=False)) as host:
+        asking = [server.config.name for server in host.servers.values() if server.needs_authentication]
     if not asking:
         context.say("No server asks for authentication.")
     for name in asking:

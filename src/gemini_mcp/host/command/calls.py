@@ -21,13 +21,13 @@ class UsageError(Exception):
 
 async def call(context: Context, name: str, pairs: Sequence[str], whole: str | None) -> int:
     """Call a tool as the model would, and show what it and the user get."""
-    async with context.session() as (settings, session):
-        arguments = read_arguments(pairs, whole, session.registry.find(name))
+    async with context.host() as (settings, host):
+        arguments = read_arguments(pairs, whole, host.registry.find(name))
         try:
-            called = await execution.call(session, name, arguments, AllowList(), confirmation(context))
+            called = await execution.call(host, name, arguments, AllowList(), confirmation(context))
         except execution.NotCalled as error:
             context.complain(str(error))
-            context.complain_all(session.messages())
+            context.complain_all(host.messages())
             return FINDING
         _show(context, called.tool, called.rendered)
         return FINDING if called.rendered.is_error else USAGE if settings.is_faulty else OK
@@ -35,31 +35,31 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
 
 async def prompt(context: Context, line: str) -> int:
     """Invoke a prompt and show what is sent to the model."""
-    async with context.session() as (_, session):
-        result = await invoke_prompt(session, line)
+    async with context.host() as (_, host):
+        result = await invoke_prompt(host, line)
         if context.is_json:
             context.say(stringify(result.to_json(), 2))
         elif isinstance(result, prompts.Submit) or result.kind == "info":
             context.say(result.content)
         else:
             context.complain(result.content)
-            context.complain_all(session.messages())
+            context.complain_all(host.messages())
         is_error = isinstance(result, prompts.Message) and result.kind == "error"
         return FINDING if is_error else OK
 
 
 async def expand(context: Context, text: str, is_reading: bool) -> int:
     """Expand the references of a prompt; when reading, show only what was read."""
-    async with context.session() as (settings, session):
-        expanded = await expand_references(session, text)
+    async with context.host() as (settings, host):
+        expanded = await expand_references(host, text)
         if expanded.parts is None:
             context.complain(expanded.error or "")
             return FINDING
         parts = list(expanded.parts)
         if is_reading and len(parts) == 1:
-            known = ", ".join(f"@{r.server}:{r.uri}" for r in session.resources()) or "none"
+            known = ", ".join(f"@{r.server}:{r.uri}" for r in host.resources()) or "none"
             context.complain(f"{text!r} refers to no listed resource. Listed are: {known}.")
-            return FINDING if outcome(session, settings) != SERVER_FAILED else SERVER_FAILED
+            return FINDING if outcome(host, settings) != SERVER_FAILED else SERVER_FAILED
         shown = parts[3:-1] if is_reading else parts
         context.say(stringify(shown, 2) if context.is_json else "\n".join(str(part.get("text", "")) for part in shown))
         return OK

@@ -1,4 +1,4 @@
-"""What every subcommand is given: rules, environment, files, streams, and a session when it asks for one. Effect."""
+"""What every subcommand is given: rules, environment, files, streams, and a host when it asks for one. Effect."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from typing import TextIO
 from gemini_mcp.host.oauth.authorization import Authorizer, Interaction
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.servers.connection import Surroundings
-from gemini_mcp.host.servers.session import Plan, Server, Session, open_session
+from gemini_mcp.host.servers.host import Host, Plan, Server, open_host
 from gemini_mcp.host.settings.files import Places, layers, places
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
 from gemini_mcp.spec import Rules
@@ -64,7 +64,7 @@ class Context:
         return Authorizer(TokenFile(self.where.tokens), self.rules, lambda: time.time() * 1000, talk)
 
     def plan(self, servers: Sequence[ServerConfig], is_interactive: bool = True) -> Plan:
-        """A session with these servers."""
+        """A host with these servers."""
         authorizer = self.authorizer()
         chosen = tuple(self._trusted(server) for server in servers) if self.is_trusting else tuple(servers)
         return Plan(
@@ -77,11 +77,11 @@ class Context:
         )
 
     @asynccontextmanager
-    async def session(self) -> AsyncGenerator[tuple[Settings, Session]]:
-        """The settings, and a session with the servers that they use."""
+    async def host(self) -> AsyncGenerator[tuple[Settings, Host]]:
+        """The settings, and a running host with the servers that they use."""
         settings = self.settings()
-        async with open_session(self.plan(settings.used(self.rules))) as session:
-            yield settings, session
+        async with open_host(self.plan(settings.used(self.rules))) as host:
+            yield settings, host
 
     def _trusted(self, server: ServerConfig) -> ServerConfig:
         return replace(server, values={**server.values, "trust": True})

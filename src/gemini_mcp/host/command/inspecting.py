@@ -13,7 +13,7 @@ from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Connection, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal
-from gemini_mcp.host.servers.session import TIMED_OUT, open_session
+from gemini_mcp.host.servers.host import TIMED_OUT, open_host
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.files import replace_text
 from gemini_mcp.host.settings.loading import ServerConfig
@@ -50,8 +50,8 @@ async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
     configured = [server for server in context.settings().used(context.rules) if server.name != name]
     if not configured:
         return ()
-    async with open_session(context.plan(configured, is_interactive=False)) as session:
-        return tuple(tool for server in session.servers.values() for tool in server.found.tools)
+    async with open_host(context.plan(configured, is_interactive=False)) as host:
+        return tuple(tool for server in host.servers.values() for tool in server.found.tools)
 
 
 async def _subject(context: Context, config: ServerConfig) -> Subject:

@@ -9,7 +9,7 @@ from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal, Status
-from gemini_mcp.host.servers.session import Server, Session
+from gemini_mcp.host.servers.host import Host, Server
 from gemini_mcp.host.servers.status import ServerView, render
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
@@ -21,24 +21,24 @@ LIST_TIMEOUT_MS = 5000
 
 async def status(context: Context) -> int:
     """The servers, their states and what they offer."""
-    async with context.session() as (settings, session):
-        views = [view(session, server) for server in session.servers.values()]
+    async with context.host() as (settings, host):
+        views = [view(host, server) for server in host.servers.values()]
         if context.is_json:
-            shown = {"servers": [one.to_json() for one in views], "discoveryState": session.state.name}
+            shown = {"servers": [one.to_json() for one in views], "discoveryState": host.state.name}
             context.say(stringify({**shown, "blocked": list(settings.selection(context.rules).blocked)}, 2))
         else:
-            context.say(render(views, session.state, context.is_verbose))
+            context.say(render(views, host.state, context.is_verbose))
             _show_blocked(context, settings)
-        for server in session.servers.values():
+        for server in host.servers.values():
             if server.error is not None:
                 context.show_stderr(server.config.name)
-        return outcome(session, settings)
+        return outcome(host, settings)
 
 
 async def tools(context: Context, only: str | None) -> int:
     """What is registered, under which name, from where."""
-    async with context.session() as (settings, session):
-        registered = [tool for tool in session.registry.tools if tool.offer is not None]
+    async with context.host() as (settings, host):
+        registered = [tool for tool in host.registry.tools if tool.offer is not None]
         rows = [_row(tool) for tool in registered if only is None or (tool.offer and tool.offer.server == only)]
         if context.is_json:
             context.say(stringify(rows, 2))
@@ -46,32 +46,32 @@ async def tools(context: Context, only: str | None) -> int:
             for row in rows:
                 described = f"  {row['description']}" if context.is_verbose and row["description"] else ""
                 context.say(f"{row['name']}  ({row['server']}: {row['tool']}){described}")
-        context.complain_all(session.messages())
-        return outcome(session, settings)
+        context.complain_all(host.messages())
+        return outcome(host, settings)
 
 
 async def resources(context: Context) -> int:
     """The resources of all servers, as they are written in a prompt."""
-    async with context.session() as (settings, session):
-        found = session.resources()
+    async with context.host() as (settings, host):
+        found = host.resources()
         if context.is_json:
             context.say(stringify([{"server": r.server, "uri": r.uri, "name": r.name} for r in found], 2))
         else:
             for resource in found:
                 context.say(f"@{resource.server}:{resource.uri}  {resource.name}")
-        context.complain_all(session.messages())
-        return outcome(session, settings)
+        context.complain_all(host.messages())
+        return outcome(host, settings)
 
 
 async def prompts(context: Context) -> int:
     """The prompts of all servers, as slash commands."""
-    async with context.session() as (settings, session):
-        for name, prompt in session.prompts().items():
+    async with context.host() as (settings, host):
+        for name, prompt in host.prompts().items():
             command = name if name != prompt.name else command_name(prompt, context.rules)
             arguments = " ".join(f'--{a.name}="…"' if a.is_required else f'[--{a.name}="…"]' for a in prompt.arguments)
             context.say(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
-        context.complain_all(session.messages())
-        return outcome(session, settings)
+        context.complain_all(host.messages())
+        return outcome(host, settings)
 
 
 async def list_servers(context: Context) -> int:
@@ -100,12 +100,12 @@ async def _try(context: Context, server: ServerConfig, connected: set[str]) -> N
             return
 
 
-def view(session: Session, server: Server) -> ServerView:
+def view(host: Host, server: Server) -> ServerView:
     """What is shown of a server."""
     name = server.config.name
     shown = {
         tool.name: tool.offer.description
-        for tool in session.registry.tools
+        for tool in host.registry.tools
         if tool.offer is not None and tool.offer.server == name
     }
     found = server.found if server.status is Status.CONNECTED else type(server.found)()
@@ -121,11 +121,11 @@ def view(session: Session, server: Server) -> ServerView:
     )
 
 
-def outcome(session: Session, settings: Settings) -> int:
+def outcome(host: Host, settings: Settings) -> int:
     """The exit code of a command that connected to the servers."""
     if settings.is_faulty:
         return USAGE
-    has_failed = any(server.error is not None for server in session.servers.values())
+    has_failed = any(server.error is not None for server in host.servers.values())
     return SERVER_FAILED if has_failed else OK
 
 

@@ -5,16 +5,16 @@ What is asked and what the answer means is in `prompts` and `resources`.
 
 from gemini_mcp.host.prompts import prompts, resources
 from gemini_mcp.host.servers.discovery import Refusal
-from gemini_mcp.host.servers.session import Session
+from gemini_mcp.host.servers.host import Host
 
 
-async def invoke_prompt(session: Session, line: str) -> prompts.Submit | prompts.Message:
+async def invoke_prompt(host: Host, line: str) -> prompts.Submit | prompts.Message:
     """What a slash command submits."""
-    rules = session.plan.rules
+    rules = host.plan.rules
     name, rest = prompts.split_command(line)
-    prompt = prompts.find_prompt(session.prompts(), name, rules)
+    prompt = prompts.find_prompt(host.prompts(), name, rules)
     if prompt is None:
-        known = ", ".join(f"/{stored}" for stored in session.prompts()) or "none"
+        known = ", ".join(f"/{stored}" for stored in host.prompts()) or "none"
         return prompts.Message(f"There is no prompt {name!r}. Known are: {known}.")
     if rest.strip() == "help":
         return prompts.Message(prompts.help_text(prompt), "info")
@@ -22,21 +22,21 @@ async def invoke_prompt(session: Session, line: str) -> prompts.Submit | prompts
     if isinstance(filled, prompts.Missing):
         return prompts.Message(str(filled))
     try:
-        answer = await session.request(prompt.server, "prompts/get", {"name": prompt.name, "arguments": filled})
+        answer = await host.request(prompt.server, "prompts/get", {"name": prompt.name, "arguments": filled})
     except Refusal as refusal:
         return prompts.Message(f"Error: {refusal.message}")
     return prompts.read_answer(answer, rules)
 
 
-async def expand_references(session: Session, prompt: str) -> resources.Expanded:
+async def expand_references(host: Host, prompt: str) -> resources.Expanded:
     """The prompt with the resources it refers to."""
-    wanted = resources.references(prompt, session.resources(), session.plan.rules)
-    return resources.expand(prompt, [await _read(session, resource) for resource in wanted])
+    wanted = resources.references(prompt, host.resources(), host.plan.rules)
+    return resources.expand(prompt, [await _read(host, resource) for resource in wanted])
 
 
-async def _read(session: Session, resource: resources.Resource) -> resources.Reading:
+async def _read(host: Host, resource: resources.Resource) -> resources.Reading:
     try:
-        result = await session.request(resource.server, "resources/read", {"uri": resource.uri})
+        result = await host.request(resource.server, "resources/read", {"uri": resource.uri})
     except Refusal as refusal:
         return resources.Reading(resource, {}, refusal.message)
     return resources.Reading(resource, result)

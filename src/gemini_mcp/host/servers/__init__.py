@@ -1,1 +1,1 @@
-"""Servers, from a configuration to a connection and what it offers: transports, discovery, sessions, status. Effect."""
+"""Servers, from a configuration to what a connection offers: transports, discovery, status, running host. Effect."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gemini_mcp.host.servers.discovery import Refusal
-from gemini_mcp.host.servers.session import Session
+from gemini_mcp.host.servers.host import Host
 from gemini_mcp.host.tools.argument_fault import argument_fault
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question, question
 from gemini_mcp.host.tools.content import Rendered, render, render_failure
@@ -31,46 +31,46 @@ class Called:
     tool: RegisteredTool
 
 
-async def call(session: Session, name: str, arguments: JsonObject, allowed: AllowList, confirm: Confirm) -> Called:
+async def call(host: Host, name: str, arguments: JsonObject, allowed: AllowList, confirm: Confirm) -> Called:
     """Call a registered tool: validate, confirm, ask the server, render; raises NotCalled."""
-    tool = session.registry.find(name)
+    tool = host.registry.find(name)
     if tool is None or tool.offer is None:
-        raise NotCalled(f"Tool {name!r} is not registered. Registered are: {_names(session) or 'none'}.")
+        raise NotCalled(f"Tool {name!r} is not registered. Registered are: {_names(host) or 'none'}.")
     fault = argument_fault(tool.offer.schema, arguments)
     if fault is not None:
         raise NotCalled(f"The arguments of {name!r} do not fit its schema: {fault}.")
-    allowed = _confirmed(session, tool, arguments, allowed, confirm)
-    return Called(await _ask(session, tool, arguments), allowed, tool)
+    allowed = _confirmed(host, tool, arguments, allowed, confirm)
+    return Called(await _ask(host, tool, arguments), allowed, tool)
 
 
-async def _ask(session: Session, tool: RegisteredTool, arguments: JsonObject) -> Rendered:
+async def _ask(host: Host, tool: RegisteredTool, arguments: JsonObject) -> Rendered:
     assert tool.offer is not None
     params: JsonObject = {"name": tool.offer.name, "arguments": arguments}
-    if session.plan.rules.sends_progress_token:
+    if host.plan.rules.sends_progress_token:
         params["_meta"] = {"progressToken": str(uuid.uuid4())}
     try:
-        result = await session.request(tool.offer.server, "tools/call", params)
+        result = await host.request(tool.offer.server, "tools/call", params)
     except Refusal as refusal:
-        return render_failure(tool.offer.name, arguments, refusal.message, session.plan.rules)
-    return render(tool.offer.name, arguments, result, session.plan.rules)
+        return render_failure(tool.offer.name, arguments, refusal.message, host.plan.rules)
+    return render(tool.offer.name, arguments, result, host.plan.rules)
 
 
 def _confirmed(
-    session: Session, tool: RegisteredTool, arguments: JsonObject, allowed: AllowList, confirm: Confirm
+    host: Host, tool: RegisteredTool, arguments: JsonObject, allowed: AllowList, confirm: Confirm
 ) -> AllowList:
     assert tool.offer is not None
-    config = session.servers[tool.offer.server].config
-    asked = question(tool, arguments, allowed, session.plan.rules, config.is_trusted)
+    config = host.servers[tool.offer.server].config
+    asked = question(tool, arguments, allowed, host.plan.rules, config.is_trusted)
     if asked is None:
         return allowed
     outcome = confirm(asked)
     if outcome in (Outcome.CANCEL, Outcome.MODIFY_WITH_EDITOR):
         raise NotCalled(f"The call of {tool.name!r} was not confirmed.")
-    return allowed.after(outcome, asked.server, asked.tool, session.plan.rules)
+    return allowed.after(outcome, asked.server, asked.tool, host.plan.rules)
 
 
-def _names(session: Session) -> str:
-    return ", ".join(tool.name for tool in session.registry.tools if tool.offer is not None)
+def _names(host: Host) -> str:
+    return ", ".join(tool.name for tool in host.registry.tools if tool.offer is not None)
 
 
 def always(outcome: Outcome) -> Confirm:

@@ -1,9 +1,9 @@
 """A running host: discovers all servers at the same time, and sends requests to them until it ends. Effect.
 
-Each server has a task of its own, from its connection to the end of the session; pure modules decide about it.
+Each server has a task of its own, from its connection to the end of the host; pure modules decide about it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -51,7 +51,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a session is made of."""
+    """What a host is made of."""
 
     servers: tuple[ServerConfig, ...]
     surroundings: Surroundings
@@ -61,8 +61,8 @@ class Plan:
     on_change: Callable[[Server], None] | None = None
 
 
-class Session:
-    """The state of a running host; it is made by `open_session`."""
+class Host:
+    """The state of a running host; `open_host` makes it."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -165,15 +165,15 @@ class Session:
 
 
 @asynccontextmanager
-async def open_session(plan: Plan) -> AsyncGenerator[Session]:
-    """A session whose discovery is complete; leaving it closes every connection and ends every process."""
-    session = Session(plan)
+async def open_host(plan: Plan) -> AsyncGenerator[Host]:
+    """A host whose discovery is complete; leaving the context closes every connection and ends every process."""
+    host = Host(plan)
     async with anyio.create_task_group() as tasks:
         try:
-            await session.discover(tasks)
-            yield session
+            await host.discover(tasks)
+            yield host
         finally:
-            session.end()
+            host.end()
             tasks.cancel_scope.deadline = anyio.current_time() + 10
 
 
@@ -190,6 +190,3 @@ def surroundings_of(environment: Mapping[str, str], heard: list[tuple[str, str]]
     """Surroundings that keep what servers write to stderr in a list."""
     kept: list[tuple[str, str]] = [] if heard is None else heard
     return Surroundings(environment, lambda server, line: kept.append((server, line)))
-
-
-__all__: Sequence[str] = ("Authenticate", "Plan", "Server", "Session", "WatchOf", "open_session", "surroundings_of")

@@ -2,12 +2,15 @@
 
 import contextlib
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemini_mcp import spec
 from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
 from gemini_mcp.host.rules.javascript import number_text, stringify
 from gemini_mcp.host.rules.profiles import profiles
@@ -19,6 +22,7 @@ from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.settings.server_command import UnusableCommand, split
 from gemini_mcp.host.settings.validation import problems
 from gemini_mcp.host.tools import schema
+from gemini_mcp.host.tools.registry import OfferedTool, build
 from gemini_mcp.spec.values import object_of
 
 DOCUMENTED = profiles()["documented"]
@@ -162,3 +166,28 @@ def test_the_project_wins_server_by_server() -> None:
         ("a", "ua", "u"),
         ("b", "pb", "p"),
     ]
+
+
+def test_a_third_profile_is_a_file(tmp_path: Path) -> None:
+    shutil.copytree(spec.default_root() / "host", tmp_path / "host")
+    third = {**spec.read(tmp_path / "host/profiles/documented.json"), "name": "third", "nameLimit": 9, "nameHead": 3}
+    third |= {"nameTail": 3, "toolName": "{server}.{tool}", "builtinTools": ["own"], "faultySettings": "warn"}
+    (tmp_path / "host/profiles/third.json").write_text(json.dumps(third), encoding="utf-8")
+    rules = spec.load_profiles(tmp_path)["third"]
+    offers = [OfferedTool("server", "tool"), OfferedTool("s", "t")]
+    assert [tool.name for tool in build(rules.builtin_tools, offers, rules).tools] == ["own", "ser___ool", "s.t"]
+    faulty = load([Layer("user", "f", '{"mcpServers": {"s": {"command": 5}}}')], {}, rules)
+    assert (len(faulty.servers), len(faulty.problems), len(faulty.warnings)) == (1, 0, 1)
+
+
+def test_a_profile_that_lacks_a_rule_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(spec.default_root() / "host", tmp_path / "host")
+    (tmp_path / "host/profiles/third.json").write_text('{"name": "third"}', encoding="utf-8")
+    with pytest.raises(spec.SpecError, match=r"third\.json"):
+        spec.load_profiles(tmp_path)
+
+
+def test_what_is_wrong_is_told_in_the_order_of_the_file() -> None:
+    names = [f"s{number}" for number in range(20)]
+    settings = {"mcpServers": {name: {"command": 5} for name in names}}
+    assert [problem.server for problem in problems(settings, DOCUMENTED.settings_schema)] == names

@@ -107,31 +107,18 @@ def discovery(value: JsonObject, rules: Rules) -> Json:
     if "serverSpec" not in value:
         return {version: sent for one in profiles().values() for version, sent in one.introductions.items()}
     described = object_of(value["serverSpec"])
-    if described is None:
-        return _nothing_discovered(rules)
-    spec, config = object_of(described.get("spec")) or {}, object_of(described.get("cfg")) or {}
-    played = scripted.play("srv", spec, config, rules)
-    status, found = played.conclusion.status.value, played.found
+    played, status, between = scripted.Played(), None, rules.state_without_servers
+    if described is not None:
+        played = scripted.play("srv", described.get("spec") or {}, described.get("cfg") or {}, rules)
+        status, between = played.conclusion.status.value, State.IN_PROGRESS.value
+    found = played.found
     return {
-        "discoveryState": [State.NOT_STARTED.value, State.IN_PROGRESS.value, State.COMPLETED.value],
-        "statusEvents": ["connecting", status],
+        "discoveryState": [State.NOT_STARTED.value, between, State.COMPLETED.value],
+        "statusEvents": [] if status is None else ["connecting", status],
         "finalStatus": status,
         "tools": [tool.name for tool in registry.build((), found.tools, rules).tools],
         "prompts": [prompt.name for prompt in found.prompts],
         "resources": [resource.uri for resource in found.resources],
         "clientRequests": list(played.requests),
         "messages": [message[:EXCERPT] for message in played.conclusion.messages],
-    }
-
-
-def _nothing_discovered(rules: Rules) -> JsonObject:
-    return {
-        "discoveryState": [State.NOT_STARTED.value, rules.state_without_servers, State.COMPLETED.value],
-        "statusEvents": [],
-        "finalStatus": None,
-        "tools": [],
-        "prompts": [],
-        "resources": [],
-        "clientRequests": [],
-        "messages": [],
     }

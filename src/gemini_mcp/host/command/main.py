@@ -20,6 +20,7 @@ from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 
 Run = Callable[[Context], Awaitable[int]]
+Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
 
 _WIDTH = 60
 
@@ -52,7 +53,8 @@ def _run(words: list[str]) -> int:
         is_trusting=getattr(given, "trust", False),
         named=tuple(given.allowed_mcp_server_names) if given.allowed_mcp_server_names else None,
     )
-    return _compare(here, _runner(given)) if given.compare else anyio.run(_guarded, here, _runner(given))
+    run: Run = given.run(given)
+    return _compare(here, run) if given.compare else anyio.run(_guarded, here, run)
 
 
 def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -65,33 +67,16 @@ def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     return options, words[place:] if not unknown else []
 
 
-def _runner(given: argparse.Namespace) -> Run:
-    """The subcommand, once its words are known to make sense; raises UsageError."""
-    if given.command == "inspect":
-        words = _inspected(given)
-        return lambda here: inspecting.run(here, words, given.name, given.html, given.alone)
-    if given.command == "call":
-        calls.read_arguments(given.arg, given.args, None)
-    runs: dict[str, Run] = {
-        "list": servers.list_servers,
-        "status": servers.status,
-        "tools": lambda here: servers.tools(here, given.server),
-        "resources": servers.resources,
-        "prompts": servers.prompts,
-        "call": lambda here: calls.call(here, given.tool, given.arg, given.args),
-        "prompt": lambda here: calls.prompt(here, given.line),
-        "read": lambda here: calls.expand(here, given.reference, True),
-        "expand": lambda here: calls.expand(here, given.text, False),
-        "auth": lambda here: auth.auth(here, given.server),
-    }
-    return runs[given.command]
-
-
-def _inspected(given: argparse.Namespace) -> list[str]:
+def _inspect(given: argparse.Namespace) -> Run:
     words = [word for position, word in enumerate(given.server) if word != "--" or position > 0]
     if not words:
         raise calls.UsageError("`inspect` needs a command after `--`, or a URL.")
-    return words
+    return lambda here: inspecting.run(here, words, given.name, given.html, given.alone)
+
+
+def _call(given: argparse.Namespace) -> Run:
+    calls.read_arguments(given.arg, given.args, None)
+    return lambda here: calls.call(here, given.tool, given.arg, given.args)
 
 
 async def _guarded(here: Context, run: Run) -> int:
@@ -164,33 +149,51 @@ def _parser() -> argparse.ArgumentParser:
     for name, says in (("add", "add a server to a settings file"), ("remove", "remove a server from a settings file")):
         subcommands.add_parser(name, help=f"{says}, as `gemini mcp {name}` does")
 
-    def subcommand(name: str, says: str) -> argparse.ArgumentParser:
-        return subcommands.add_parser(name, help=says, description=says, parents=[common])
+    def subcommand(name: str, says: str, run: Callable[[argparse.Namespace], Run]) -> argparse.ArgumentParser:
+        added = subcommands.add_parser(name, help=says, description=says, parents=[common])
+        added.set_defaults(run=run)
+        return added
 
-    subcommand("list", "list the servers, after trying every one of them")
-    status = subcommand("status", "the servers, their states and what they offer")
+    _add_views(subcommand)
+    _add_calls(subcommand)
+    return parser
+
+
+def _add_views(subcommand: Subcommand) -> None:
+    """The subcommands that show what servers offer."""
+    subcommand("list", "list the servers, after trying every one of them", lambda given: servers.list_servers)
+    status = subcommand("status", "the servers, their states and what they offer", lambda given: servers.status)
     status.add_argument("--verbose", action="store_true", help="with the tools' descriptions")
-    tools = subcommand("tools", "what is registered, under which name, from where")
+    says = "what is registered, under which name, from where"
+    tools = subcommand("tools", says, lambda given: lambda here: servers.tools(here, given.server))
     tools.add_argument("server", nargs="?")
     tools.add_argument("--verbose", action="store_true", help="with descriptions")
-    subcommand("resources", "the resources of all servers")
-    subcommand("prompts", "the prompts of all servers")
-    inspect = subcommand("inspect", "what Gemini CLI will make of a server: `-- COMMAND…` or a URL")
+    subcommand("resources", "the resources of all servers", lambda given: servers.resources)
+    subcommand("prompts", "the prompts of all servers", lambda given: servers.prompts)
+    inspect = subcommand("inspect", "what Gemini CLI will make of a server: `-- COMMAND…` or a URL", _inspect)
     inspect.add_argument("--name", default="server", help="the name it would be configured under")
     inspect.add_argument("--html", metavar="FILE", help="write the inspection as a page")
     inspect.add_argument("--alone", action="store_true", help="without the configured servers")
     inspect.add_argument("server", nargs=argparse.REMAINDER)
-    call = subcommand("call", "call a tool, and show what the model and the user get")
+
+
+def _add_calls(subcommand: Subcommand) -> None:
+    """The subcommands that send something to servers."""
+    call = subcommand("call", "call a tool, and show what the model and the user get", _call)
     call.add_argument("tool")
     call.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE")
     call.add_argument("--args", metavar="JSON")
     call.add_argument("--yes", action="store_true", help="confirm the call")
     call.add_argument("--trust", action="store_true", help="trust every server for this call")
-    subcommand("prompt", "invoke a prompt, such as '/name --title=\"x\"'").add_argument("line")
-    subcommand("read", "read a resource, such as '@server:file:///data.txt'").add_argument("reference")
-    subcommand("expand", "show a prompt with the resources it refers to").add_argument("text")
-    subcommand("auth", "authenticate with a server, or list those that need it").add_argument("server", nargs="?")
-    return parser
+    says = "invoke a prompt, such as '/name --title=\"x\"'"
+    subcommand("prompt", says, lambda given: lambda here: calls.prompt(here, given.line)).add_argument("line")
+    says = "read a resource, such as '@server:file:///data.txt'"
+    read = subcommand("read", says, lambda given: lambda here: calls.expand(here, given.reference, True))
+    read.add_argument("reference")
+    says = "show a prompt with the resources it refers to"
+    subcommand("expand", says, lambda given: lambda here: calls.expand(here, given.text, False)).add_argument("text")
+    says = "authenticate with a server, or list those that need it"
+    subcommand("auth", says, lambda given: lambda here: auth.auth(here, given.server)).add_argument("server", nargs="?")
 
 
 def _common(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

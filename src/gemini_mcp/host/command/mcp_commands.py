@@ -12,7 +12,7 @@ from gemini_mcp.host.servers.transport import url_transports
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import servers_of
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import JsonObject, list_of, object_of, without_none
 
 EXIT_USAGE = 1
 
@@ -61,14 +61,10 @@ def server_config(words: Words, rules: Rules) -> JsonObject:
     transport = words.last("transport") or "stdio"
     target, args = words.words[1], [*words.words[2:], *words.after]
     if transport == "stdio":
-        return {"command": target, "args": args, **_given("env", _pairs(words, "env", rules)), **_common(words)}
+        return {**without_none(command=target, args=args, env=_pairs(words, "env", rules)), **_common(words)}
     kind = {"type": transport} if rules.adds_type else {}
-    return {
-        rules.add_keys[transport]: target,
-        **kind,
-        **_given("headers", _pairs(words, "header", rules)),
-        **_common(words),
-    }
+    headers = without_none(headers=_pairs(words, "header", rules))
+    return {rules.add_keys[transport]: target, **kind, **headers, **_common(words)}
 
 
 def listing(servers: Mapping[str, JsonObject], connected: frozenset[str], rules: Rules) -> str:
@@ -149,15 +145,13 @@ def _common(words: Words) -> JsonObject:
     return {
         **({} if timeout is None else {"timeout": number(timeout)}),
         **({} if trust is None else {"trust": trust == "true"}),
-        **_given("description", words.last("description")),
-        **_given("includeTools", _list(words, "include-tools")),
-        **_given("excludeTools", _list(words, "exclude-tools")),
+        **without_none(
+            description=words.last("description"),
+            includeTools=_list(words, "include-tools"),
+            excludeTools=_list(words, "exclude-tools"),
+        ),
     }
 
 
 def _list(words: Words, flag: str) -> list[str] | None:
     return list(words.flags[flag]) if flag in words.flags else None
-
-
-def _given(key: str, value: Json) -> JsonObject:
-    return {} if value is None else {key: value}

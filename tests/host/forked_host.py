@@ -88,6 +88,6 @@ def _become(words: list[str], cwd: str, environment: dict[str, str], out: str, e
 
 
 if __name__ == "__main__":
-    from gemini_mcp.host.cli import main
+    from gemini_mcp.host.command.main import main
 
     _serve()

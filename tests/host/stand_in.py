@@ -70,7 +70,7 @@ class Desk:
         return run(words, self.project, self.environment(**more), self.root)
 
     def command(self, *words: str) -> Sequence[str]:
-        return [sys.executable, "-m", "gemini_mcp.host.cli", *words]
+        return [sys.executable, "-m", "gemini_mcp.host.command.main", *words]
 
 
 def desk(root: Path) -> Desk:

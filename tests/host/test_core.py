@@ -2,25 +2,31 @@
 
 import contextlib
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_mcp.host import schema
-from gemini_mcp.host.discovery import Ask, Refusal, interview
-from gemini_mcp.host.expansion import expand_late
-from gemini_mcp.host.javascript import number_text, stringify
-from gemini_mcp.host.jsonc import BrokenJson, read, with_value, without_value
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.prompts import fill, format_arguments, prompt_of
-from gemini_mcp.host.secrecy import shown_address, shown_words
-from gemini_mcp.host.settings import Layer, ServerConfig, load
-from gemini_mcp.host.shell import UnusableCommand, split
-from gemini_mcp.host.validation import server_problems
-from gemini_mcp.host.values import object_of
+from gemini_mcp import spec
+from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
+from gemini_mcp.host.rules.javascript import number_text, stringify
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
+from gemini_mcp.host.servers.secrecy import shown_address, shown_words
+from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.host.settings.jsonc import BrokenJson, read, with_value, without_value
+from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
+from gemini_mcp.host.settings.server_command import UnusableCommand, split
+from gemini_mcp.host.settings.validation import problems
+from gemini_mcp.host.tools import schema
+from gemini_mcp.host.tools.registry import OfferedTool, build
+from gemini_mcp.spec.values import object_of
 
+DOCUMENTED = profiles()["documented"]
+CURRENT = profiles()["current"]
 KEYS = st.text('abc é"\\/', max_size=5)
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.text('ab\n"\\/*,{}[]: é', max_size=8)),
@@ -79,7 +85,7 @@ def test_a_broken_text_says_where(text: str) -> None:
 )
 def test_prompt_arguments_survive_being_written_and_read(arguments: dict[str, str]) -> None:
     declared = prompt_of({"arguments": [{"name": name, "required": True} for name in arguments]}).arguments
-    assert fill(format_arguments(arguments), declared, Profile.CURRENT) == arguments
+    assert fill(format_arguments(arguments), declared, CURRENT) == arguments
 
 
 @given(st.text("$V{}:-+a\\", max_size=14), st.dictionaries(st.sampled_from(["V", "a"]), st.text("$V{}a", max_size=6)))
@@ -114,7 +120,7 @@ def test_a_deep_schema_does_not_exhaust_the_stack() -> None:
 
 
 def test_a_server_that_repeats_its_cursor_is_left() -> None:
-    steps = interview(ServerConfig("s"), {"tools": {}}, Profile.DOCUMENTED)
+    steps = interview(ServerConfig("s"), {"tools": {}}, DOCUMENTED)
     again: Any = {"tools": [], "nextCursor": "again"}
     assert [next(steps), steps.send(again)] == [Ask("tools/list"), Ask("tools/list", "again")]
     with pytest.raises(StopIteration) as ended:
@@ -123,7 +129,7 @@ def test_a_server_that_repeats_its_cursor_is_left() -> None:
 
 
 def test_a_refused_list_is_told() -> None:
-    steps = interview(ServerConfig("s"), {}, Profile.DOCUMENTED)
+    steps = interview(ServerConfig("s"), {}, DOCUMENTED)
     next(steps)
     with pytest.raises(StopIteration) as ended:
         steps.send(Refusal("MCP error -32603: kaput", -32603))
@@ -137,13 +143,15 @@ def test_secrets_of_a_command_line_are_masked() -> None:
 
 
 def test_an_error_about_a_secret_does_not_show_it() -> None:
-    [problem] = server_problems("s", {"command": "x", "env": {"KEY": ["sekret"]}})
+    [problem] = problems(
+        {"mcpServers": {"s": {"command": "x", "env": {"KEY": ["sekret"]}}}}, DOCUMENTED.settings_schema
+    )
     assert "sekret" not in str(problem)
     assert "`env`" in str(problem)
 
 
 def test_an_error_names_file_server_key_value_and_fix() -> None:
-    loaded = load([Layer("project", "the-file", '{"mcpServers": {"s": {"command": 5}}}')], {}, Profile.DOCUMENTED)
+    loaded = load([Layer("project", "the-file", '{"mcpServers": {"s": {"command": 5}}}')], {}, DOCUMENTED)
     said = str(loaded.problems[0])
     for part in ("the-file", "'s'", "`command`", "5", "should be a string", "Make"):
         assert part in said
@@ -154,7 +162,32 @@ def test_the_project_wins_server_by_server() -> None:
         Layer("user", "u", '{"mcpServers": {"a": {"command": "ua"}, "b": {"command": "ub"}}}'),
         Layer("project", "p", '{"mcpServers": {"b": {"command": "pb"}}}'),
     ]
-    assert [(s.name, s.values["command"], s.file) for s in load(layers, {}, Profile.DOCUMENTED).servers] == [
+    assert [(s.name, s.values["command"], s.file) for s in load(layers, {}, DOCUMENTED).servers] == [
         ("a", "ua", "u"),
         ("b", "pb", "p"),
     ]
+
+
+def test_a_third_profile_is_a_file(tmp_path: Path) -> None:
+    shutil.copytree(spec.default_root() / "host", tmp_path / "host")
+    third = {**spec.read(tmp_path / "host/profiles/documented.json"), "name": "third", "nameLimit": 9, "nameHead": 3}
+    third |= {"nameTail": 3, "toolName": "{server}.{tool}", "builtinTools": ["own"], "faultySettings": "warn"}
+    (tmp_path / "host/profiles/third.json").write_text(json.dumps(third), encoding="utf-8")
+    rules = spec.load_profiles(tmp_path)["third"]
+    offers = [OfferedTool("server", "tool"), OfferedTool("s", "t")]
+    assert [tool.name for tool in build(rules.builtin_tools, offers, rules).tools] == ["own", "ser___ool", "s.t"]
+    faulty = load([Layer("user", "f", '{"mcpServers": {"s": {"command": 5}}}')], {}, rules)
+    assert (len(faulty.servers), len(faulty.problems), len(faulty.warnings)) == (1, 0, 1)
+
+
+def test_a_profile_that_lacks_a_rule_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(spec.default_root() / "host", tmp_path / "host")
+    (tmp_path / "host/profiles/third.json").write_text('{"name": "third"}', encoding="utf-8")
+    with pytest.raises(spec.SpecError, match=r"third\.json"):
+        spec.load_profiles(tmp_path)
+
+
+def test_what_is_wrong_is_told_in_the_order_of_the_file() -> None:
+    names = [f"s{number}" for number in range(20)]
+    settings = {"mcpServers": {name: {"command": 5} for name in names}}
+    assert [problem.server for problem in problems(settings, DOCUMENTED.settings_schema)] == names

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from stand_in import desk
 
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.settings import Layer, load
-from gemini_mcp.host.transport import Sse, Stdio, StreamableHttp, choose
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers.transport import Sse, Stdio, StreamableHttp, choose
+from gemini_mcp.host.settings.loading import Layer, load
 
+DOCUMENTED = profiles()["documented"]
 BLOCKS: dict[str, str] = {
     "structure": """{ "mcpServers": { "serverName": { "command": "path/to/server", "args": ["--arg1", "value1"],
         "env": { "API_KEY": "$MY_API_TOKEN" }, "cwd": "./server-directory", "timeout": 30000, "trust": false } } }""",
@@ -86,10 +87,10 @@ POEM: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_settings_block_is_planned(name: str) -> None:
-    loaded = load([Layer("project", "settings.json", BLOCKS[name])], {"PWD": "/work"}, Profile.DOCUMENTED)
+    loaded = load([Layer("project", "settings.json", BLOCKS[name])], {"PWD": "/work"}, DOCUMENTED)
     assert [str(problem) for problem in loaded.problems] == []
     [server] = loaded.servers
-    assert isinstance(choose(server.values, {}, Profile.DOCUMENTED), TRANSPORTS.get(name, Stdio))
+    assert isinstance(choose(server.values, {}, DOCUMENTED), TRANSPORTS.get(name, Stdio))
 
 
 @pytest.mark.parametrize(("name", "program"), [("python", "python"), ("node", "node"), ("docker", "docker")])

@@ -9,8 +9,7 @@ import pytest
 
 from gemini_mcp import spec
 from gemini_mcp.host.adapter import BEHAVIOURS, answer
-
-Json = Any
+from gemini_mcp.spec.values import Json
 
 PROFILES = {"both": ("documented", "current")}
 VECTORS = spec.load_documents("host/vectors")

@@ -1,1 +1,5 @@
-"""Gemini CLI's MCP host layer: settings in, registered tools and model parts out; pure unless a module says not."""
+"""Gemini CLI's side of MCP: from settings files to tools and prompts that a model can use. Effect.
+
+A room for each thing that a host has; what two rooms need is in `rules`. A new rule of Gemini CLI belongs to the room
+of the thing that it is about, as a field of the profiles where they differ in it.
+"""

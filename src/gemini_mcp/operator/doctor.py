@@ -17,7 +17,7 @@ from gemini_mcp.call import temporary
 from gemini_mcp.call.outcome import Completed, NotStarted
 from gemini_mcp.call.paths import find_program
 from gemini_mcp.call.process import Command, Limits, run
-from gemini_mcp.host import jsonc
+from gemini_mcp.host.settings import jsonc
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import load_server
 from gemini_mcp.spec.values import Json, inside, table

@@ -5,6 +5,7 @@ the module that uses it.
 """
 
 from gemini_mcp.errors import OperatorError, SpecError
+from gemini_mcp.spec.host_rules import Rules
 from gemini_mcp.spec.reader import (
     Manifest,
     Requirement,
@@ -14,6 +15,7 @@ from gemini_mcp.spec.reader import (
     load_documents,
     load_former_tools,
     load_manifest,
+    load_profiles,
     load_released,
     load_requirements,
     load_server,
@@ -28,6 +30,7 @@ __all__ = [
     "Manifest",
     "OperatorError",
     "Requirement",
+    "Rules",
     "ServerSpec",
     "SpecError",
     "ToolSpec",
@@ -36,6 +39,7 @@ __all__ = [
     "load_documents",
     "load_former_tools",
     "load_manifest",
+    "load_profiles",
     "load_released",
     "load_requirements",
     "load_server",

@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
 from gemini_mcp.spec.families import Subject, expanded, named_in, subjects_of, words_of
+from gemini_mcp.spec.host_rules import Rules, rules_of
 from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
 from gemini_mcp.spec.tools import ToolSpec
 from gemini_mcp.spec.values import Json
@@ -119,6 +120,14 @@ def written_out(document: Json) -> Json:
     if members.keys() == {"repeat", "times"}:
         return members["repeat"] * members["times"]
     return {name: written_out(value) for name, value in members.items()}
+
+
+def load_profiles(root: Path | None = None) -> Mapping[str, Rules]:
+    """Read the rules of every profile of hosts, by its name."""
+    folder = (root or default_root()) / "host"
+    schemas = {path.name: read(path) for path in _sorted(folder)}
+    paths = _sorted(folder / "profiles")
+    return {path.stem: _record(path, lambda document: rules_of(document, schemas)) for path in paths}
 
 
 def load_server(root: Path | None = None, locale: str | None = None) -> ServerSpec:

@@ -64,3 +64,46 @@ def texts_in(value: Json) -> Iterator[str]:
         yield value
     for inner in (*table(value), *table(value).values(), *items(value)):
         yield from texts_in(inner)
+
+
+def object_of(value: Json) -> JsonObject | None:
+    """The value when it is an object, to be changed or handed on."""
+    return cast("JsonObject", value) if isinstance(value, dict) else None
+
+
+def list_of(value: Json) -> list[Json] | None:
+    """The value when it is an array, to be changed or handed on."""
+    return cast("list[Json]", value) if isinstance(value, list) else None
+
+
+def texts_of(value: Json) -> tuple[str, ...] | None:
+    """The texts of an array of nothing but texts."""
+    return tuple(value) if is_array(value) and all(isinstance(item, str) for item in value) else None
+
+
+def objects_of(value: Json) -> tuple[JsonObject, ...]:
+    """The objects of an array; everything else in it is left out."""
+    return tuple(item for item in map(object_of, items(value)) if item is not None)
+
+
+def number_of(value: Json) -> float | None:
+    """The value when it is a number; Python counts booleans as numbers, JSON does not."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def type_of(value: Json) -> str:
+    """The name of the value's type."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def without_none(**members: Json) -> JsonObject:
+    """An object of the members that have a value."""
+    return {name: value for name, value in members.items() if value is not None}

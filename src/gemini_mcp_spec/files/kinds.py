@@ -25,6 +25,7 @@ KINDS: Mapping[str, str] = {
     "server/scenarios/*.json": "scenario",
     "host/vectors/*.json": "vector",
     "host/scenarios/*.json": "host-scenario",
+    "host/profiles/*.json": "host-profile",
     "meta/*.schema.json": SCHEMA,
     "server/results/*.schema.json": SCHEMA,
     "host/*.schema.json": SCHEMA,

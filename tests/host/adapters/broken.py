@@ -5,11 +5,10 @@ import sys
 import time
 
 from gemini_mcp.host.adapter import answer
+from gemini_mcp.spec.values import JsonObject
 
-Json = dict[str, object]
 
-
-def reply(way: str, request: Json) -> str:
+def reply(way: str, request: JsonObject) -> str:
     """What it writes in place of the answer."""
     if way == "supports-nothing":
         return json.dumps({"id": request["id"], "unsupported": True})

@@ -4,12 +4,10 @@ import copy
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from gemini_mcp.host.adapter import answer
-from gemini_mcp.host.values import list_of, object_of, texts_of
+from gemini_mcp.spec.values import Json, list_of, object_of, texts_of
 
-Json = Any
 Change = Callable[[Json, Json, str], Json]
 
 

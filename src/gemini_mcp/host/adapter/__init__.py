@@ -1,6 +1,6 @@
-"""The reference as an adapter: JSON lines `{"id", "behaviour", "profile", "input"}` in, `{"id", "output"}` out; pure.
+"""The reference as an adapter: reads questions as lines of JSON and answers each with what the host does. Pure.
 
-It only translates between the vectors' shapes and the modules that know the answers; it decides nothing itself.
+It only translates between the shape of the vectors and the modules that know the answers; it decides nothing.
 """
 
 import json
@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO
 
 from gemini_mcp.host.adapter import authorization, configuration, execution, tools
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.values import Json, JsonObject
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject
 
-Answer = Callable[[JsonObject, Profile], Json]
+Answer = Callable[[JsonObject, Rules], Json]
 
 BEHAVIOURS: Mapping[str, Answer] = {
     "confirmation": execution.confirmation,
@@ -36,11 +37,11 @@ def answer(request: JsonObject) -> JsonObject:
     reply: JsonObject = {"id": request.get("id")}
     behaviour = str(request.get("behaviour"))
     try:
-        profile = Profile(request.get("profile"))
+        rules = profiles()[str(request.get("profile"))]
         if behaviour == "oauth":
-            return {**reply, "output": authorization.oauth(request["input"], profile, str(request.get("id")))}
+            return {**reply, "output": authorization.oauth(request["input"], rules, str(request.get("id")))}
         if behaviour in BEHAVIOURS:
-            return {**reply, "output": BEHAVIOURS[behaviour](request["input"], profile)}
+            return {**reply, "output": BEHAVIOURS[behaviour](request["input"], rules)}
     except (KeyError, ValueError):
         pass
     return {**reply, "unsupported": True}

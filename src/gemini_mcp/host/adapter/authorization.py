@@ -1,17 +1,17 @@
-"""Vectors about OAuth: URLs, headers, tokens, metadata discovery and refresh; pure.
+"""Vectors about OAuth: URLs, headers, tokens, search for metadata, refresh. Pure.
 
-Several recorded questions have the same input, a URL; the first word of the vector's id, or `function`, says which.
+Several recorded questions have the same input, a URL: the first word of the vector's id, or `function`, says which it
+is.
 """
 
 import re
 from collections.abc import Callable, Mapping
 
-from gemini_mcp.host import metadata
-from gemini_mcp.host import oauth as rules
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.host.oauth import grants, metadata
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 
 NOW = 1_000_000
 TOKEN_FILE = "~/.gemini/mcp-oauth-tokens.json"
@@ -19,18 +19,17 @@ BASE = "http://base.invalid"
 CONFIG: JsonObject = {"clientId": "cid", "clientSecret": "sec", "scopes": ["a"], "audiences": ["u"]}
 
 _PREFIX = re.compile(r"^(?:seed|documented|current)-")
-_TOKEN: Mapping[Profile, int] = {Profile.DOCUMENTED: 123, Profile.CURRENT: 4_102_444_800_000}
 
 
-def oauth(value: JsonObject, profile: Profile, name: str) -> Json:
+def oauth(value: JsonObject, rules: Rules, name: str) -> Json:
     """The answer to a question about OAuth."""
     for key, answer in _BY_KEY.items():
         if key in value:
-            return answer(value, profile)
+            return answer(value, rules)
     if "url" in value:
         asked = value.get("function") or _PREFIX.sub("", name).partition(" ")[0]
-        return _of_url(str(asked), value["url"], profile)
-    secrets = rules.pkce(bytes(32), bytes(16))
+        return _of_url(str(asked), value["url"], rules)
+    secrets = grants.pkce(bytes(32), bytes(16))
     return {
         "codeVerifierLength": len(secrets.verifier),
         "codeChallengeLength": len(secrets.challenge),
@@ -39,11 +38,11 @@ def oauth(value: JsonObject, profile: Profile, name: str) -> Json:
     }
 
 
-def _of_url(asked: str, url: str, profile: Profile) -> Json:
+def _of_url(asked: str, url: str, rules: Rules) -> Json:
     answers: Mapping[str, Callable[[], Json]] = {
-        "wellknown": lambda: metadata.well_known(url, profile),
+        "wellknown": lambda: metadata.well_known(url, rules.oauth_address),
         "baseurl": lambda: metadata.base_url(url),
-        "resource-param": lambda: metadata.resource_parameter(url, profile),
+        "resource-param": lambda: metadata.resource_parameter(url, rules.oauth_address),
         "is-sse": lambda: metadata.is_sse_endpoint(url),
     }
     try:
@@ -52,23 +51,23 @@ def _of_url(asked: str, url: str, profile: Profile) -> Json:
         return {"throws": f"TypeError: {error}"}
 
 
-def _header(value: JsonObject, profile: Profile) -> Json:
-    return metadata.metadata_url(value["header"], profile)
+def _header(value: JsonObject, rules: Rules) -> Json:
+    return metadata.metadata_url(value["header"], rules)
 
 
-def _expiry(value: JsonObject, profile: Profile) -> Json:
+def _expiry(value: JsonObject, rules: Rules) -> Json:
     left = value["expiresInMs"]
-    return rules.Token("at", expires_at=None if left is None else NOW + left).is_expired(NOW)
+    return grants.Token("at", expires_at=None if left is None else NOW + left).is_expired(NOW)
 
 
-def _authorization_url(value: JsonObject, profile: Profile) -> Json:
+def _authorization_url(value: JsonObject, rules: Rules) -> Json:
     given = value["pkce"]
-    secrets = rules.Pkce(given["codeVerifier"], given["codeChallenge"], given["state"])
-    return {"url": rules.authorization_url(rules.config_of(value["config"]), secrets, value["mcpServerUrl"], profile)}
+    secrets = grants.Pkce(given["codeVerifier"], given["codeChallenge"], given["state"])
+    return {"url": grants.authorization_url(grants.config_of(value["config"]), secrets, value["mcpServerUrl"], rules)}
 
 
-def _token_file(value: JsonObject, profile: Profile) -> Json:
-    given = {"accessToken": "at", "refreshToken": "rt", "scope": "a b", "expiresAt": _TOKEN[profile]}
+def _token_file(value: JsonObject, rules: Rules) -> Json:
+    given = {"accessToken": "at", "refreshToken": "rt", "scope": "a b", "expiresAt": rules.vectors["tokenExpiresAt"]}
     entry: JsonObject = {
         "serverName": value["serverName"],
         "token": object_of(value.get("token")) or given,
@@ -77,16 +76,16 @@ def _token_file(value: JsonObject, profile: Profile) -> Json:
         "mcpServerUrl": value.get("mcpServerUrl", "https://h/mcp"),
         "updatedAt": value.get("now", "__now_ms__"),
     }
-    credentials = rules.credentials_of(entry)
-    entries = [] if credentials is None else [rules.credentials_json(credentials)]
-    if profile is Profile.CURRENT:
+    credentials = grants.credentials_of(entry)
+    entries = [] if credentials is None else [grants.credentials_json(credentials)]
+    if rules.vectors["tokenFile"] == "text":
         return {"files": [{"path": TOKEN_FILE, "mode": "600", "text": stringify(entries, 2)}]}
     return {"path": TOKEN_FILE, "mode": "600", "json": entries}
 
 
-def _discovery(value: JsonObject, profile: Profile) -> Json:
+def _discovery(value: JsonObject, rules: Rules) -> Json:
     documents: JsonObject = value["documents"]
-    steps = metadata.discover(value["serverUrl"].replace("<BASE>", BASE), profile)
+    steps = metadata.discover(value["serverUrl"].replace("<BASE>", BASE), rules.oauth_address)
     requests: list[str] = []
     answer: JsonObject | None = None
     is_started = False
@@ -94,7 +93,7 @@ def _discovery(value: JsonObject, profile: Profile) -> Json:
         try:
             url = steps.send(answer) if is_started else next(steps)
         except StopIteration as end:
-            found = None if end.value is None else end.value.to_json(profile)
+            found = None if end.value is None else end.value.to_json(rules)
             return _masked({"config": found, "requests": requests})
         except metadata.Mismatch as error:
             return _masked({"config": {"throws": f"ResourceMismatchError: {error}"}, "requests": requests})
@@ -111,16 +110,16 @@ def _document(described: Json) -> JsonObject | None:
     return object_of(_with_base(document))
 
 
-def _refresh(value: JsonObject, profile: Profile) -> Json:
-    config = rules.config_of(object_of(value.get("config")) or CONFIG)
+def _refresh(value: JsonObject, rules: Rules) -> Json:
+    config = grants.config_of(object_of(value.get("config")) or CONFIG)
     is_rejected = value.get("tokenEndpoint", 200) != 200
     refresh_token = value.get("refreshToken", "RT" if is_rejected else None)
-    token = rules.Token("AT", refresh_token=refresh_token, expires_at=0 if value["expired"] else None)
-    stored = rules.Credentials("s", token, config.client_id, f"{BASE}/t", f"{BASE}/mcp")
-    step = rules.next_step(stored, config, NOW, profile)
-    if isinstance(step, rules.Use):
+    token = grants.Token("AT", refresh_token=refresh_token, expires_at=0 if value["expired"] else None)
+    stored = grants.Credentials("s", token, config.client_id, f"{BASE}/t", f"{BASE}/mcp")
+    step = grants.next_step(stored, config, NOW, rules)
+    if isinstance(step, grants.Use):
         return {"token": step.token.access_token}
-    if isinstance(step, rules.Discard) or is_rejected:
+    if isinstance(step, grants.Discard) or is_rejected:
         return {"token": None, "tokenStillStored": False}
     request = {"method": "POST", "url": step.token_url, "contentType": "application/x-www-form-urlencoded"}
     request["url"] = step.token_url.removeprefix(BASE)
@@ -145,11 +144,11 @@ def _mapped(value: Json, change: Callable[[str], str]) -> Json:
     return value if items is None else [_mapped(item, change) for item in items]
 
 
-def _token_parameter(value: JsonObject, profile: Profile) -> Json:
-    return {"url": rules.with_token_parameter(value["sseUrl"], value["tokenParameter"], value["accessToken"])}
+def _token_parameter(value: JsonObject, rules: Rules) -> Json:
+    return {"url": grants.with_token_parameter(value["sseUrl"], value["tokenParameter"], value["accessToken"])}
 
 
-_BY_KEY: Mapping[str, Callable[[JsonObject, Profile], Json]] = {
+_BY_KEY: Mapping[str, Callable[[JsonObject, Rules], Json]] = {
     "tokenParameter": _token_parameter,
     "header": _header,
     "expiresInMs": _expiry,

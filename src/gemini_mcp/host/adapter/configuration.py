@@ -1,68 +1,73 @@
-"""Vectors about configuration: settings, expansion, transports, server lists and `gemini mcp`; pure."""
+"""Vectors about configuration: settings, expansion, transports, server lists and `gemini mcp`. Pure."""
 
 from collections.abc import Mapping
 
-from gemini_mcp.host import commands, complaints, shell
-from gemini_mcp.host.environment import is_inherited, server_environment
-from gemini_mcp.host.expansion import expand
-from gemini_mcp.host.filters import ServerLists, select_servers
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.jsonc import BrokenJson, read
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.settings import Layer, load
-from gemini_mcp.host.transport import Remote, Sse, Stdio, UnusableConfig, choose
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import Json, JsonObject, object_of, texts_of
+from gemini_mcp.host.command import mcp_commands as commands
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers.environment import is_inherited, server_environment
+from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
+from gemini_mcp.host.settings import server_command, warnings
+from gemini_mcp.host.settings.expansion import expand
+from gemini_mcp.host.settings.jsonc import BrokenJson, read
+from gemini_mcp.host.settings.loading import Layer, load
+from gemini_mcp.host.tools.filters import ServerLists, select_servers
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, object_of, table, texts_of
 
 SETTINGS_FILE = "<ROOT>/proj/.gemini/settings.json"
 EXCERPT = 700
 """How much of a longer text the vectors quote."""
 
 
-def env_expansion(value: JsonObject, profile: Profile) -> Json:
+def env_expansion(value: JsonObject, rules: Rules) -> Json:
     """A value of `env` or `args` expanded, or what of the host's environment a server sees."""
     if "hostVariable" in value:
-        return {"visibleInServer": is_inherited(value["hostVariable"], value["hostValue"], profile)}
+        return {"visibleInServer": is_inherited(value["hostVariable"], value["hostValue"], rules)}
     if "arg" in value:
-        return {"arg": expand(value["arg"], value["environment"], profile)}
+        return {"arg": expand(value["arg"], value["environment"], rules)}
     if "value" in value:
-        early = expand(value["value"], value["environment"], profile)
-        return {"value": server_environment({"value": early}, value["environment"], profile)["value"]}
+        early = expand(value["value"], value["environment"], rules)
+        return {"value": server_environment({"value": early}, value["environment"], rules)["value"]}
     if "host" in value:
-        given = server_environment(value["env"], value["host"], profile)
+        given = server_environment(value["env"], value["host"], rules)
         return {name: given.get(name) for name in value["env"]}
-    return {"GEMINI_CLI": server_environment({}, {}, profile).get("GEMINI_CLI")}
+    return {"GEMINI_CLI": server_environment({}, {}, rules).get("GEMINI_CLI")}
 
 
-def transport(value: JsonObject, profile: Profile) -> Json:
+def transport(value: JsonObject, rules: Rules) -> Json:
     """`{config}` to its transport, `{serverCommand}` to the server it configures."""
     environment: Mapping[str, str] = value["environment"]
     if "serverCommand" in value:
         try:
-            return {"mcpServers": {shell.SERVER_NAME: shell.server_config(value["serverCommand"], environment)}}
-        except shell.UnusableCommand as error:
+            return {
+                "mcpServers": {
+                    server_command.SERVER_NAME: server_command.server_config(value["serverCommand"], environment)
+                }
+            }
+        except server_command.UnusableCommand as error:
             return {"mcpServers": {"error": str(error)}}
     try:
-        chosen = choose(value["config"], environment, profile)
+        chosen = choose(value["config"], environment, rules)
     except (UnusableConfig, InvalidUrl) as error:
         return {"error": str(error)}
     if isinstance(chosen, Stdio):
         shown = {"command": chosen.command, "args": list(chosen.args), "cwd": chosen.cwd, "stderr": "pipe"}
         return {"transport": "StdioClientTransport", **shown}
-    return _shown(chosen, profile)
+    return _shown(chosen, rules)
 
 
-def _shown(chosen: Remote, profile: Profile) -> JsonObject:
+def _shown(chosen: Remote, rules: Rules) -> JsonObject:
     kind = "SSEClientTransport" if isinstance(chosen, Sse) else "StreamableHTTPClientTransport"
     shown: JsonObject = {"transport": kind, "url": chosen.url}
-    if chosen.headers or profile is Profile.CURRENT:
+    if chosen.headers or rules.vectors["showsEmptyHeaders"]:
         shown["headers"] = chosen.headers
     if chosen.auth_provider:
         shown["authProvider"] = chosen.auth_provider
     return shown
 
 
-def server_filter(value: JsonObject, profile: Profile) -> Json:
+def server_filter(value: JsonObject, rules: Rules) -> Json:
     """`{servers, settings}` to the servers used and those shown as blocked."""
     settings: JsonObject = value["settings"]
     mcp = object_of(settings.get("mcp")) or {}
@@ -71,53 +76,52 @@ def server_filter(value: JsonObject, profile: Profile) -> Json:
         texts_of(mcp.get("excluded", settings.get("excludeMCPServers"))),
         texts_of(value.get("flag_allowed_mcp_server_names")),
     )
-    chosen = select_servers(value["servers"], lists, profile)
-    key = "blockedShown" if profile is Profile.DOCUMENTED else "blocked"
-    return {"used": list(chosen.used), key: list(chosen.blocked)}
+    chosen = select_servers(value["servers"], lists, rules)
+    return {"used": list(chosen.used), rules.vectors["blockedKey"]: list(chosen.blocked)}
 
 
-def settings_validation(value: JsonObject, profile: Profile) -> Json:
+def settings_validation(value: JsonObject, rules: Rules) -> Json:
     """`{settings}`, a value or a text, to what is used and what is said of it."""
     given = value["settings"]
     text = given if isinstance(given, str) else stringify(given, 2)
-    if profile is Profile.CURRENT:
-        return _validated_now(text)
-    loaded = load([Layer("project", SETTINGS_FILE, text)], {}, profile)
+    if rules.faulty_settings == "warn":
+        return _warned(text, rules)
+    loaded = load([Layer("project", SETTINGS_FILE, text)], {}, rules)
     problems = [{"path": list(problem.path), "isFatal": problem.is_fatal} for problem in loaded.problems]
     return {"servers": [server.name for server in loaded.servers], "problems": problems}
 
 
-def _validated_now(text: str) -> JsonObject:
+def _warned(text: str, rules: Rules) -> JsonObject:
     try:
-        settings = object_of(read(text, allow_trailing_commas=False)) or {}
+        settings = object_of(read(text, rules.allows_trailing_commas)) or {}
     except BrokenJson as error:
         fix = "Please fix the configuration file(s) and try again."
-        return _ended(52, f"Error in {SETTINGS_FILE}: {complaints.parse_error(error)}\n{fix}\n")
-    servers = {name: object_of(config) or {} for name, config in (object_of(settings.get("mcpServers")) or {}).items()}
-    listed = commands.listing(servers, frozenset(), Profile.CURRENT)
-    return _ended(0, complaints.warning(settings, SETTINGS_FILE) + listed)
+        return _ended(52, f"Error in {SETTINGS_FILE}: {warnings.parse_error(error)}\n{fix}\n")
+    servers = {name: object_of(config) or {} for name, config in table(settings.get("mcpServers")).items()}
+    listed = commands.listing(servers, frozenset(), rules)
+    return _ended(0, warnings.warning(settings, rules.settings_schema, SETTINGS_FILE) + listed)
 
 
 def _ended(code: int, said: str) -> JsonObject:
     return {"exit": code, "stdout": "", "stderr": said}
 
 
-def mcp_add(value: JsonObject, profile: Profile) -> Json:
+def mcp_add(value: JsonObject, rules: Rules) -> Json:
     """`{commands, files?, connected?}` to what each printed, and the settings they leave."""
     texts: dict[str, str] = dict(value.get("files", {}))
     connected = frozenset(value.get("connected", ()))
     steps: list[JsonObject] = []
     for command in value["commands"]:
-        ran = commands.run(command[2:], texts, profile, connected)
+        ran = commands.run(command[2:], texts, rules, connected)
         texts.update(ran.texts)
-        steps.append({"argv": command[2:], "exit": ran.exit, **_streams(ran, profile)})
+        steps.append({"argv": command[2:], "exit": ran.exit, **_streams(ran, rules)})
     if value.get("as") == "text":
         return {"projectSettings": texts.get("project"), "userSettings": texts.get("user")}
     project, user = (read(texts[scope]) if texts.get(scope) else None for scope in ("project", "user"))
     return {"steps": steps, "projectSettings": project, "userSettings": user}
 
 
-def _streams(ran: commands.Ran, profile: Profile) -> JsonObject:
+def _streams(ran: commands.Ran, rules: Rules) -> JsonObject:
     said = ran.said if len(ran.said) <= EXCERPT else ran.said[:EXCERPT] + "..."
-    is_on_stderr = ran.is_complaint or (profile is Profile.CURRENT and not ran.is_help)
+    is_on_stderr = ran.is_complaint or (rules.output == "stderr" and not ran.is_help)
     return {"stdout": "", "stderr": said} if is_on_stderr else {"stdout": said, "stderr": ""}

@@ -1,17 +1,18 @@
-"""Vectors about calling: confirmation, content, prompts and resources; pure.
+"""Vectors about calls: confirmation, content, prompts and resources. Pure.
 
-The recorded inputs leave out what the recording used throughout; the defaults here are those values.
+The recorded inputs leave out what was the same in every recording; the defaults here are those values.
 """
 
 from collections.abc import Iterable
 
-from gemini_mcp.host import content, prompts
-from gemini_mcp.host import resources as references
-from gemini_mcp.host.confirmation import AllowList, Outcome, question
-from gemini_mcp.host.names import registered_name
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.registry import OfferedTool, RegisteredTool
-from gemini_mcp.host.values import Json, JsonObject, object_of, objects_of
+from gemini_mcp.host.prompts import prompts
+from gemini_mcp.host.prompts import resources as references
+from gemini_mcp.host.tools import content
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome, question
+from gemini_mcp.host.tools.names import registered_name
+from gemini_mcp.host.tools.registry import OfferedTool, RegisteredTool
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, object_of, objects_of
 
 CALL_ID = "call-1"
 ANSWER: JsonObject = {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}]}
@@ -20,90 +21,86 @@ DESCRIPTION = "d"
 SCHEMA: JsonObject = {"type": "object"}
 
 
-def confirmation(value: JsonObject, profile: Profile) -> Json:
+def confirmation(value: JsonObject, rules: Rules) -> Json:
     """What is asked before a call, or what an answer allows from then on."""
     if "outcome" in value:
-        return {"after": _after(value, profile)}
+        return {"after": _after(value, rules)}
     if "allowTool" in value:
         allowed, asked = value["allowTool"], value["ask"]
-        keys = AllowList().after(Outcome.PROCEED_ALWAYS_TOOL, allowed["server"], allowed["tool"], profile)
-        return {"result": _asked(asked["server"], asked["tool"], keys, profile)}
+        keys = AllowList().after(Outcome.PROCEED_ALWAYS_TOOL, allowed["server"], allowed["tool"], rules)
+        return {"result": _asked(asked["server"], asked["tool"], keys, rules)}
     folder = value.get("trustedFolder", True)
-    tool = _tool(value["server"], value["tool"], profile)
+    tool = _tool(value["server"], value["tool"], rules)
     arguments = value.get("args", ARGUMENTS)
-    asked = question(tool, arguments, AllowList(), profile, value.get("trust") is True, folder)
-    return {"confirm": False if asked is None else asked.to_json(profile)}
+    asked = question(tool, arguments, AllowList(), rules, value.get("trust") is True, folder)
+    return {"confirm": False if asked is None else asked.to_json(rules)}
 
 
-def _after(value: JsonObject, profile: Profile) -> JsonObject:
+def _after(value: JsonObject, rules: Rules) -> JsonObject:
     server, tool = value["server"], value["tool"]
-    keys = AllowList().after(Outcome(value["outcome"]), server, tool, profile)
+    keys = AllowList().after(Outcome(value["outcome"]), server, tool, rules)
     return {
-        "sameTool": _asked(server, tool, keys, profile),
-        "otherToolSameServer": _asked(server, f"{tool}2", keys, profile),
-        "sameToolNameOtherServer": _asked(f"{server}2", tool, keys, profile),
+        "sameTool": _asked(server, tool, keys, rules),
+        "otherToolSameServer": _asked(server, f"{tool}2", keys, rules),
+        "sameToolNameOtherServer": _asked(f"{server}2", tool, keys, rules),
     }
 
 
-def _asked(server: str, tool: str, allowed: AllowList, profile: Profile) -> str:
-    asked = question(_tool(server, tool, profile), ARGUMENTS, allowed, profile)
+def _asked(server: str, tool: str, allowed: AllowList, rules: Rules) -> str:
+    asked = question(_tool(server, tool, rules), ARGUMENTS, allowed, rules)
     return "no-confirmation" if asked is None else "asks-again"
 
 
-def _tool(server: str, tool: str, profile: Profile) -> RegisteredTool:
+def _tool(server: str, tool: str, rules: Rules) -> RegisteredTool:
     offer = OfferedTool(server, tool, DESCRIPTION, SCHEMA)
-    return RegisteredTool(registered_name(server, tool, profile), offer)
+    return RegisteredTool(registered_name(server, tool, rules), offer)
 
 
-def content_to_parts(value: JsonObject, profile: Profile) -> Json:
+def content_to_parts(value: JsonObject, rules: Rules) -> Json:
     """A tool's result to the model's parts and the user's display."""
-    rendered = content.render(value["serverTool"], value["args"], value["callToolResult"], profile)
+    rendered = content.render(value["serverTool"], value["args"], value["callToolResult"], rules)
     shown: JsonObject = {"llmContent": rendered.llm_content, "returnDisplay": rendered.display}
     name = value["registeredName"]
-    if profile is Profile.DOCUMENTED:
-        return {**shown, "modelParts": content.model_parts(name, CALL_ID, rendered, profile)}
-    return {
-        **shown,
-        "modelParts_gemini25": content.model_parts(name, CALL_ID, rendered, profile),
-        "modelParts_gemini3": content.model_parts(name, CALL_ID, rendered, profile, is_nesting=True),
-    }
+    keys: dict[str, bool] = rules.vectors["modelPartsKeys"]
+    parts = {key: content.model_parts(name, CALL_ID, rendered, rules, nests) for key, nests in keys.items()}
+    return {**shown, **parts}
 
 
-def prompt_args(value: JsonObject, profile: Profile) -> Json:
+def prompt_args(value: JsonObject, rules: Rules) -> Json:
     """A command line to a prompt's arguments, or a whole slash command to what it submits."""
     if "prompt" not in value:
         declared = prompts.prompt_of({"arguments": value["promptArguments"]}).arguments
-        filled = prompts.fill(value["args"], declared, profile)
+        filled = prompts.fill(value["args"], declared, rules)
         return {"error": str(filled)} if isinstance(filled, prompts.Missing) else {"arguments": filled}
     prompt = prompts.prompt_of(value["prompt"])
-    return {**_command(prompt, profile), **_invoked(prompt, value, profile)}
+    return {**_command(prompt, rules), **_invoked(prompt, value, rules)}
 
 
-def _command(prompt: prompts.Prompt, profile: Profile) -> JsonObject:
+def _command(prompt: prompts.Prompt, rules: Rules) -> JsonObject:
     shown: JsonObject = {
-        "name": prompts.command_name(prompt, profile),
+        "name": prompts.command_name(prompt, rules),
         "description": prompts.command_description(prompt),
         "kind": "mcp-prompt",
     }
-    return shown if profile is Profile.DOCUMENTED else {**shown, "autoExecute": not prompt.arguments}
+    return {**shown, "autoExecute": not prompt.arguments} if rules.vectors["showsAutoExecute"] else shown
 
 
-def _invoked(prompt: prompts.Prompt, value: JsonObject, profile: Profile) -> JsonObject:
+def _invoked(prompt: prompts.Prompt, value: JsonObject, rules: Rules) -> JsonObject:
     if value.get("subCommand") == "help":
         return {"result": prompts.Message(prompts.help_text(prompt), "info").to_json()}
-    filled = prompts.fill(value["args"], prompt.arguments, profile)
+    filled = prompts.fill(value["args"], prompt.arguments, rules)
     if isinstance(filled, prompts.Missing):
         return {"result": prompts.Message(str(filled)).to_json()}
     failure = value.get("failure")
     if failure is not None:
         return {"result": prompts.Message(f"Error: {failure}").to_json(), "invokedWith": filled}
-    return {"result": prompts.read_answer(value.get("answer", ANSWER), profile).to_json(), "invokedWith": filled}
+    return {"result": prompts.read_answer(value.get("answer", ANSWER), rules).to_json(), "invokedWith": filled}
 
 
-def resources(value: JsonObject, profile: Profile) -> Json:
+def resources(value: JsonObject, rules: Rules) -> Json:
     """A prompt with references to the parts of the user's message."""
     listed = [references.Resource(value["server"], item["uri"]) for item in objects_of(value["resources"])]
-    wanted = references.references(value["prompt"], listed, profile)
+    wanted = references.references(value["prompt"], listed, rules)
     expanded = references.expand(value["prompt"], references.read_all(wanted, _answers(value["reads"])))
     return {
         "parts": None if expanded.parts is None else list(expanded.parts),

@@ -1,4 +1,4 @@
-"""`behaviour: "scenario"`: a whole host let loose on scripted servers, and what it found, called and showed. Effect."""
+"""`behaviour: "scenario"`: a whole host on scripted servers, and what it found, called and showed. Effect."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,22 +7,23 @@ from pathlib import Path
 
 import anyio
 
-from gemini_mcp.host import execution
 from gemini_mcp.host.adapter import answer
-from gemini_mcp.host.builtins import names
 from gemini_mcp.host.command.servers import view
-from gemini_mcp.host.confirmation import AllowList, Outcome, Question
-from gemini_mcp.host.content import model_parts
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.session import Plan, Session, open_session, surroundings_of
-from gemini_mcp.host.settings import Layer, ServerConfig, load
-from gemini_mcp.host.status import render
-from gemini_mcp.host.values import Json, JsonObject
+from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers.host import Host, Plan, open_host, surroundings_of
+from gemini_mcp.host.servers.status import render
+from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
+from gemini_mcp.host.tools import execution
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
+from gemini_mcp.host.tools.content import model_parts
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject
 
 
 @dataclass
 class _Person:
-    """Who answers the questions: the answers that were given, in order, and then nobody."""
+    """Answers the questions with the given answers, in order, and then cancels."""
 
     answers: Iterator[str]
     allowed: AllowList = field(default_factory=AllowList)
@@ -35,20 +36,20 @@ def reply(request: JsonObject) -> JsonObject:
     """The answer to a request, scenarios among them."""
     if request.get("behaviour") != "scenario":
         return answer(request)
-    output = anyio.run(_play, request["input"], Profile(request["profile"]))
+    output = anyio.run(_play, request["input"], profiles()[request["profile"]])
     return {"id": request.get("id"), "output": output}
 
 
-async def _play(value: JsonObject, profile: Profile) -> JsonObject:
+async def _play(value: JsonObject, rules: Rules) -> JsonObject:
     environment: Mapping[str, str] = {**os.environ, **value["environment"]}
     layers = [Layer(scope, scope, value["settings"].get(scope, "")) for scope in ("user", "project")]
-    loaded = load(layers, environment, profile)
-    servers = tuple(_at(server, value["cwd"]) for server in loaded.used(profile))
-    plan = Plan(servers, surroundings_of(environment), profile, names(profile))
+    loaded = load(layers, environment, rules)
+    servers = tuple(_at(server, value["cwd"]) for server in loaded.used(rules))
+    plan = Plan(servers, surroundings_of(environment), rules)
     person = _Person(iter(value["answers"]))
-    async with open_session(plan) as session:
-        shown = _shown(session)
-        steps = [await _step(session, step, person) for step in value["steps"]]
+    async with open_host(plan) as host:
+        shown = _shown(host)
+        steps = [await _step(host, step, person) for step in value["steps"]]
     refused = sorted({problem.server for problem in loaded.problems if problem.is_fatal and problem.server})
     return {**shown, "refused": refused, "steps": steps}
 
@@ -59,31 +60,31 @@ def _at(server: ServerConfig, folder: str) -> ServerConfig:
     return replace(server, values={**server.values, "cwd": str(Path(folder, server.values.get("cwd") or "."))})
 
 
-def _shown(session: Session) -> JsonObject:
+def _shown(host: Host) -> JsonObject:
     tools = [
         {"name": tool.name, "server": tool.offer.server, "tool": tool.offer.name}
-        for tool in session.registry.tools
+        for tool in host.registry.tools
         if tool.offer is not None
     ]
     return {
-        "state": session.state.name,
-        "servers": {name: server.status.name for name, server in session.servers.items()},
+        "state": host.state.name,
+        "servers": {name: server.status.name for name, server in host.servers.items()},
         "tools": tools,
-        "prompts": list(session.prompts()),
-        "resources": [f"{resource.server}:{resource.uri}" for resource in session.resources()],
+        "prompts": list(host.prompts()),
+        "resources": [f"{resource.server}:{resource.uri}" for resource in host.resources()],
     }
 
 
-async def _step(session: Session, step: JsonObject, person: _Person) -> Json:
+async def _step(host: Host, step: JsonObject, person: _Person) -> Json:
     if "call" in step:
-        return await _call(session, step["call"], person)
+        return await _call(host, step["call"], person)
     if "prompt" in step:
-        return (await execution.invoke_prompt(session, step["prompt"])).to_json()
+        return (await invoke_prompt(host, step["prompt"])).to_json()
     if "expand" in step:
-        expanded = await execution.expand(session, step["expand"])
+        expanded = await expand_references(host, step["expand"])
         return {"failed": True} if expanded.parts is None else {"parts": list(expanded.parts)}
-    views = [_at_home(view(session, server)) for server in session.servers.values()]
-    return {"text": render(views, session.state)}
+    views = [_at_home(view(host, server)) for server in host.servers.values()]
+    return {"text": render(views, host.state)}
 
 
 def _at_home(shown: Json) -> Json:
@@ -92,12 +93,12 @@ def _at_home(shown: Json) -> Json:
     return replace(shown, config=replace(shown.config, values=values))
 
 
-async def _call(session: Session, asked: JsonObject, person: _Person) -> JsonObject:
+async def _call(host: Host, asked: JsonObject, person: _Person) -> JsonObject:
     try:
-        called = await execution.call(session, asked["name"], asked["arguments"], person.allowed, person.confirm)
+        called = await execution.call(host, asked["name"], asked["arguments"], person.allowed, person.confirm)
     except execution.NotCalled:
         return {"called": False}
     person.allowed = called.allowed
     rendered = called.rendered
-    parts = model_parts(called.tool.name, "call-1", rendered, session.plan.profile)
+    parts = model_parts(called.tool.name, "call-1", rendered, host.plan.rules)
     return {"called": True, "display": rendered.display, "modelParts": parts, "isError": rendered.is_error}

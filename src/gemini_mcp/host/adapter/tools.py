@@ -1,14 +1,16 @@
-"""Vectors about tools: their names, their schemas, which are used, and who gets a taken name; pure."""
+"""Vectors about tools: their names, their schemas, which are used, and who gets a taken name. Pure."""
 
 from collections.abc import Sequence
 
-from gemini_mcp.host import names, registry, schema, scripted
-from gemini_mcp.host.discovery import State, conclude
-from gemini_mcp.host.filters import is_enabled
-from gemini_mcp.host.javascript import length
-from gemini_mcp.host.profile import INTRODUCTIONS, Profile
-from gemini_mcp.host.toollist import first_fault
-from gemini_mcp.host.values import Json, JsonObject, list_of, object_of, texts_of
+from gemini_mcp.host.rules.javascript import length
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers import scripted
+from gemini_mcp.host.servers.discovery import State, conclude
+from gemini_mcp.host.servers.tool_list import first_fault
+from gemini_mcp.host.tools import names, registry, schema
+from gemini_mcp.host.tools.filters import is_enabled
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, items, object_of, texts_of
 
 ABSENT = "__absent__"
 EXCERPT = 260
@@ -17,42 +19,42 @@ EXCERPT = 260
 _EMPTY: JsonObject = {"type": "object"}
 
 
-def name_normalisation(value: JsonObject, profile: Profile) -> Json:
+def name_normalisation(value: JsonObject, rules: Rules) -> Json:
     """`{tool, server?}` or `{raw}` to the registered name, its length, and what it reads back as."""
-    if "raw" in value or profile is Profile.DOCUMENTED:
-        name = names.normalise(value["raw"] if "raw" in value else value["tool"], profile)
+    if "raw" in value or not rules.name_read_back:
+        name = names.normalise(value["raw"] if "raw" in value else value["tool"], rules)
         return {"name": name, "length": length(name)}
-    name = names.registered_name(value["server"], value["tool"], profile)
-    parsed = names.parse(name)
+    name = names.registered_name(value["server"], value["tool"], rules)
+    parsed = names.parse(name, rules)
     shown = {} if parsed is None else {"serverName": parsed[0], "toolName": parsed[1]}
     return {"name": name, "length": length(name), "parsed": shown}
 
 
-def tool_filter(value: JsonObject, profile: Profile) -> Json:
+def tool_filter(value: JsonObject, rules: Rules) -> Json:
     """`{toolName, includeTools?, excludeTools?}` to whether the tool is used."""
     include, exclude = texts_of(value.get("includeTools")), texts_of(value.get("excludeTools"))
     return {"enabled": is_enabled(value["toolName"], include, exclude)}
 
 
-def schema_sanitisation(value: JsonObject, profile: Profile) -> Json:
+def schema_sanitisation(value: JsonObject, rules: Rules) -> Json:
     """`{inputSchema}` to what is declared to the model; `{schema}` and `{description}` to the rewriting alone."""
     if "inputSchema" in value:
-        return _declared(value["inputSchema"], profile)
+        return _declared(value["inputSchema"], rules)
     if "schema" in value:
-        return _rewritten(value, profile)
+        return _rewritten(value, rules)
     cyclic: JsonObject = {"type": "OBJECT", "properties": {"a": {"anyOf": [{"type": "STRING"}], "default": 1}}}
     cyclic["properties"]["self"] = cyclic
-    member = schema.parameters(cyclic, profile)["properties"]["a"]
+    member = schema.parameters(cyclic, rules)["properties"]["a"]
     return {"terminates": True, "properties.a.default": member.get("default", "__removed__")}
 
 
-def _rewritten(value: JsonObject, profile: Profile) -> Json:
+def _rewritten(value: JsonObject, rules: Rules) -> Json:
     root: Json = value["schema"]
     path = texts_of(value.get("cycleAt"))
     if path is None:
-        return {"schema": schema.parameters(root, profile)}
+        return {"schema": schema.parameters(root, rules)}
     _put(root, path, root)
-    rewritten = schema.parameters(root, profile)
+    rewritten = schema.parameters(root, rules)
     _put(rewritten, path, {"cycle": True})
     return {"terminates": True, "schema": rewritten}
 
@@ -65,22 +67,19 @@ def _put(root: Json, path: Sequence[str], value: Json) -> None:
     root[last] = value
 
 
-def _declared(input_schema: Json, profile: Profile) -> Json:
+def _declared(input_schema: Json, rules: Rules) -> Json:
     tool: JsonObject = {"name": "t"} if input_schema == ABSENT else {"name": "t", "inputSchema": input_schema}
-    if first_fault([tool], profile) is None:
-        key = "parameters" if profile is Profile.DOCUMENTED else "parametersJsonSchema"
-        return {key: schema.parameters(input_schema, profile)}
-    status = conclude("s", scripted.Played().found, profile).status.value
-    if profile is Profile.DOCUMENTED:
-        return {"registered": False, "wholeServerListFails": True, "finalStatus": status}
-    return {"registered": False, "finalStatus": status}
+    if first_fault([tool], rules) is None:
+        return {rules.vectors["declarationKey"]: schema.parameters(input_schema, rules)}
+    status = conclude("s", scripted.Played().found, rules).status.value
+    return {**rules.vectors["refusedTool"], "finalStatus": status}
 
 
-def conflict_resolution(value: JsonObject, profile: Profile) -> Json:
+def conflict_resolution(value: JsonObject, rules: Rules) -> Json:
     """`{builtin, servers}` to the registry, the order of declaration, and what was said."""
-    played = [_played(name, config, profile) for name, config in value["servers"].items()]
+    played = [_played(name, config, rules) for name, config in value["servers"].items()]
     offers = [offer for play in played for offer in play.found.tools]
-    built = registry.build(value["builtin"], offers, profile)
+    built = registry.build(value["builtin"], offers, rules)
     log = [*(said for play in played for said in play.conclusion.messages), *built.log]
     shown: JsonObject = {
         "registry": [_registered(tool) for tool in built.tools],
@@ -89,12 +88,12 @@ def conflict_resolution(value: JsonObject, profile: Profile) -> Json:
     return {**shown, "log": log} if log else shown
 
 
-def _played(name: str, config: Json, profile: Profile) -> scripted.Played:
+def _played(name: str, config: Json, rules: Rules) -> scripted.Played:
     members = object_of(config) or {"tools": config}
     if members.get("connectFails"):
-        return scripted.play(name, {"exit": 1}, {}, profile)
-    tools = [{"name": tool, "inputSchema": dict(_EMPTY)} for tool in list_of(members.get("tools")) or []]
-    return scripted.play(name, {"tools": tools}, members, profile)
+        return scripted.play(name, {"exit": 1}, {}, rules)
+    tools = [{"name": tool, "inputSchema": dict(_EMPTY)} for tool in items(members.get("tools"))]
+    return scripted.play(name, {"tools": tools}, members, rules)
 
 
 def _registered(tool: registry.RegisteredTool) -> JsonObject:
@@ -103,37 +102,23 @@ def _registered(tool: registry.RegisteredTool) -> JsonObject:
     return {"name": tool.name, "server": tool.offer.server, "serverTool": tool.offer.name}
 
 
-def discovery(value: JsonObject, profile: Profile) -> Json:
+def discovery(value: JsonObject, rules: Rules) -> Json:
     """`{serverSpec}` to the states, the requests and what is registered; `{}` to how each version introduces itself."""
     if "serverSpec" not in value:
-        return {version: sent.to_json() for version, sent in INTRODUCTIONS.items()}
+        return {version: sent for one in profiles().values() for version, sent in one.introductions.items()}
     described = object_of(value["serverSpec"])
-    if described is None:
-        return _nothing_discovered(profile)
-    spec, config = object_of(described.get("spec")) or {}, object_of(described.get("cfg")) or {}
-    played = scripted.play("srv", spec, config, profile)
-    status, found = played.conclusion.status.value, played.found
+    played, status, between = scripted.Played(), None, rules.state_without_servers
+    if described is not None:
+        played = scripted.play("srv", described.get("spec") or {}, described.get("cfg") or {}, rules)
+        status, between = played.conclusion.status.value, State.IN_PROGRESS.value
+    found = played.found
     return {
-        "discoveryState": [State.NOT_STARTED.value, State.IN_PROGRESS.value, State.COMPLETED.value],
-        "statusEvents": ["connecting", status],
+        "discoveryState": [State.NOT_STARTED.value, between, State.COMPLETED.value],
+        "statusEvents": [] if status is None else ["connecting", status],
         "finalStatus": status,
-        "tools": [tool.name for tool in registry.build((), found.tools, profile).tools],
+        "tools": [tool.name for tool in registry.build((), found.tools, rules).tools],
         "prompts": [prompt.name for prompt in found.prompts],
         "resources": [resource.uri for resource in found.resources],
         "clientRequests": list(played.requests),
         "messages": [message[:EXCERPT] for message in played.conclusion.messages],
-    }
-
-
-def _nothing_discovered(profile: Profile) -> JsonObject:
-    between = State.IN_PROGRESS if profile is Profile.DOCUMENTED else State.COMPLETED
-    return {
-        "discoveryState": [State.NOT_STARTED.value, between.value, State.COMPLETED.value],
-        "statusEvents": [],
-        "finalStatus": None,
-        "tools": [],
-        "prompts": [],
-        "resources": [],
-        "clientRequests": [],
-        "messages": [],
     }

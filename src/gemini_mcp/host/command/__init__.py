@@ -1,1 +1,1 @@
-"""The parts of `gemini-mcp-host`: each function does one subcommand and returns its exit code. Effect."""
+"""`gemini-mcp-host`: a module for each group of subcommands, and what only they need. Effect."""

@@ -3,15 +3,16 @@
 import json
 from collections.abc import Sequence
 
-from gemini_mcp.host import content, execution, prompts
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.command.servers import outcome
-from gemini_mcp.host.confirmation import AllowList, Outcome, Question
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.registry import RegisteredTool
-from gemini_mcp.host.session import open_session
-from gemini_mcp.host.status import NOT_EXECUTING
-from gemini_mcp.host.values import Json, JsonObject, object_of
+from gemini_mcp.host.prompts import prompts
+from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.servers.status import NOT_EXECUTING
+from gemini_mcp.host.tools import content, execution
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
+from gemini_mcp.host.tools.registry import RegisteredTool
+from gemini_mcp.spec.values import Json, JsonObject, object_of
 
 
 class UsageError(Exception):
@@ -20,14 +21,13 @@ class UsageError(Exception):
 
 async def call(context: Context, name: str, pairs: Sequence[str], whole: str | None) -> int:
     """Call a tool as the model would, and show what it and the user get."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
-        arguments = read_arguments(pairs, whole, session.registry.find(name))
+    async with context.host() as (settings, host):
+        arguments = read_arguments(pairs, whole, host.registry.find(name))
         try:
-            called = await execution.call(session, name, arguments, AllowList(), confirmation(context))
+            called = await execution.call(host, name, arguments, AllowList(), confirmation(context))
         except execution.NotCalled as error:
             context.complain(str(error))
-            _complain_servers(context, session.messages())
+            context.complain_all(host.messages())
             return FINDING
         _show(context, called.tool, called.rendered)
         return FINDING if called.rendered.is_error else USAGE if settings.is_faulty else OK
@@ -35,33 +35,31 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
 
 async def prompt(context: Context, line: str) -> int:
     """Invoke a prompt and show what is sent to the model."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
-        result = await execution.invoke_prompt(session, line)
+    async with context.host() as (_, host):
+        result = await invoke_prompt(host, line)
         if context.is_json:
             context.say(stringify(result.to_json(), 2))
         elif isinstance(result, prompts.Submit) or result.kind == "info":
             context.say(result.content)
         else:
             context.complain(result.content)
-            _complain_servers(context, session.messages())
+            context.complain_all(host.messages())
         is_error = isinstance(result, prompts.Message) and result.kind == "error"
         return FINDING if is_error else OK
 
 
 async def expand(context: Context, text: str, is_reading: bool) -> int:
     """Expand the references of a prompt; when reading, show only what was read."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
-        expanded = await execution.expand(session, text)
+    async with context.host() as (settings, host):
+        expanded = await expand_references(host, text)
         if expanded.parts is None:
             context.complain(expanded.error or "")
             return FINDING
         parts = list(expanded.parts)
         if is_reading and len(parts) == 1:
-            known = ", ".join(f"@{r.server}:{r.uri}" for r in session.resources()) or "none"
+            known = ", ".join(f"@{r.server}:{r.uri}" for r in host.resources()) or "none"
             context.complain(f"{text!r} refers to no listed resource. Listed are: {known}.")
-            return FINDING if outcome(session, settings) != SERVER_FAILED else SERVER_FAILED
+            return FINDING if outcome(host, settings) != SERVER_FAILED else SERVER_FAILED
         shown = parts[3:-1] if is_reading else parts
         context.say(stringify(shown, 2) if context.is_json else "\n".join(str(part.get("text", "")) for part in shown))
         return OK
@@ -116,7 +114,7 @@ def _ask(context: Context, asked: Question) -> Outcome:
 
 
 def _show(context: Context, tool: RegisteredTool, rendered: content.Rendered) -> None:
-    parts = content.model_parts(tool.name, "call-1", rendered, context.profile)
+    parts = content.model_parts(tool.name, "call-1", rendered, context.rules)
     if context.is_json:
         shown = {"display": rendered.display, "llmContent": rendered.llm_content, "modelParts": parts}
         context.say(stringify({**shown, "isError": rendered.is_error}, 2))
@@ -133,8 +131,3 @@ def _value(text: str, schema: JsonObject) -> Json:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _complain_servers(context: Context, messages: Sequence[str]) -> None:
-    for message in messages:
-        context.complain(message)

@@ -1,21 +1,21 @@
-"""What every subcommand is given: profile, environment, files, streams; and the settings read once. Effect."""
+"""What every subcommand is given: rules, environment, files, streams, and a host when it asks for one. Effect."""
 
 import os
 import sys
 import time
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
-from gemini_mcp.host import builtins
-from gemini_mcp.host.authorization import Authorizer, Interaction
-from gemini_mcp.host.connection import Surroundings
-from gemini_mcp.host.files import Places, layers, places
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.session import Plan, Server
-from gemini_mcp.host.settings import ServerConfig, Settings, load
-from gemini_mcp.host.tokens import TokenFile
+from gemini_mcp.host.oauth.authorization import Authorizer, Interaction
+from gemini_mcp.host.oauth.token_file import TokenFile
+from gemini_mcp.host.servers.connection import Surroundings
+from gemini_mcp.host.servers.host import Host, Plan, Server, open_host
+from gemini_mcp.host.settings.files import Places, layers, places
+from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
+from gemini_mcp.spec import Rules
 
 OK, FINDING, USAGE, SERVER_FAILED = 0, 1, 2, 4
 
@@ -24,7 +24,7 @@ OK, FINDING, USAGE, SERVER_FAILED = 0, 1, 2, 4
 class Context:
     """One invocation."""
 
-    profile: Profile
+    rules: Rules
     environment: Mapping[str, str]
     where: Places
     out: TextIO
@@ -44,37 +44,44 @@ class Context:
         self.err.write(text if text.endswith("\n") else f"{text}\n")
         self.err.flush()
 
+    def complain_all(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.complain(text)
+
     @property
     def has_terminal(self) -> bool:
         return sys.stdin.isatty() and self.err.isatty()
 
     def settings(self) -> Settings:
         """The settings, after saying what is wrong with them."""
-        loaded = load(layers(self.where), self.environment, self.profile, self.named)
-        for problem in loaded.problems:
-            self.complain(str(problem))
-        for warning in loaded.warnings:
-            self.complain(warning)
+        loaded = load(layers(self.where), self.environment, self.rules, self.named)
+        self.complain_all((*map(str, loaded.problems), *loaded.warnings))
         return loaded
 
     def authorizer(self) -> Authorizer:
-        """The keeper of tokens."""
+        """What gets, renews and keeps tokens."""
         talk = Interaction(self.has_terminal, self._open_browser, self.complain)
-        return Authorizer(TokenFile(self.where.tokens), self.profile, lambda: time.time() * 1000, talk)
+        return Authorizer(TokenFile(self.where.tokens), self.rules, lambda: time.time() * 1000, talk)
 
     def plan(self, servers: Sequence[ServerConfig], is_interactive: bool = True) -> Plan:
-        """A session with these servers."""
+        """A host with these servers."""
         authorizer = self.authorizer()
         chosen = tuple(self._trusted(server) for server in servers) if self.is_trusting else tuple(servers)
         return Plan(
             chosen,
             Surroundings(self.environment, self._hear),
-            self.profile,
-            builtins.names(self.profile),
+            self.rules,
             authorizer.watch,
             authorizer.authenticate if is_interactive and self.has_terminal else None,
             self._progress if self.err.isatty() else None,
         )
+
+    @asynccontextmanager
+    async def host(self) -> AsyncGenerator[tuple[Settings, Host]]:
+        """The settings, and a running host with the servers that they use."""
+        settings = self.settings()
+        async with open_host(self.plan(settings.used(self.rules))) as host:
+            yield settings, host
 
     def _trusted(self, server: ServerConfig) -> ServerConfig:
         return replace(server, values={**server.values, "trust": True})
@@ -100,8 +107,8 @@ class Context:
         return webbrowser.open(url)
 
 
-def context(profile: Profile, **options: object) -> Context:
+def context(rules: Rules, **options: object) -> Context:
     """The context of this process."""
     environment = dict(os.environ)
-    base = Context(profile, environment, places(environment), sys.stdout, sys.stderr)
+    base = Context(rules, environment, places(environment), sys.stdout, sys.stderr)
     return replace(base, **options)  # pyright: ignore[reportArgumentType]

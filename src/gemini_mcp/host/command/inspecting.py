@@ -5,20 +5,20 @@ from pathlib import Path
 
 import anyio
 
-from gemini_mcp.host import inspection_view
+from gemini_mcp.host.command import inspection_view
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
-from gemini_mcp.host.connection import Connection, Unreachable, connect
-from gemini_mcp.host.discovery import Refusal
-from gemini_mcp.host.files import replace_text
-from gemini_mcp.host.inspection import Inspection, Subject, inspect
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.registry import OfferedTool
-from gemini_mcp.host.session import TIMED_OUT, open_session
-from gemini_mcp.host.settings import ServerConfig
-from gemini_mcp.host.transport import UnusableConfig
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import Json, JsonObject, list_of
+from gemini_mcp.host.command.inspection import Inspection, Subject, inspect
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import DEFAULT, profiles
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers.connection import Connection, Unreachable, connect
+from gemini_mcp.host.servers.discovery import Refusal
+from gemini_mcp.host.servers.host import TIMED_OUT, open_host
+from gemini_mcp.host.servers.transport import UnusableConfig
+from gemini_mcp.host.settings.files import replace_text
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.tools.registry import OfferedTool
+from gemini_mcp.spec.values import Json, JsonObject, list_of
 
 PAGES = 1000
 
@@ -33,7 +33,7 @@ async def run(context: Context, words: Sequence[str], name: str, page: str | Non
         context.complain(f"{name}: {error if str(error) else TIMED_OUT}")
         context.show_stderr(name)
         return SERVER_FAILED
-    inspections = [inspect(subject, others, context.environment, profile) for profile in Profile]
+    inspections = [inspect(subject, others, context.environment, rules) for rules in profiles().values()]
     _show(context, name, inspections, page)
     return FINDING if any(f.loses_tool for one in inspections for f in one.findings) else OK
 
@@ -47,18 +47,18 @@ def server_of(words: Sequence[str], name: str) -> ServerConfig:
 
 
 async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
-    configured = [server for server in context.settings().used(context.profile) if server.name != name]
+    configured = [server for server in context.settings().used(context.rules) if server.name != name]
     if not configured:
         return ()
-    async with open_session(context.plan(configured, is_interactive=False)) as session:
-        return tuple(tool for server in session.servers.values() for tool in server.found.tools)
+    async with open_host(context.plan(configured, is_interactive=False)) as host:
+        return tuple(tool for server in host.servers.values() for tool in server.found.tools)
 
 
 async def _subject(context: Context, config: ServerConfig) -> Subject:
     plan = context.plan([config], is_interactive=False)
     watch = await context.authorizer().watch(config)
     with anyio.fail_after(config.timeout_ms / 1000):
-        async with connect(config, plan.surroundings, Profile.DOCUMENTED, watch) as connection:
+        async with connect(config, plan.surroundings, profiles()[DEFAULT], watch) as connection:
             pages: dict[str, list[list[Json]]] = {}
             failures: dict[str, tuple[int, str]] = {}
             for kind in ("tools", "prompts", "resources"):

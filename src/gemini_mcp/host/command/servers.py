@@ -2,45 +2,43 @@
 
 import anyio
 
-from gemini_mcp.host import commands, registry
+from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
-from gemini_mcp.host.connection import Surroundings, Unreachable, connect
-from gemini_mcp.host.discovery import Refusal, Status
-from gemini_mcp.host.javascript import stringify
-from gemini_mcp.host.profile import Profile
-from gemini_mcp.host.prompts import command_name
-from gemini_mcp.host.session import Server, Session, open_session
-from gemini_mcp.host.settings import ServerConfig, Settings
-from gemini_mcp.host.status import ServerView, render
-from gemini_mcp.host.transport import UnusableConfig
-from gemini_mcp.host.urls import InvalidUrl
-from gemini_mcp.host.values import JsonObject
+from gemini_mcp.host.prompts.prompts import command_name
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
+from gemini_mcp.host.servers.discovery import Refusal, Status
+from gemini_mcp.host.servers.host import Host, Server
+from gemini_mcp.host.servers.status import ServerView, render
+from gemini_mcp.host.servers.transport import UnusableConfig
+from gemini_mcp.host.settings.loading import ServerConfig, Settings
+from gemini_mcp.host.tools import registry
+from gemini_mcp.spec.values import JsonObject
 
 LIST_TIMEOUT_MS = 5000
 
 
 async def status(context: Context) -> int:
     """The servers, their states and what they offer."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
-        views = [view(session, server) for server in session.servers.values()]
+    async with context.host() as (settings, host):
+        views = [view(host, server) for server in host.servers.values()]
         if context.is_json:
-            shown = {"servers": [one.to_json() for one in views], "discoveryState": session.state.name}
-            context.say(stringify({**shown, "blocked": list(settings.selection(context.profile).blocked)}, 2))
+            shown = {"servers": [one.to_json() for one in views], "discoveryState": host.state.name}
+            context.say(stringify({**shown, "blocked": list(settings.selection(context.rules).blocked)}, 2))
         else:
-            context.say(render(views, session.state, context.is_verbose))
+            context.say(render(views, host.state, context.is_verbose))
             _show_blocked(context, settings)
-        for server in session.servers.values():
+        for server in host.servers.values():
             if server.error is not None:
                 context.show_stderr(server.config.name)
-        return outcome(session, settings)
+        return outcome(host, settings)
 
 
 async def tools(context: Context, only: str | None) -> int:
     """What is registered, under which name, from where."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
-        registered = [tool for tool in session.registry.tools if tool.offer is not None]
+    async with context.host() as (settings, host):
+        registered = [tool for tool in host.registry.tools if tool.offer is not None]
         rows = [_row(tool) for tool in registered if only is None or (tool.offer and tool.offer.server == only)]
         if context.is_json:
             context.say(stringify(rows, 2))
@@ -48,46 +46,44 @@ async def tools(context: Context, only: str | None) -> int:
             for row in rows:
                 described = f"  {row['description']}" if context.is_verbose and row["description"] else ""
                 context.say(f"{row['name']}  ({row['server']}: {row['tool']}){described}")
-        _complain(context, session)
-        return outcome(session, settings)
+        context.complain_all(host.messages())
+        return outcome(host, settings)
 
 
 async def resources(context: Context) -> int:
     """The resources of all servers, as they are written in a prompt."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
-        found = session.resources()
+    async with context.host() as (settings, host):
+        found = host.resources()
         if context.is_json:
             context.say(stringify([{"server": r.server, "uri": r.uri, "name": r.name} for r in found], 2))
         else:
             for resource in found:
                 context.say(f"@{resource.server}:{resource.uri}  {resource.name}")
-        _complain(context, session)
-        return outcome(session, settings)
+        context.complain_all(host.messages())
+        return outcome(host, settings)
 
 
 async def prompts(context: Context) -> int:
     """The prompts of all servers, as slash commands."""
-    settings = context.settings()
-    async with open_session(context.plan(settings.used(context.profile))) as session:
-        for name, prompt in session.prompts().items():
-            command = name if name != prompt.name else command_name(prompt, context.profile)
+    async with context.host() as (settings, host):
+        for name, prompt in host.prompts().items():
+            command = name if name != prompt.name else command_name(prompt, context.rules)
             arguments = " ".join(f'--{a.name}="…"' if a.is_required else f'[--{a.name}="…"]' for a in prompt.arguments)
             context.say(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
-        _complain(context, session)
-        return outcome(session, settings)
+        context.complain_all(host.messages())
+        return outcome(host, settings)
 
 
 async def list_servers(context: Context) -> int:
-    """The lines of `gemini mcp list`, after trying every server at once."""
+    """The lines of `gemini mcp list`, after a try to connect to every server."""
     settings = context.settings()
     connected: set[str] = set()
     async with anyio.create_task_group() as tasks:
         for server in settings.servers:
             tasks.start_soon(_try, context, server, connected)
     listed = {server.name: server.values for server in settings.servers}
-    shown = commands.listing(listed, frozenset(connected), context.profile)
-    (context.say if context.profile is Profile.DOCUMENTED else context.complain)(shown)
+    shown = commands.listing(listed, frozenset(connected), context.rules)
+    (context.say if context.rules.output == "stdout" else context.complain)(shown)
     return USAGE if settings.is_faulty else OK
 
 
@@ -97,19 +93,19 @@ async def _try(context: Context, server: ServerConfig, connected: set[str]) -> N
     with anyio.move_on_after(limit / 1000):
         try:
             watch = await context.authorizer().watch(server)
-            async with connect(server, surroundings, context.profile, watch) as connection:
+            async with connect(server, surroundings, context.rules, watch) as connection:
                 connected.add(server.name)
                 await connection.request("ping", {}, limit)
         except (Unreachable, UnusableConfig, InvalidUrl, Refusal):
             return
 
 
-def view(session: Session, server: Server) -> ServerView:
+def view(host: Host, server: Server) -> ServerView:
     """What is shown of a server."""
     name = server.config.name
     shown = {
         tool.name: tool.offer.description
-        for tool in session.registry.tools
+        for tool in host.registry.tools
         if tool.offer is not None and tool.offer.server == name
     }
     found = server.found if server.status is Status.CONNECTED else type(server.found)()
@@ -125,11 +121,11 @@ def view(session: Session, server: Server) -> ServerView:
     )
 
 
-def outcome(session: Session, settings: Settings) -> int:
+def outcome(host: Host, settings: Settings) -> int:
     """The exit code of a command that connected to the servers."""
     if settings.is_faulty:
         return USAGE
-    has_failed = any(server.error is not None for server in session.servers.values())
+    has_failed = any(server.error is not None for server in host.servers.values())
     return SERVER_FAILED if has_failed else OK
 
 
@@ -144,10 +140,5 @@ def _row(tool: registry.RegisteredTool) -> JsonObject:
 
 
 def _show_blocked(context: Context, settings: Settings) -> None:
-    for name in settings.selection(context.profile).blocked:
+    for name in settings.selection(context.rules).blocked:
         context.say(f"{name} is blocked by `mcp.allowed` or `mcp.excluded`")
-
-
-def _complain(context: Context, session: Session) -> None:
-    for message in session.messages():
-        context.complain(message)

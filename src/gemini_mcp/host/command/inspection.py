@@ -1,0 +1,195 @@
+"""What Gemini CLI will make of a server, as findings for its author. Pure.
+
+A finding is data: its kind, whom it concerns, a sentence, and whether it costs a tool.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.servers import scripted
+from gemini_mcp.host.servers.environment import withheld
+from gemini_mcp.host.servers.tool_list import first_fault
+from gemini_mcp.host.tools import names, registry, schema
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, object_of, objects_of, without_none
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A server as it answered: its name, its capabilities, and its lists page by page."""
+
+    name: str
+    capabilities: JsonObject
+    pages: Mapping[str, Sequence[Sequence[Json]]]
+    config: JsonObject
+    failures: Mapping[str, tuple[int, str]]
+
+    def spec(self) -> JsonObject:
+        """The same as a scripted server, to be interviewed again."""
+        keys = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePages"}
+        lists = {keys[kind]: [list(page) for page in pages] for kind, pages in self.pages.items() if pages}
+        errors = {f"{kind}Error": list(failure) for kind, failure in self.failures.items()}
+        return {"capabilities": self.capabilities, **lists, **errors}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the author should know."""
+
+    kind: str
+    subject: str
+    sentence: str
+    loses_tool: bool = False
+
+    def to_json(self) -> JsonObject:
+        return {"kind": self.kind, "subject": self.subject, "sentence": self.sentence, "losesTool": self.loses_tool}
+
+
+@dataclass(frozen=True)
+class InspectedTool:
+    """A tool before and after: its names and its schemas."""
+
+    original: str
+    registered: str | None
+    before: Json
+    after: Json
+
+    @property
+    def diff(self) -> str:
+        """What happens to the schema, as a unified diff; empty when nothing does."""
+        before, after = stringify(self.before, 2).splitlines(), stringify(self.after, 2).splitlines()
+        return "\n".join(difflib.unified_diff(before, after, "offered", "declared", lineterm="", n=2))
+
+    def to_json(self) -> JsonObject:
+        return without_none(original=self.original, registered=self.registered, before=self.before, after=self.after)
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What one profile makes of a server."""
+
+    profile: str
+    status: str
+    tools: tuple[InspectedTool, ...]
+    findings: tuple[Finding, ...]
+    messages: tuple[str, ...]
+
+    def to_json(self) -> JsonObject:
+        return {
+            "profile": self.profile,
+            "status": self.status,
+            "tools": [tool.to_json() for tool in self.tools],
+            "findings": [finding.to_json() for finding in self.findings],
+            "messages": list(self.messages),
+        }
+
+
+def inspect(
+    subject: Subject, others: Sequence[registry.OfferedTool], environment: Mapping[str, str], rules: Rules
+) -> Inspection:
+    """What the profile makes of the server, after the tools of the other configured servers."""
+    lists = {key: subject.config[key] for key in ("includeTools", "excludeTools") if key in subject.config}
+    played = scripted.play(subject.name, subject.spec(), lists, rules)
+    offers = played.found.tools
+    built = registry.build(rules.builtin_tools, (*others, *offers), rules)
+    kept = {id(tool.offer): tool.name for tool in built.tools if tool.offer is not None}
+    tools = tuple(
+        InspectedTool(offer.name, kept.get(id(offer)), offer.schema, schema.parameters(offer.schema, rules))
+        for offer in offers
+    )
+    findings = (
+        *_list_findings(subject, rules),
+        *_dropped_findings(played.found.dropped),
+        *(finding for tool in tools for finding in _tool_findings(tool, subject, others, rules)),
+        *_environment_findings(subject, environment, rules),
+        *_empty_findings(played),
+    )
+    return Inspection(rules.name, played.conclusion.status.name, tools, findings, played.conclusion.messages)
+
+
+def _list_findings(subject: Subject, rules: Rules) -> Iterator[Finding]:
+    pages = subject.pages.get("tools", ())
+    fault = next((fault for page in pages if (fault := first_fault(page, rules)) is not None), None)
+    if fault is not None:
+        where = ".".join(str(step) for step in fault.path)
+        sentence = f"`{where}` is {fault.received}, it should be {fault.expected}; the server loses all its tools."
+        yield Finding("root-schema", subject.name, sentence, loses_tool=True)
+    if "tools" not in rules.paged_lists and len(pages) > 1:
+        lost = [str(tool.get("name")) for page in pages[1:] for tool in objects_of(list(page))]
+        sentence = f"only the first page of tools is read; {len(lost)} later ones are ignored: {', '.join(lost)}."
+        yield Finding("page-ignored", subject.name, sentence, loses_tool=bool(lost))
+    if rules.tools_need_capability and pages and subject.capabilities.get("tools") is None:
+        sentence = "the server does not declare the tools capability, so its tools are never asked for."
+        yield Finding("capability", subject.name, sentence, loses_tool=True)
+    for kind, (code, message) in subject.failures.items():
+        if code != -32601:
+            yield Finding("list-failed", subject.name, f"{kind}/list failed: {message}.", loses_tool=kind == "tools")
+
+
+def _dropped_findings(dropped: Iterable[str]) -> Iterator[Finding]:
+    for name in dropped:
+        yield Finding("filtered", name, "it is left out by includeTools or excludeTools.", loses_tool=True)
+
+
+def _tool_findings(
+    tool: InspectedTool, subject: Subject, others: Sequence[registry.OfferedTool], rules: Rules
+) -> Iterator[Finding]:
+    if tool.registered is None:
+        sentence = "a later tool takes the same registered name; this one cannot be called."
+        yield Finding("overwritten", tool.original, sentence, loses_tool=True)
+        return
+    wanted = names.registered_name(subject.name, tool.original, rules)
+    if tool.registered != wanted:
+        same = (other for other in others if names.registered_name(other.server, other.name, rules) == wanted)
+        rival = next((f"server {other.server!r}" for other in same), None)
+        rival = rival or ("a built-in tool" if wanted in rules.builtin_tools else "another tool")
+        yield Finding("collision", tool.original, f"{wanted!r} belongs to {rival}; it becomes {tool.registered!r}.")
+    yield from _name_findings(tool, subject, rules)
+    removed = sorted(set(_paths(tool.before)) - set(_paths(tool.after)))
+    if removed:
+        yield Finding("schema", tool.original, f"its schema loses {', '.join(f'`{path}`' for path in removed)}.")
+
+
+def _name_findings(tool: InspectedTool, subject: Subject, rules: Rules) -> Iterator[Finding]:
+    registered = str(tool.registered)
+    whole = rules.tool_name.format(server=subject.name, tool=tool.original)
+    if ("___" in registered and "___" not in whole) or ("..." in registered and "..." not in whole):
+        yield Finding("name-cut", tool.original, f"its name is cut to {registered!r}.")
+    elif not rules.name_prefix and registered == names.normalise(tool.original, rules) != tool.original:
+        yield Finding("name-changed", tool.original, f"its name becomes {registered!r}.")
+    if len(registered) > rules.name_limit or names.normalise(registered, rules) != registered:
+        yield Finding("name-invalid", tool.original, f"{registered!r} is not a name the Gemini API accepts.", True)
+    parsed = names.parse(registered, rules)
+    if parsed is not None and parsed[0] != subject.name:
+        sentence = (
+            f"{registered!r} reads back as server {parsed[0]!r}, since a server's name should have no underscore."
+        )
+        yield Finding("name-ambiguous", tool.original, sentence)
+
+
+def _environment_findings(subject: Subject, environment: Mapping[str, str], rules: Rules) -> Iterator[Finding]:
+    hidden = withheld(environment, rules) if "command" in subject.config else ()
+    if hidden:
+        sentence = f"the server does not get {', '.join(hidden)}; name in `env` what it needs."
+        yield Finding("environment", subject.name, sentence)
+
+
+def _empty_findings(played: scripted.Played) -> Iterator[Finding]:
+    if played.found.is_empty:
+        sentence = "nothing usable is left of it; the connection is of no use."
+        yield Finding("empty", played.conclusion.status.name, sentence, loses_tool=True)
+
+
+def _paths(value: Json, place: str = "") -> Iterator[str]:
+    waiting: list[tuple[Json, str]] = [(value, place)]
+    while waiting:
+        current, at = waiting.pop()
+        if at:
+            yield at
+        members = object_of(current)
+        if members is not None:
+            waiting.extend((member, f"{at}.{key}" if at else key) for key, member in members.items())
+        elif isinstance(current, list):
+            waiting.extend((item, f"{at}[{index}]") for index, item in enumerate(current))  # pyright: ignore

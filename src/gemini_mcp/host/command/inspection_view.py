@@ -1,0 +1,63 @@
+"""An inspection as text for a terminal, and as a page of HTML. Pure."""
+
+import html
+from collections.abc import Iterable, Sequence
+
+from gemini_mcp.host.command.inspection import Inspection
+
+_STYLE = (
+    "body{font:15px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
+    "table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.2rem .6rem;text-align:left}"
+    "pre{background:#f4f4f4;padding:.6rem;overflow:auto}.lost{color:#a00;font-weight:600}"
+)
+
+
+def text(server: str, inspections: Sequence[Inspection]) -> str:
+    """The inspections as text."""
+    return "\n".join(line for inspection in inspections for line in _text(server, inspection)) + "\n"
+
+
+def page(server: str, inspections: Sequence[Inspection]) -> str:
+    """The inspections as HTML."""
+    title = html.escape(f"{server} as Gemini CLI sees it")
+    body = "".join(_section(inspection) for inspection in inspections)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE}</style></head><body><h1>{title}</h1>{body}</body></html>\n"
+    )
+
+
+def _text(server: str, inspection: Inspection) -> Iterable[str]:
+    yield f"{server} in the {inspection.profile} profile: {inspection.status}, {len(inspection.tools)} tools"
+    for tool in inspection.tools:
+        yield f"  {tool.original} → {tool.registered or '(lost)'}"
+        yield from (f"      {line}" for line in tool.diff.splitlines()[2:])
+    for finding in inspection.findings:
+        yield f"  {'✗' if finding.loses_tool else '!'} {finding.kind}: {finding.subject}: {finding.sentence}"
+    if not inspection.findings:
+        yield "  nothing to report"
+    yield ""
+
+
+def _section(inspection: Inspection) -> str:
+    rows = "".join(
+        f"<tr><td><code>{html.escape(tool.original)}</code></td>"
+        f"<td><code>{html.escape(tool.registered or '(lost)')}</code></td></tr>"
+        for tool in inspection.tools
+    )
+    findings = "".join(
+        f'<li class="{"lost" if finding.loses_tool else "noted"}"><b>{html.escape(finding.kind)}</b> '
+        f"<code>{html.escape(finding.subject)}</code>: {html.escape(finding.sentence)}</li>"
+        for finding in inspection.findings
+    )
+    diffs = "".join(
+        f"<details><summary><code>{html.escape(tool.original)}</code></summary><pre>{html.escape(tool.diff)}</pre></details>"
+        for tool in inspection.tools
+        if tool.diff
+    )
+    return (
+        f"<h2>{inspection.profile} profile: {inspection.status}</h2>"
+        f"<table><tr><th>offered</th><th>registered</th></tr>{rows}</table>"
+        f"<h3>Findings</h3><ul>{findings or '<li>nothing to report</li>'}</ul>"
+        f"<h3>Schemas</h3>{diffs or '<p>unchanged</p>'}"
+    )

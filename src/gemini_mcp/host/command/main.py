@@ -1,0 +1,209 @@
+"""`gemini-mcp-host`: reads the words, runs the subcommand, ends in order when a signal asks for it. Effect.
+
+What a subcommand does is in its own module; only the words and the comparison of profiles belong here.
+"""
+
+import argparse
+import difflib
+import io
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import anyio
+
+from gemini_mcp.host.command import auth as auth
+from gemini_mcp.host.command import calls, editing, inspecting, servers
+from gemini_mcp.host.command.context import USAGE, Context, context
+from gemini_mcp.host.rules.profiles import DEFAULT, profiles
+
+Run = Callable[[Context], Awaitable[int]]
+Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
+
+_WIDTH = 60
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except (calls.UsageError, OSError) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+
+
+def _run(words: list[str]) -> int:
+    options, rest = _leading(words)
+    if rest[:1] in (["add"], ["remove"]):
+        if options.compare:
+            return _compare(context(profiles()[DEFAULT]), partial(editing.preview, arguments=rest))
+        return editing.run(context(profiles()[options.profile]), rest)
+    given = _parser().parse_args(words)
+    if given.command is None:
+        _parser().print_help(sys.stderr)
+        return USAGE
+    here = context(
+        profiles()[given.profile],
+        is_debug=given.debug,
+        is_verbose=getattr(given, "verbose", False),
+        is_json=getattr(given, "json", False),
+        is_yes=getattr(given, "yes", False),
+        is_trusting=getattr(given, "trust", False),
+        named=tuple(given.allowed_mcp_server_names) if given.allowed_mcp_server_names else None,
+    )
+    run: Run = given.run(given)
+    return _compare(here, run) if given.compare else anyio.run(_guarded, here, run)
+
+
+def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options before the subcommand, and the rest."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--profile", choices=profiles(), default=DEFAULT)
+    parser.add_argument("--compare", action="store_true")
+    place = next((index for index, word in enumerate(words) if word in ("add", "remove")), len(words))
+    options, unknown = parser.parse_known_args(words[:place])
+    return options, words[place:] if not unknown else []
+
+
+def _inspect(given: argparse.Namespace) -> Run:
+    words = [word for position, word in enumerate(given.server) if word != "--" or position > 0]
+    if not words:
+        raise calls.UsageError("`inspect` needs a command after `--`, or a URL.")
+    return lambda here: inspecting.run(here, words, given.name, given.html, given.alone)
+
+
+def _call(given: argparse.Namespace) -> Run:
+    calls.read_arguments(given.arg, given.args, None)
+    return lambda here: calls.call(here, given.tool, given.arg, given.args)
+
+
+async def _guarded(here: Context, run: Run) -> int:
+    """Run, and end every server when a signal asks this process to end."""
+    code = 0
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_watch_signals, tasks)
+            code = await run(here)
+            tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        raise _only(group) from None
+    return code if not _received else 128 + _received[-1]
+
+
+_received: list[int] = []
+
+
+def _only(error: BaseException) -> BaseException:
+    """The one exception inside nested groups, or the group."""
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return _only(inner[0]) if len(inner) == 1 else error
+
+
+async def _watch_signals(tasks: anyio.abc.TaskGroup) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        async for received in signals:
+            _received.append(int(received))
+            tasks.cancel_scope.cancel()
+
+
+def _compare(here: Context, run: Run) -> int:
+    """Run in every profile, and show each beside the default one."""
+    texts: dict[str, list[str]] = {}
+    codes: list[int] = []
+    for name, rules in profiles().items():
+        out = io.StringIO()
+        codes.append(anyio.run(_guarded, replace(here, rules=rules, out=out), run))
+        texts[name] = out.getvalue().splitlines()
+    first, *others = texts
+    for other in others:
+        here.say(side_by_side(first, texts[first], other, texts[other]))
+    return max(codes)
+
+
+def side_by_side(name: str, left: list[str], other: str, right: list[str]) -> str:
+    """Two texts in columns under their names, each differing line marked."""
+    if left == right:
+        return "\n".join([*left, "(the same in both profiles)"])
+    lines = [f"  {name:{_WIDTH}} │ {other}"]
+    matcher = difflib.SequenceMatcher(a=left, b=right, autojunk=False)
+    for _, start, end, from_, to in matcher.get_opcodes():
+        for index in range(max(end - start, to - from_)):
+            ours = left[start + index] if start + index < end else ""
+            theirs = right[from_ + index] if from_ + index < to else ""
+            lines.append(f"{'  ' if ours == theirs else '≠ '}{ours:{_WIDTH}} │ {theirs}".rstrip())
+    return "\n".join(lines)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gemini-mcp-host",
+        description="Gemini CLI's MCP host layer: configure, discover, inspect and call MCP servers.",
+        epilog="exit: 0 done, 1 a finding or a tool's error, 2 usage or settings, 4 a server failed",
+    )
+    common = _common(argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS))
+    _common(parser)
+    parser.set_defaults(profile=DEFAULT, compare=False, debug=False, allowed_mcp_server_names=None)
+    subcommands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, says in (("add", "add a server to a settings file"), ("remove", "remove a server from a settings file")):
+        subcommands.add_parser(name, help=f"{says}, as `gemini mcp {name}` does")
+
+    def subcommand(name: str, says: str, run: Callable[[argparse.Namespace], Run]) -> argparse.ArgumentParser:
+        added = subcommands.add_parser(name, help=says, description=says, parents=[common])
+        added.set_defaults(run=run)
+        return added
+
+    _add_views(subcommand)
+    _add_calls(subcommand)
+    return parser
+
+
+def _add_views(subcommand: Subcommand) -> None:
+    """The subcommands that show what servers offer."""
+    subcommand("list", "list the servers, after trying every one of them", lambda given: servers.list_servers)
+    status = subcommand("status", "the servers, their states and what they offer", lambda given: servers.status)
+    status.add_argument("--verbose", action="store_true", help="with the tools' descriptions")
+    says = "what is registered, under which name, from where"
+    tools = subcommand("tools", says, lambda given: lambda here: servers.tools(here, given.server))
+    tools.add_argument("server", nargs="?")
+    tools.add_argument("--verbose", action="store_true", help="with descriptions")
+    subcommand("resources", "the resources of all servers", lambda given: servers.resources)
+    subcommand("prompts", "the prompts of all servers", lambda given: servers.prompts)
+    inspect = subcommand("inspect", "what Gemini CLI will make of a server: `-- COMMAND…` or a URL", _inspect)
+    inspect.add_argument("--name", default="server", help="the name it would be configured under")
+    inspect.add_argument("--html", metavar="FILE", help="write the inspection as a page")
+    inspect.add_argument("--alone", action="store_true", help="without the configured servers")
+    inspect.add_argument("server", nargs=argparse.REMAINDER)
+
+
+def _add_calls(subcommand: Subcommand) -> None:
+    """The subcommands that send something to servers."""
+    call = subcommand("call", "call a tool, and show what the model and the user get", _call)
+    call.add_argument("tool")
+    call.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE")
+    call.add_argument("--args", metavar="JSON")
+    call.add_argument("--yes", action="store_true", help="confirm the call")
+    call.add_argument("--trust", action="store_true", help="trust every server for this call")
+    says = "invoke a prompt, such as '/name --title=\"x\"'"
+    subcommand("prompt", says, lambda given: lambda here: calls.prompt(here, given.line)).add_argument("line")
+    says = "read a resource, such as '@server:file:///data.txt'"
+    read = subcommand("read", says, lambda given: lambda here: calls.expand(here, given.reference, True))
+    read.add_argument("reference")
+    says = "show a prompt with the resources it refers to"
+    subcommand("expand", says, lambda given: lambda here: calls.expand(here, given.text, False)).add_argument("text")
+    says = "authenticate with a server, or list those that need it"
+    subcommand("auth", says, lambda given: lambda here: auth.auth(here, given.server)).add_argument("server", nargs="?")
+
+
+def _common(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--profile", choices=profiles(), help=f"{DEFAULT} is the default")
+    parser.add_argument("--compare", action="store_true", help="show both profiles where they differ")
+    parser.add_argument("--debug", action="store_true", help="show all that servers write to stderr")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--allowed-mcp-server-names", action="append", metavar="NAME", help="use only these servers")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

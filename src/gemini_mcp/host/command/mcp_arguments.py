@@ -1,0 +1,186 @@
+"""The words of `gemini mcp add` and `remove` as each profile reads them. Pure.
+
+Only reading the words belongs here; what they do to a settings file is in `mcp_commands`.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from gemini_mcp.host.rules.javascript import number_text
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json
+
+SCOPES = ("user", "project")
+TRANSPORTS = ("stdio", "sse", "http")
+
+_REMOVE_FLAGS = {"s": "scope", "scope": "scope", "h": "help", "help": "help"}
+_SWITCHES = frozenset({"trust", "help", "debug"})
+_SINGLE = frozenset({"env", "header"})
+_LISTS = frozenset({"include-tools", "exclude-tools"})
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?")
+_NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
+
+
+class Misused(Exception):
+    """The words are no valid command; the message says why."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the command line says: flags by their long name, the words that are none, and what follows `--`."""
+
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    words: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+    def last(self, flag: str) -> str | None:
+        """The value of a flag that counts."""
+        return self.flags[flag][-1] if flag in self.flags else None
+
+    def with_flag(self, flag: str, *values: str) -> "Words":
+        return replace(self, flags={**self.flags, flag: (*self.flags.get(flag, ()), *values)})
+
+    def with_word(self, *words: str) -> "Words":
+        return replace(self, words=(*self.words, *words))
+
+
+def read_add(arguments: Sequence[str], rules: Rules) -> Words:
+    """The words of `add`; raises Misused."""
+    words = _READERS[rules.add_words](arguments, rules.add_flags)
+    if "help" in words.flags:
+        return words
+    _check_count(words, 2)
+    _check_choice(words, "scope", SCOPES)
+    _check_choice(words, "transport", TRANSPORTS)
+    timeout = words.last("timeout")
+    if rules.checks_timeout and timeout is not None and not isinstance(number(timeout), int | float):
+        raise Misused(f'Invalid values:\n  Argument: timeout, Given: "{timeout}", Choices: a number of milliseconds')
+    return words
+
+
+def read_remove(arguments: Sequence[str]) -> Words:
+    """The words of `remove`; raises Misused."""
+    words = _read_flags_anywhere(arguments, _REMOVE_FLAGS)
+    words = words.with_word(*words.after)
+    if "help" not in words.flags:
+        _check_count(words, 1)
+        _check_choice(words, "scope", SCOPES)
+    return words
+
+
+def number(text: str) -> Json:
+    """The number the text is, or nothing."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return None if not math.isfinite(value) else int(value) if value.is_integer() else value
+
+
+def coerced(word: str) -> str:
+    """The word as it comes back from a parser that reads numbers: `1e3` is `1000`, `007` stays."""
+    if re.fullmatch(r"0x[0-9a-fA-F]+", word):
+        return number_text(int(word, 16))
+    if re.match(r"0[^.]", word) or not _NUMBER.fullmatch(word):
+        return word
+    value = float(word)
+    return number_text(value) if abs(math.floor(value)) < 2**53 else word
+
+
+def _read_flags_before_command(arguments: Sequence[str], known: Mapping[str, str]) -> Words:
+    """Known flags before a stdio command are ours; everything after the command belongs to the server."""
+    words, rest = Words(), list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if len(words.words) == 2 and (words.last("transport") or "stdio") == "stdio":
+            rest = [word, *rest]
+            if "--" in rest:
+                rest.remove("--")
+            return words.with_word(*map(coerced, rest))
+        if word == "--":
+            return words.with_word(*rest)
+        name, value = _flag(word)
+        if name is None:
+            words = words.with_word(word)
+        elif name in known:
+            words = _take_one(words, known[name], value, rest)
+        else:
+            raise Misused(f"Unknown argument: {name}")
+    return words
+
+
+def _take_one(words: Words, flag: str, value: str | None, rest: list[str]) -> Words:
+    if flag in _SWITCHES:
+        return words.with_flag(flag, value or "true")
+    if value is None:
+        if not rest:
+            raise Misused(f"Not enough arguments following: {flag}")
+        value = rest.pop(0)
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    return words.with_flag(flag, *(names if flag in _LISTS else [value]))
+
+
+def _flag(word: str) -> tuple[str | None, str | None]:
+    """The name and value of a word that looks like a flag."""
+    if not word.startswith("-") or word == "-" or _NEGATIVE.fullmatch(word):
+        return None, None
+    name, equals, value = word.lstrip("-").partition("=")
+    return name, value if equals else None
+
+
+def _read_flags_anywhere(arguments: Sequence[str], known: Mapping[str, str]) -> Words:
+    """Known flags are ours wherever they stand; unknown ones are words."""
+    words, rest = Words(), list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return replace(words, after=tuple(rest))
+        name, value = _flag(word)
+        if name is not None and name.startswith("no-") and known.get(name[3:]) in _SWITCHES:
+            words = words.with_flag(known[name[3:]], "false")
+        elif name is not None and name in known:
+            words = _take_several(words, name, value, rest, known)
+        else:
+            words = words.with_word(word if len(words.words) < 2 else coerced(word))
+    return words
+
+
+def _take_several(words: Words, typed: str, value: str | None, rest: list[str], known: Mapping[str, str]) -> Words:
+    flag = known[typed]
+    if flag in _SWITCHES:
+        is_given = value is None and rest[:1] in (["true"], ["false"])
+        return words.with_flag(flag, value or (rest.pop(0) if is_given else "true"))
+    if value is not None:
+        return words.with_flag(flag, value)
+    if flag in _SINGLE:
+        if not rest:
+            raise Misused(f"Not enough arguments following: {typed}")
+        return words.with_flag(flag, rest.pop(0))
+    if flag not in _LISTS:
+        return words.with_flag(flag, rest.pop(0) if rest and not _is_ours(rest[0], known) else "")
+    taken: list[str] = []
+    while rest and not _is_ours(rest[0], known):
+        taken.append(rest.pop(0))
+    return words.with_flag(flag, *taken)
+
+
+_READERS = {"command-ends-flags": _read_flags_before_command, "flags-anywhere": _read_flags_anywhere}
+
+
+def _is_ours(word: str, known: Mapping[str, str]) -> bool:
+    name, _ = _flag(word)
+    return word == "--" or (name is not None and name in known)
+
+
+def _check_count(words: Words, needed: int) -> None:
+    if len(words.words) < needed:
+        raise Misused(f"Not enough non-option arguments: got {len(words.words)}, need at least {needed}")
+
+
+def _check_choice(words: Words, flag: str, choices: Sequence[str]) -> None:
+    value = words.last(flag)
+    if value is not None and value not in choices:
+        listed = ", ".join(f'"{choice}"' for choice in choices)
+        raise Misused(f'Invalid values:\n  Argument: {flag}, Given: "{value}", Choices: {listed}')

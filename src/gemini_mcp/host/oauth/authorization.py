@@ -1,0 +1,262 @@
+"""OAuth over the network: tokens before a connection, after a 401, and by way of a browser. Effect.
+
+What is sent and what it means is decided in `grants` and `metadata`; files are in `token_file`, the listener in
+`callback`.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import httpx2
+
+from gemini_mcp.host.oauth import grants, metadata
+from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.oauth.callback import Refused, listen
+from gemini_mcp.host.oauth.google import google_token
+from gemini_mcp.host.oauth.token_file import TokenFile
+from gemini_mcp.host.rules.urls import InvalidUrl, parse
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import JsonObject, object_of
+
+HTTP_SECONDS = 15.0
+
+
+class NotAuthorized(Exception):
+    """The flow failed; the message says why and never holds a token."""
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """The user: whether one is at a terminal, how to open a browser, how to say something."""
+
+    has_terminal: bool
+    open_browser: Callable[[str], bool]
+    say: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Authorizer:
+    """Gets, renews and keeps the tokens of one host."""
+
+    tokens: TokenFile
+    rules: Rules
+    clock_ms: Callable[[], float]
+    interaction: Interaction
+    wait_seconds: float = 300.0
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    async def watch(self, config: ServerConfig) -> Watch:
+        """What a connection to the server carries."""
+        if config.address is None:
+            return Watch()
+        if config.values.get("authProviderType") == "google_credentials":
+            return Watch(await google_token(grants.config_of(config.oauth).scopes))
+        settings = grants.config_of(config.oauth)
+        token = await self.valid_token(config)
+
+        async def renew(used: str) -> str | None:
+            return await self._renew(config, used)
+
+        parameter = settings.token_param_name if not config.values.get("httpUrl") else None
+        return Watch(token, renew if token is not None else None, parameter)
+
+    async def valid_token(self, config: ServerConfig) -> str | None:
+        """The server's token, refreshed when it is about to expire, forgotten when it is of no use."""
+        stored = self.tokens.load().get(config.name)
+        if stored is None:
+            return None
+        step = grants.next_step(stored, grants.config_of(config.oauth), self.clock_ms(), self.rules)
+        if isinstance(step, grants.Use):
+            return step.token.access_token
+        if isinstance(step, grants.Refresh):
+            return await self._refreshed(stored, step)
+        self.tokens.delete(config.name)
+        return None
+
+    async def authenticate(self, config: ServerConfig, challenge: str) -> bool:
+        """Run the flow after a 401, unless the profile waits for the user to ask; tell whether there is a token now."""
+        if not self.rules.authenticates_unasked and config.oauth.get("enabled") is not True:
+            self.interaction.say(f"{config.name}: requires authentication: gemini-mcp-host auth {config.name}")
+            return False
+        try:
+            await self.obtain(config, challenge)
+        except NotAuthorized as error:
+            self.interaction.say(f"{config.name}: not authenticated: {error}")
+            return False
+        return True
+
+    async def obtain(self, config: ServerConfig, challenge: str | None = None) -> None:
+        """Obtain and store a token by the browser's flow, whatever is stored; raises NotAuthorized."""
+        if config.address is None:
+            raise NotAuthorized("it is no remote server; OAuth is for `url` and `httpUrl`")
+        if not self.interaction.has_terminal:
+            raise NotAuthorized("there is no terminal, and the flow needs somebody at a browser")
+        try:
+            async with httpx2.AsyncClient(timeout=HTTP_SECONDS) as http:
+                await self._flow(config, config.address, challenge, http)
+        except TimeoutError:
+            raise NotAuthorized(f"nobody came back within {self.wait_seconds:.0f} seconds") from None
+        except (httpx2.HTTPError, InvalidUrl, metadata.Mismatch, Refused, OSError, KeyError) as error:
+            raise NotAuthorized(_sentence(error)) from None
+
+    async def _flow(self, config: ServerConfig, address: str, challenge: str | None, http: httpx2.AsyncClient) -> None:
+        settings = grants.config_of(config.oauth)
+        if challenge is None:
+            challenge = await _challenge(http, address)
+        found = await self._endpoints(settings, address, challenge, http)
+        settings = await self._client(_completed(settings, found), found, http)
+        flow = grants.pkce(secrets.token_bytes(32), secrets.token_bytes(16))
+        url = grants.authorization_url(settings, flow, address, self.rules)
+        async with listen(settings.redirect_uri, flow.state) as listener:
+            self._send_to_browser(config.name, url)
+            await listener.wait(self.wait_seconds)
+        answer = listener.answer()
+        if found.issuer is not None and answer.get("iss", found.issuer) != found.issuer:
+            raise Refused("the answer names another issuer than the metadata")
+        form = grants.exchange_form(settings, answer["code"], flow, address, self.rules)
+        token = grants.token_of(await _post(http, found.token_url, form), self.clock_ms())
+        now = int(self.clock_ms())
+        self.tokens.save(grants.Credentials(config.name, token, settings.client_id, found.token_url, address, now))
+        self.interaction.say(f"{config.name}: authenticated")
+
+    def _send_to_browser(self, name: str, url: str) -> None:
+        if self.interaction.open_browser(url):
+            self.interaction.say(f"{name}: a browser was opened; if it was not, visit:\n{url}")
+        else:
+            self.interaction.say(f"{name}: no browser could be opened; visit:\n{url}")
+
+    async def _endpoints(
+        self, settings: grants.OAuthConfig, address: str, challenge: str, http: httpx2.AsyncClient
+    ) -> metadata.Endpoints:
+        if settings.authorization_url and settings.token_url:
+            return metadata.Endpoints(settings.authorization_url, settings.token_url, settings.scopes)
+        found = await self._challenged(challenge, http)
+        for way in (self.rules.oauth_address, "path"):
+            found = found or await _discovered(address, way, http)
+        if found is None:
+            raise Refused("the server publishes no OAuth metadata; give `oauth.authorizationUrl` and `oauth.tokenUrl`")
+        return replace(
+            found,
+            authorization_url=settings.authorization_url or found.authorization_url,
+            token_url=settings.token_url or found.token_url,
+        )
+
+    async def _challenged(self, challenge: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
+        document = metadata.metadata_url(challenge, self.rules)
+        resource = None if document is None else await _get(http, document)
+        for server in metadata.authorization_servers(resource)[:1]:
+            for place in metadata.server_documents(parse(server)):
+                document = await _get(http, place)
+                if document is not None:
+                    return _verified(metadata.endpoints(document), server)
+        return None
+
+    async def _client(
+        self, settings: grants.OAuthConfig, found: metadata.Endpoints, http: httpx2.AsyncClient
+    ) -> grants.OAuthConfig:
+        if settings.client_id:
+            return settings
+        address = found.registration_url
+        if address is None:
+            other = await _discovered(found.authorization_url, "origin", http)
+            address = other.registration_url if other is not None else None
+        if address is None:
+            raise Refused("the server registers no clients; give `oauth.clientId`")
+        response = await http.post(address, json=grants.registration(settings))
+        client = _object_in(response)
+        if client is None or not client.get("client_id"):
+            raise Refused(f"the registration of this client was answered with HTTP {response.status_code}")
+        return replace(settings, client_id=client["client_id"], client_secret=client.get("client_secret"))
+
+    async def _renew(self, config: ServerConfig, used: str) -> str | None:
+        """Another token after a 401: one that was stored meanwhile, or a refreshed one."""
+        stored = self.tokens.load().get(config.name)
+        if stored is None:
+            return None
+        if stored.token.access_token != used:
+            return stored.token.access_token
+        settings = grants.config_of(config.oauth)
+        if stored.token.refresh_token and stored.token_url:
+            form = grants.refresh_form(settings, stored, self.rules)
+            return await self._refreshed(stored, grants.Refresh(stored.token_url, form))
+        self.tokens.delete(config.name)
+        return None
+
+    async def _refreshed(self, stored: grants.Credentials, step: grants.Refresh) -> str | None:
+        try:
+            async with httpx2.AsyncClient(timeout=HTTP_SECONDS) as http:
+                answer = await _post(http, step.token_url, step.form)
+        except Refused:
+            self.tokens.delete(stored.server)
+            return None
+        except httpx2.HTTPError:
+            return None
+        token = grants.token_of(answer, self.clock_ms(), stored.token)
+        self.tokens.save(replace(stored, token=token, updated_at=int(self.clock_ms())))
+        return token.access_token
+
+
+async def _challenge(http: httpx2.AsyncClient, address: str) -> str:
+    """What the server says when it is asked without a token."""
+    async with http.stream("GET", address, headers={"Accept": "text/event-stream, application/json"}) as response:
+        return response.headers.get("www-authenticate", "") if response.status_code == 401 else ""
+
+
+async def _discovered(address: str, way: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
+    steps = metadata.discover(address, way)
+    try:
+        url = next(steps)
+        while True:
+            url = steps.send(await _get(http, url))
+    except StopIteration as end:
+        return end.value
+
+
+async def _get(http: httpx2.AsyncClient, url: str) -> JsonObject | None:
+    try:
+        return _object_in(await http.get(url, headers={"Accept": "application/json"}))
+    except httpx2.HTTPError:
+        return None
+
+
+async def _post(http: httpx2.AsyncClient, url: str, form: grants.Form) -> JsonObject:
+    """The tokens in the answer; raises Refused, and HTTPError where the server could not decide."""
+    response = await http.post(
+        url, content=grants.encode(form), headers={"Content-Type": "application/x-www-form-urlencoded"}
+    )
+    if response.is_server_error:
+        response.raise_for_status()
+    answer = _object_in(response)
+    if answer is None or not answer.get("access_token"):
+        raise Refused(f"the token endpoint answered with HTTP {response.status_code}")
+    return answer
+
+
+def _object_in(response: httpx2.Response) -> JsonObject | None:
+    try:
+        return object_of(response.json()) if response.is_success else None
+    except ValueError:
+        return None
+
+
+def _completed(settings: grants.OAuthConfig, found: metadata.Endpoints) -> grants.OAuthConfig:
+    return replace(
+        settings,
+        authorization_url=found.authorization_url,
+        token_url=found.token_url,
+        scopes=settings.scopes or found.scopes,
+    )
+
+
+def _verified(found: metadata.Endpoints, server: str) -> metadata.Endpoints:
+    if found.issuer is not None and metadata.base_url(found.issuer) != metadata.base_url(server):
+        raise metadata.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
+    return found
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"the answer lacks {error}"
+    return str(error) or type(error).__name__

@@ -1,0 +1,81 @@
+"""The HTTP side of authentication: puts the token on requests, renews it on a 401, remembers refusals. Effect.
+
+It decides nothing about tokens: `grants` says what to do, and the functions that it is given do it.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+
+import httpx2
+
+from gemini_mcp.host.oauth.grants import with_token_parameter
+
+Renew = Callable[[str], Awaitable[str | None]]
+
+
+class Watch(httpx2.Auth):
+    """Puts one server's token on its requests, and remembers its 401s and broken connections."""
+
+    def __init__(self, token: str | None = None, renew: Renew | None = None, parameter: str | None = None) -> None:
+        self.challenge: str | None = None
+        self.failure: str | None = None
+        self._token = token
+        self._renew = renew
+        self._parameter = parameter
+
+    def address(self, url: str) -> str:
+        """The SSE address, with the token in its query where the configuration asks for that."""
+        if self._parameter is None or self._token is None:
+            return url
+        return with_token_parameter(url, self._parameter, self._token)
+
+    def transport(self) -> httpx2.AsyncBaseTransport:
+        """A transport that reports broken connections here."""
+        return _Watched(self)
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        self._authorize(request)
+        response = yield request
+        if response.status_code != 401:
+            return
+        fresh = await self._renew(self._token) if self._renew is not None and self._token is not None else None
+        if fresh is not None:
+            self._token = fresh
+            self._authorize(request)
+            response = yield request
+        if response.status_code == 401:
+            self.challenge = response.headers.get("www-authenticate", "")
+
+    def _authorize(self, request: httpx2.Request) -> None:
+        if self._token is not None and self._parameter is None:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+
+
+class _Watched(httpx2.AsyncBaseTransport):
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._inner = httpx2.AsyncHTTPTransport()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            response = await self._inner.handle_async_request(request)
+        except httpx2.ConnectError as error:
+            self._watch.failure = f"connect ECONNREFUSED {request.url.host}:{_port(request.url)} ({error})"
+            raise
+        except httpx2.TimeoutException:
+            self._watch.failure = "MCP error -32001: Request timed out"
+            raise
+        if response.status_code >= 400 and response.status_code not in (401, 404, 405):
+            self._watch.failure = f"HTTP {response.status_code} from {_shown(request.url)}"
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _port(url: httpx2.URL) -> int:
+    defaults: Mapping[str, int] = {"http": 80, "https": 443}
+    return url.port or defaults.get(url.scheme, 0)
+
+
+def _shown(url: httpx2.URL) -> str:
+    return f"{url.scheme}://{url.host}{url.path}"

@@ -1,0 +1,253 @@
+"""OAuth grants without the network: the forms that are sent, the tokens that come back, and their next step. Pure.
+
+What needs a socket, a clock, a browser or a file is in `authorization` and `token_file`; endpoints are in `metadata`.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from urllib.parse import quote_plus
+
+from gemini_mcp.host.oauth.metadata import resource_parameter
+from gemini_mcp.host.rules.profiles import setting_default
+from gemini_mcp.host.rules.urls import parse
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of, without_none
+
+EXPIRY_BUFFER_MS = 5 * 60 * 1000
+CLIENT_NAME = "Gemini CLI MCP Client"
+
+
+Form: TypeAlias = dict[str, str]
+
+
+@dataclass(frozen=True)
+class OAuthConfig:
+    """The `oauth` object of a server's configuration."""
+
+    client_id: str | None
+    client_secret: str | None
+    authorization_url: str | None
+    token_url: str | None
+    scopes: tuple[str, ...]
+    redirect_uri: str
+    token_param_name: str | None
+    audiences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Pkce:
+    """One flow's secrets."""
+
+    verifier: str
+    challenge: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Token:
+    """An access token and what came with it; never printed."""
+
+    access_token: str = field(repr=False)
+    token_type: str = "Bearer"
+    refresh_token: str | None = field(default=None, repr=False)
+    scope: str | None = None
+    expires_at: int | None = None
+
+    def is_expired(self, now_ms: float) -> bool:
+        """Whether it is used up, or will be within five minutes."""
+        return self.expires_at is not None and now_ms + EXPIRY_BUFFER_MS >= self.expires_at
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """A stored token with what its refresh needs."""
+
+    server: str
+    token: Token
+    client_id: str | None = None
+    token_url: str | None = None
+    server_url: str | None = None
+    updated_at: Json = 0
+
+
+@dataclass(frozen=True)
+class Use:
+    """The stored token is good."""
+
+    token: Token
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """The stored token must be refreshed by this form."""
+
+    token_url: str
+    form: Form = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Discard:
+    """The stored token is of no use and is deleted."""
+
+
+Step: TypeAlias = Use | Refresh | Discard
+
+
+def config_of(value: JsonObject) -> OAuthConfig:
+    """The configuration of the `oauth` object."""
+    return OAuthConfig(
+        value.get("clientId"),
+        value.get("clientSecret"),
+        value.get("authorizationUrl"),
+        value.get("tokenUrl"),
+        texts_of(value.get("scopes")) or (),
+        value.get("redirectUri") or setting_default("oauth", "redirectUri"),
+        value.get("tokenParamName"),
+        texts_of(value.get("audiences")) or (),
+    )
+
+
+def pkce(verifier: bytes, state: bytes) -> Pkce:
+    """One flow's secrets from 32 and 16 random bytes."""
+    text = _base64url(verifier)
+    return Pkce(text, _base64url(hashlib.sha256(text.encode("ascii")).digest()), _base64url(state))
+
+
+def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, rules: Rules) -> str:
+    """Where the user's browser is sent."""
+    query = {
+        "client_id": config.client_id or "",
+        "response_type": "code",
+        "redirect_uri": config.redirect_uri,
+        "state": secrets.state,
+        "code_challenge": secrets.challenge,
+        "code_challenge_method": "S256",
+        **_given(config, "scope", "audience"),
+        "resource": resource_parameter(server_url, rules.oauth_address),
+    }
+    return _with_query(config.authorization_url or "", query)
+
+
+def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str, rules: Rules) -> Form:
+    """What is posted for the first token."""
+    return {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": config.redirect_uri,
+        "code_verifier": secrets.verifier,
+        "client_id": config.client_id or "",
+        **_given(config, "client_secret", "audience"),
+        "resource": resource_parameter(server_url, rules.oauth_address),
+    }
+
+
+def refresh_form(config: OAuthConfig, credentials: Credentials, rules: Rules) -> Form:
+    """What is posted for the next token."""
+    return {
+        "grant_type": "refresh_token",
+        "refresh_token": credentials.token.refresh_token or "",
+        "client_id": config.client_id or credentials.client_id or "",
+        **_given(config, "client_secret", "scope", "audience"),
+        "resource": resource_parameter(credentials.server_url or credentials.token_url or "", rules.oauth_address),
+    }
+
+
+def registration(config: OAuthConfig) -> JsonObject:
+    """What is posted to register this client."""
+    return {
+        "client_name": CLIENT_NAME,
+        "redirect_uris": [config.redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "code_challenge_method": ["S256"],
+        "scope": " ".join(config.scopes),
+    }
+
+
+def token_of(answer: JsonObject, now_ms: float, previous: Token | None = None) -> Token:
+    """The token of a token endpoint's answer; a refresh may leave out what stays as it was."""
+    lifetime = answer.get("expires_in")
+    return Token(
+        str(answer["access_token"]),
+        answer.get("token_type") or "Bearer",
+        answer.get("refresh_token") or (previous and previous.refresh_token),
+        answer.get("scope") or (previous and previous.scope),
+        int(now_ms + float(lifetime) * 1000) if lifetime else None,
+    )
+
+
+def next_step(credentials: Credentials, config: OAuthConfig, now_ms: float, rules: Rules) -> Step:
+    """What to do with a stored token before a connection."""
+    if not credentials.token.is_expired(now_ms):
+        return Use(credentials.token)
+    client = config.client_id or credentials.client_id
+    if credentials.token.refresh_token and client and credentials.token_url:
+        return Refresh(credentials.token_url, refresh_form(config, credentials, rules))
+    return Discard()
+
+
+def credentials_json(credentials: Credentials) -> JsonObject:
+    """An entry of the token file."""
+    token = credentials.token
+    return without_none(
+        serverName=credentials.server,
+        token=without_none(
+            accessToken=token.access_token,
+            tokenType=token.token_type,
+            refreshToken=token.refresh_token,
+            scope=token.scope,
+            expiresAt=token.expires_at,
+        ),
+        clientId=credentials.client_id,
+        tokenUrl=credentials.token_url,
+        mcpServerUrl=credentials.server_url,
+        updatedAt=credentials.updated_at,
+    )
+
+
+def credentials_of(entry: JsonObject) -> Credentials | None:
+    """The credentials of an entry of the token file, if it is one."""
+    token = object_of(entry.get("token"))
+    if token is None or not isinstance(entry.get("serverName"), str) or not token.get("accessToken"):
+        return None
+    kind, access = token.get("tokenType") or "Bearer", str(token["accessToken"])
+    kept = Token(access, kind, token.get("refreshToken"), token.get("scope"), token.get("expiresAt"))
+    client, address, server = (entry.get(key) for key in ("clientId", "tokenUrl", "mcpServerUrl"))
+    return Credentials(entry["serverName"], kept, client, address, server, entry.get("updatedAt", 0))
+
+
+def with_token_parameter(url: str, name: str, token: str) -> str:
+    """The SSE address with the token in its query."""
+    return _with_query(url, {name: token})
+
+
+def encode(values: Mapping[str, str]) -> str:
+    """The values as a form or a query."""
+    return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in values.items())
+
+
+def _quoted(text: str) -> str:
+    return quote_plus(text, safe="*").replace("~", "%7E")
+
+
+def _with_query(url: str, values: Mapping[str, str]) -> str:
+    address = parse(url)
+    return f"{address}{'&' if address.query else '?'}{encode(values)}"
+
+
+def _given(config: OAuthConfig, *names: str) -> Form:
+    """Those of the optional values that the configuration has."""
+    values = {
+        "client_secret": config.client_secret,
+        "scope": " ".join(config.scopes),
+        "audience": " ".join(config.audiences),
+    }
+    return {name: value for name in names if (value := values[name])}
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")

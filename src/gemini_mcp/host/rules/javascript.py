@@ -1,0 +1,108 @@
+"""What of JavaScript shows in Gemini CLI's behaviour: length of strings, JSON text, templates, order. Pure.
+
+Only what an observed behaviour needs belongs here.
+"""
+
+import json
+import math
+import re
+import unicodedata
+
+from gemini_mcp.spec.values import SURROGATE, Json, list_of, object_of
+
+_COLLATION = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+
+
+class Undefined:
+    """The value of a property that is not there, which JavaScript prints as `undefined`."""
+
+
+UNDEFINED = Undefined()
+
+
+def length(text: str) -> int:
+    """The length of the text in UTF-16 code units."""
+    return len(text) + sum(1 for character in text if ord(character) > 0xFFFF)
+
+
+def number_text(number: float) -> str:
+    """The number as `String(number)` writes it."""
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    if float(number).is_integer() and abs(number) < 1e21:
+        return str(int(number))
+    return _exponent(repr(float(number)))
+
+
+def _exponent(text: str) -> str:
+    mantissa, mark, exponent = text.partition("e")
+    mantissa = mantissa.removesuffix(".0")
+    if not mark:
+        return mantissa
+    power = int(exponent)
+    if -7 < power < 0:
+        digits = mantissa.replace(".", "").lstrip("-")
+        return f"{'-' if mantissa.startswith('-') else ''}0.{'0' * (-power - 1)}{digits}"
+    return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def stringify(value: Json, indent: int | None = None) -> str:
+    """The text of `JSON.stringify(value, null, indent)`."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=indent, separators=separators)
+    return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _plain(value: Json) -> Json:
+    members, items = object_of(value), list_of(value)
+    if members is not None:
+        return {key: _plain(member) for key, member in members.items() if not isinstance(member, Undefined)}
+    if items is not None:
+        return [_plain(item) for item in items]
+    if isinstance(value, float):
+        return None if not math.isfinite(value) else int(value) if value.is_integer() else value
+    return value
+
+
+def template(value: Json) -> str:
+    """What `${value}` puts into a template string."""
+    if isinstance(value, Undefined):
+        return "undefined"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        return number_text(value)
+    items = list_of(value)
+    if items is not None:
+        return ",".join("" if item is None else template(item) for item in items)
+    return value if isinstance(value, str) else "[object Object]"
+
+
+def truthy(value: Json) -> bool:
+    """Whether JavaScript takes the value for true; empty arrays and objects are."""
+    if isinstance(value, list | dict):
+        return True
+    return not isinstance(value, Undefined) and bool(value)
+
+
+def replace_first(text: str, part: str, replacement: str) -> str:
+    """`text.replace(part, replacement)`, with the patterns `$$`, `$&`, `` $` `` and `$'` of the replacement."""
+    before, found, after = text.partition(part)
+    if not found:
+        return text
+    meaning = {"$$": "$", "$&": part, "$`": before, "$'": after}
+    return before + re.sub(r"\$[$&`']", lambda match: meaning[match.group()], replacement) + after
+
+
+def locale_key(text: str) -> tuple[list[tuple[int, str]], list[str], list[bool]]:
+    """A sort key close to `localeCompare`: letters before their case, accents between."""
+    plain = [character for character in unicodedata.normalize("NFD", text) if not unicodedata.combining(character)]
+    marks = [character for character in unicodedata.normalize("NFD", text) if unicodedata.combining(character)]
+    return [_rank(character) for character in plain], marks, [character.isupper() for character in plain]
+
+
+def _rank(character: str) -> tuple[int, str]:
+    place = _COLLATION.find(character)
+    if character.isspace():
+        return (0, character)
+    return (1, f"{place:03d}") if place >= 0 else (2, character.casefold())

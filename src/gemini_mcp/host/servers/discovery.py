@@ -1,0 +1,174 @@
+"""What a connected server is asked, what becomes of its answers, and which state it ends in. Pure.
+
+The interview is a generator of requests; its caller has the connection and the clock.
+"""
+
+import enum
+import re
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from gemini_mcp.host.prompts.prompts import Prompt, prompt_of
+from gemini_mcp.host.prompts.resources import Resource
+from gemini_mcp.host.servers.tool_list import duplicate, first_fault
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.tools.filters import is_enabled
+from gemini_mcp.host.tools.registry import OfferedTool
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, items, object_of, objects_of
+
+METHOD_NOT_FOUND = -32601
+
+
+class Status(enum.Enum):
+    """Where a server stands."""
+
+    DISCONNECTED = "disconnected"
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+
+
+class State(enum.Enum):
+    """Where discovery as a whole stands."""
+
+    NOT_STARTED = "not_started"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A list request to send."""
+
+    method: str
+    cursor: str | None = None
+
+    @property
+    def params(self) -> JsonObject:
+        return {} if self.cursor is None else {"cursor": self.cursor}
+
+
+class Refusal(Exception):
+    """A request without a result: a JSON-RPC error, or an answer that breaks the protocol."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+Reply: TypeAlias = JsonObject | Refusal
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a server turned out to offer, what was left out, and what was said about it."""
+
+    tools: tuple[OfferedTool, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    dropped: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    failure: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.tools or self.prompts or self.resources)
+
+
+Interview: TypeAlias = Generator[Ask, Reply, Found]
+_Listing: TypeAlias = Generator[Ask, Reply, tuple[JsonObject, ...]]
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """The status a server ends in, and the messages shown."""
+
+    status: Status
+    messages: tuple[str, ...]
+
+
+def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
+    """Ask a connected server for everything it has; the value is what it offers."""
+    found = Found()
+    for kind, add in (("prompts", _with_prompts), ("tools", _with_tools), ("resources", _with_resources)):
+        if capabilities.get(kind) is None and (kind != "tools" or rules.tools_need_capability):
+            continue
+        try:
+            found = add(found, (yield from _list(kind, rules)), config)
+        except Refusal as refusal:
+            if refusal.code == METHOD_NOT_FOUND:
+                continue
+            if rules.refused_list_ends_discovery:
+                return Found(messages=found.messages, failure=refusal.message)
+            said = f"Error discovering {kind} from {config.name}: {refusal.message}"
+            found = replace(found, messages=(*found.messages, said))
+    return found
+
+
+def conclude(server: str, found: Found, rules: Rules) -> Conclusion:
+    """The state of a server after its interview."""
+    reason = found.failure or (rules.empty_server if found.is_empty else None)
+    said = () if reason is None else (rules.server_error.format(server=server, reason=reason),)
+    is_left = found.is_empty and rules.leaves_empty_server
+    return Conclusion(Status.DISCONNECTED if is_left else Status.CONNECTED, (*found.messages, *said))
+
+
+def connection_failure(server: str, reason: str, rules: Rules) -> str:
+    """What is said when a server cannot be reached."""
+    fitting = next(failure for failure in rules.connection_failures if re.search(failure["pattern"], reason))
+    said = fitting["reason"].format(server=server, reason=reason)
+    return rules.server_error.format(server=server, reason=said)
+
+
+def _with_prompts(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    return replace(found, prompts=tuple(prompt_of(item, config.name) for item in listed))
+
+
+def _with_resources(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    resources = (Resource(config.name, str(item.get("uri", "")), str(item.get("name") or "")) for item in listed)
+    return replace(found, resources=tuple(resources))
+
+
+def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    passed = [is_enabled(tool["name"], config.include_tools, config.exclude_tools) for tool in listed]
+    return replace(
+        found,
+        tools=tuple(_offer(config.name, tool) for tool, is_in in zip(listed, passed, strict=True) if is_in),
+        dropped=tuple(tool["name"] for tool, is_in in zip(listed, passed, strict=True) if not is_in),
+    )
+
+
+def _offer(server: str, tool: JsonObject) -> OfferedTool:
+    annotations = object_of(tool.get("annotations")) or {}
+    return OfferedTool(server, tool["name"], tool.get("description") or "", tool["inputSchema"], annotations)
+
+
+def _list(kind: str, rules: Rules) -> _Listing:
+    """What is listed, on all pages or on the first; raises Refusal."""
+    listed: list[Json] = []
+    cursor: str | None = None
+    seen: set[str | None] = set()
+    while cursor not in seen:
+        seen.add(cursor)
+        reply = yield Ask(f"{kind}/list", cursor)
+        if isinstance(reply, Refusal):
+            raise reply
+        page = items(reply.get(kind))
+        listed.extend(page)
+        if kind == "tools":
+            _check_tools(page, listed, rules)
+        cursor = reply.get("nextCursor") or None
+        if cursor is None or kind not in rules.paged_lists:
+            break
+    return objects_of(listed)
+
+
+def _check_tools(page: Sequence[Json], all_tools: Sequence[Json], rules: Rules) -> None:
+    fault = first_fault(page, rules)
+    if fault is not None:
+        raise Refusal(fault.message(rules))
+    twice = duplicate([tool["name"] for tool in objects_of(all_tools)]) if rules.refuses_duplicates else None
+    if twice is not None:
+        raise Refusal(f"Duplicate function name {twice} found in MCP tools. Please ensure function names are unique.")

@@ -1,0 +1,47 @@
+"""The environment that a stdio server is started with. Pure.
+
+The names and patterns are data of the profile; a profile without them passes everything on.
+"""
+
+import re
+from collections.abc import Mapping
+
+from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.spec import Rules
+
+SECRET_FLAGS = re.IGNORECASE | re.ASCII
+
+
+def is_inherited(name: str, value: str, rules: Rules, is_strict: bool = False) -> bool:
+    """Whether a variable of the host reaches the servers that it starts; strict is the rule on GitHub runners."""
+    guard, upper = rules.environment, name.upper()
+    if guard is None or upper.startswith(guard.always_prefix):
+        return True
+    if any(re.search(pattern, value.upper(), SECRET_FLAGS) for pattern in guard.secret_values):
+        return False
+    if upper.startswith(guard.passed_prefix) or upper in guard.passed:
+        return True
+    return upper not in guard.withheld and not is_strict and not re.search(guard.secret_name, upper)
+
+
+def inherited(host: Mapping[str, str], rules: Rules) -> dict[str, str]:
+    """The host's variables that reach the servers that it starts."""
+    strict_when = rules.environment.strict_when if rules.environment else dict[str, str | None]()
+    is_strict = any(host.get(name) and value in (None, host[name]) for name, value in strict_when.items())
+    return {name: value for name, value in host.items() if is_inherited(name, value, rules, is_strict)}
+
+
+def server_environment(configured: Mapping[str, str], host: Mapping[str, str], rules: Rules) -> dict[str, str]:
+    """The whole environment of a stdio server, from its configured `env` and the host's own."""
+    guard = rules.environment
+    if guard is None:
+        return {**host, **configured}
+    visible = inherited(host, rules)
+    allowed = {name: value for name, value in configured.items() if name.upper() not in guard.not_configurable}
+    expanded = {name: expand_late(value, visible) for name, value in allowed.items()}
+    return {**guard.identification, **visible, **expanded}
+
+
+def withheld(host: Mapping[str, str], rules: Rules) -> tuple[str, ...]:
+    """The names of the host's variables that its servers do not get."""
+    return tuple(sorted(set(host) - set(inherited(host, rules))))

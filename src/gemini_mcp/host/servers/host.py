@@ -1,0 +1,192 @@
+"""A running host: discovers all servers at the same time, and sends requests to them until it ends. Effect.
+
+Each server has a task of its own, from its connection to the end of the host; pure modules decide about it.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import anyio
+import anyio.abc
+
+from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.prompts import resources
+from gemini_mcp.host.prompts.prompts import Prompt
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers.connection import Connection, Surroundings, Unreachable, connect
+from gemini_mcp.host.servers.discovery import (
+    Found,
+    Refusal,
+    State,
+    Status,
+    conclude,
+    connection_failure,
+    interview,
+)
+from gemini_mcp.host.servers.transport import UnusableConfig, url_transports
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.tools import registry
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import JsonObject
+
+TIMED_OUT = "MCP error -32001: Request timed out"
+
+WatchOf = Callable[[ServerConfig], Awaitable[Watch]]
+Authenticate = Callable[[ServerConfig, str], Awaitable[bool]]
+
+
+@dataclass(frozen=True)
+class Server:
+    """One server as it stands."""
+
+    config: ServerConfig
+    status: Status = Status.DISCONNECTED
+    found: Found = field(default_factory=Found)
+    messages: tuple[str, ...] = ()
+    error: str | None = None
+    connection: Connection | None = field(default=None, repr=False)
+    needs_authentication: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a host is made of."""
+
+    servers: tuple[ServerConfig, ...]
+    surroundings: Surroundings
+    rules: Rules
+    watch: WatchOf | None = None
+    authenticate: Authenticate | None = None
+    on_change: Callable[[Server], None] | None = None
+
+
+class Host:
+    """The state of a running host; `open_host` makes it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.state = State.NOT_STARTED
+        self.servers = {config.name: Server(config) for config in plan.servers}
+        self.registry = registry.build(plan.rules.builtin_tools, (), plan.rules)
+        self._ended = anyio.Event()
+        self._settled = {config.name: anyio.Event() for config in plan.servers}
+
+    async def discover(self, tasks: anyio.abc.TaskGroup) -> None:
+        """Connect to all servers at once and register what they offer, in configuration order."""
+        self.state = State.IN_PROGRESS
+        for config in self.plan.servers:
+            self._change(Server(config, Status.CONNECTING))
+            tasks.start_soon(self._live, config)
+        for settled in self._settled.values():
+            await settled.wait()
+        offers = [tool for server in self.servers.values() for tool in server.found.tools]
+        self.registry = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
+        self.state = State.COMPLETED
+
+    def end(self) -> None:
+        """Let every server's task come to its end."""
+        self._ended.set()
+
+    def prompts(self) -> dict[str, Prompt]:
+        """The prompts by the name they are stored under."""
+        stored: dict[str, Prompt] = {}
+        for server in self.servers.values():
+            for prompt in server.found.prompts:
+                stored[registry.prompt_name(server.config.name, prompt.name, stored)] = prompt
+        return stored
+
+    def resources(self) -> tuple[resources.Resource, ...]:
+        """All listed resources."""
+        return tuple(resource for server in self.servers.values() for resource in server.found.resources)
+
+    def messages(self) -> tuple[str, ...]:
+        """Everything said of the servers and of the registration, in order."""
+        said = (message for server in self.servers.values() for message in server.messages)
+        return (*said, *self.registry.log)
+
+    async def request(self, server: str, method: str, params: JsonObject) -> JsonObject:
+        """Ask a connected server; raises Refusal."""
+        connection = self.servers[server].connection
+        if connection is None:
+            raise Refusal(f"MCP client for server '{server}' is not available or not connected.")
+        return await connection.request(method, params)
+
+    def _change(self, server: Server) -> None:
+        self.servers[server.config.name] = server
+        if self.plan.on_change is not None:
+            self.plan.on_change(server)
+
+    async def _live(self, config: ServerConfig) -> None:
+        try:
+            challenge = await self._attempt(config)
+            authenticate = self.plan.authenticate
+            if challenge is not None and authenticate is not None and await authenticate(config, challenge):
+                await self._attempt(config)
+        finally:
+            self._settled[config.name].set()
+
+    async def _attempt(self, config: ServerConfig) -> str | None:
+        """Connect, interview, and stay until the end; the value is a 401's challenge."""
+        fallback = _fallback(config, self.plan.rules)
+        with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
+            try:
+                watch = await self.plan.watch(config) if self.plan.watch is not None else None
+                async with connect(config, self.plan.surroundings, self.plan.rules, watch) as connection:
+                    scope.deadline = float("inf")
+                    await self._stay(connection)
+            except Unreachable as error:
+                if fallback is not None and error.challenge is None and not self._settled[config.name].is_set():
+                    return await self._attempt(fallback)
+                self._fail(config, error.reason, error.challenge is not None)
+                return error.challenge
+            except (UnusableConfig, InvalidUrl) as error:
+                self._fail(config, str(error))
+        if scope.cancelled_caught:
+            self._fail(config, TIMED_OUT)
+        return None
+
+    async def _stay(self, connection: Connection) -> None:
+        config, rules = connection.config, self.plan.rules
+        found = await connection.hold(interview(config, connection.capabilities, rules))
+        ended = conclude(config.name, found, rules)
+        is_open = ended.status is Status.CONNECTED
+        error = ended.messages[-1] if found.is_empty and ended.messages else None
+        self._change(Server(config, ended.status, found, ended.messages, error, connection if is_open else None))
+        if is_open:
+            self._settled[config.name].set()
+            await self._ended.wait()
+            self._change(replace(self.servers[config.name], connection=None))
+
+    def _fail(self, config: ServerConfig, reason: str, needs_authentication: bool = False) -> None:
+        said = connection_failure(config.name, reason, self.plan.rules)
+        failed = Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication)
+        self._change(failed)
+
+
+@asynccontextmanager
+async def open_host(plan: Plan) -> AsyncGenerator[Host]:
+    """A host whose discovery is complete; leaving the context closes every connection and ends every process."""
+    host = Host(plan)
+    async with anyio.create_task_group() as tasks:
+        try:
+            await host.discover(tasks)
+            yield host
+        finally:
+            host.end()
+            tasks.cancel_scope.deadline = anyio.current_time() + 10
+
+
+def _fallback(config: ServerConfig, rules: Rules) -> ServerConfig | None:
+    """The configuration for the second transport that the profile tries on a `url`."""
+    values = config.values
+    kinds = url_transports(values, rules)
+    if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
+        return None
+    return replace(config, values={**values, "type": kinds[1]})
+
+
+def surroundings_of(environment: Mapping[str, str], heard: list[tuple[str, str]] | None = None) -> Surroundings:
+    """Surroundings that keep what servers write to stderr in a list."""
+    kept: list[tuple[str, str]] = [] if heard is None else heard
+    return Surroundings(environment, lambda server, line: kept.append((server, line)))

@@ -1,0 +1,135 @@
+"""The status view: servers, their states and what they offer, laid out as the guide shows it. Pure.
+
+It never shows `env`, `headers` or tokens; `secrecy` says what of a command line is shown.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gemini_mcp.host.rules.javascript import number_text
+from gemini_mcp.host.servers.discovery import State, Status
+from gemini_mcp.host.servers.secrecy import shown_address, shown_words
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.spec.values import JsonObject, number_of, texts_of
+
+ICONS = {Status.CONNECTED: "📡", Status.DISCONNECTED: "🔌", Status.CONNECTING: "⏳"}
+DOCKER = "🐳"
+WILL_NOT_CONNECT = (
+    "Check configuration: Verify `command`, `args`, and `cwd` are correct",
+    "Test manually: Run the server command directly to ensure it works",
+    "Check dependencies: Ensure all required packages are installed",
+    "Review logs: Look for error messages in the CLI output",
+    "Verify permissions: Ensure the CLI can execute the server command",
+)
+NO_TOOLS = (
+    "Verify tool registration: Ensure your server actually registers tools",
+    "Check MCP protocol: Confirm your server implements the MCP tool listing correctly",
+    "Review server logs: Check stderr output for server-side errors",
+    "Test tool listing: Manually test your server's tool discovery endpoint",
+)
+NOT_EXECUTING = (
+    "Parameter validation: Ensure your tool accepts the expected parameters",
+    "Schema compatibility: Verify your input schemas are valid JSON Schema",
+    "Error handling: Check if your tool is throwing unhandled exceptions",
+    "Timeout issues: Consider increasing the `timeout` setting",
+)
+
+
+@dataclass(frozen=True)
+class ServerView:
+    """What is shown of one server."""
+
+    config: ServerConfig
+    status: Status
+    tools: Mapping[str, str]
+    prompts: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    error: str | None = None
+    is_empty: bool = False
+    needs_authentication: bool = False
+
+    @property
+    def icon(self) -> str:
+        return DOCKER if self.config.values.get("command") == "docker" else ICONS[self.status]
+
+    def to_json(self) -> JsonObject:
+        """The same for programs."""
+        return {
+            "name": self.config.name,
+            "status": self.status.name,
+            "server": described(self.config),
+            "file": self.config.file,
+            "trust": self.config.is_trusted,
+            "tools": dict(self.tools),
+            "prompts": list(self.prompts),
+            "resources": list(self.resources),
+            "error": self.error,
+            "needsAuthentication": self.needs_authentication,
+        }
+
+
+def render(servers: Iterable[ServerView], state: State, is_verbose: bool = False) -> str:
+    """The whole view."""
+    blocks = "".join(block(server, is_verbose) for server in servers)
+    return f"MCP Servers Status:\n{blocks}Discovery State: {state.name}\n"
+
+
+def block(server: ServerView, is_verbose: bool = False) -> str:
+    """One server's lines."""
+    lines = [f"{server.icon} {server.config.name} ({server.status.name})", *_details(server, is_verbose)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def described(config: ServerConfig) -> str:
+    """The command line or the address of a server."""
+    if config.address is not None:
+        return shown_address(config.address)
+    return shown_words((str(config.values.get("command", "")), *(texts_of(config.values.get("args")) or ())))
+
+
+def _details(server: ServerView, is_verbose: bool) -> Iterable[str]:
+    values = server.config.values
+    yield f"  {'URL' if server.config.address is not None else 'Command'}: {described(server.config)}"
+    if values.get("description"):
+        yield f"  Description: {values['description']}"
+    if values.get("cwd"):
+        yield f"  Working Directory: {values['cwd']}"
+    timeout = number_of(values.get("timeout"))
+    if timeout is not None:
+        yield f"  Timeout: {number_text(timeout)}ms"
+    if server.error is not None:
+        yield f"  Error: {shown_error(server.error)}"
+        yield from (f"    - {advice}" for advice in _advice(server))
+    yield from _offers(server, is_verbose)
+
+
+def shown_error(reason: str) -> str:
+    """The reason in one line, and in plain words where there are some."""
+    if "ECONNREFUSED" in reason:
+        return "Connection refused"
+    line = reason.strip().splitlines()[0] if reason.strip() else "unknown"
+    return line if len(line) <= 200 else f"{line[:197]}..."
+
+
+def _advice(server: ServerView) -> Iterable[str]:
+    if server.needs_authentication:
+        return (f"Authenticate: Run `gemini-mcp-host auth {server.config.name}`",)
+    return NO_TOOLS if server.is_empty else WILL_NOT_CONNECT
+
+
+def _offers(server: ServerView, is_verbose: bool) -> Iterable[str]:
+    if server.tools and is_verbose:
+        yield "  Tools:"
+        yield from (
+            f"    - {name}: {_first_line(text)}" if text else f"    - {name}" for name, text in server.tools.items()
+        )
+    elif server.tools:
+        yield f"  Tools: {', '.join(server.tools)}"
+    if server.prompts:
+        yield f"  Prompts: {', '.join(server.prompts)}"
+    if server.resources:
+        yield f"  Resources: {', '.join(server.resources)}"
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else ""

@@ -1,0 +1,149 @@
+"""A server as a process in a group of its own: lines of JSON on its pipes, ended with its group. Effect.
+
+Only what concerns the process and its pipes belongs here.
+"""
+
+import json
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+import anyio.abc
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from gemini_mcp.host.servers.transport import Stdio
+
+GRACE_SECONDS = 0.5
+LONGEST_LINE = 64 * 1024 * 1024
+
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+
+
+class NotStarted(Exception):
+    """The process could not be started; the message is the one Node gives."""
+
+
+@asynccontextmanager
+async def streams(
+    server: Stdio, environment: Mapping[str, str], on_stderr: Callable[[str], None]
+) -> AsyncGenerator[Streams]:
+    """The two streams of a running server; leaving the context ends it and everything it started."""
+    process = await _start(server, environment)
+    to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_read, process, to_session)
+            tasks.start_soon(_write, process, from_session, to_session)
+            tasks.start_soon(_read_stderr, process, on_stderr)
+            try:
+                yield from_server, to_server
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+            for stream in (to_session, from_server, to_server, from_session):
+                await stream.aclose()
+
+
+async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
+    words = [server.command, *server.args]
+    process: anyio.abc.Process | None = None
+    try:
+        # Cancelled half-way, the event loop would end the process and leave its group.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(words, env=environment, cwd=server.cwd, start_new_session=True)
+    except FileNotFoundError as error:
+        raise NotStarted(f"spawn {server.command} ENOENT") from error
+    except PermissionError as error:
+        raise NotStarted(f"spawn {server.command} EACCES") from error
+    except (OSError, ValueError) as error:
+        raise NotStarted(f"spawn {server.command} {error}") from error
+    assert process is not None
+    return process
+
+
+async def _read(process: anyio.abc.Process, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+    assert process.stdout
+    buffer = bytearray()
+    async with out:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
+            while len(buffer) < LONGEST_LINE:
+                *ends, rest = (await process.stdout.receive()).split(b"\n")
+                for end in ends:
+                    await _deliver(bytes(buffer) + end, out)
+                    buffer.clear()
+                buffer += rest
+
+
+async def _deliver(line: bytes, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+    text = line.decode("utf-8", "replace").strip()
+    if not text:
+        return
+    try:
+        message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValueError as error:
+        await out.send(error)
+    else:
+        await out.send(SessionMessage(message))
+
+
+async def _write(
+    process: anyio.abc.Process,
+    messages: MemoryObjectReceiveStream[SessionMessage],
+    out: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    assert process.stdin
+    try:
+        async with messages:
+            async for message in messages:
+                line = json.dumps(message.message.model_dump(by_alias=True, exclude_unset=True, mode="python"))
+                await process.stdin.send(line.encode("ascii") + b"\n")
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+        await out.aclose()
+
+
+async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], None]) -> None:
+    assert process.stderr
+    rest = b""
+    with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        while True:
+            *lines, rest = (rest + await process.stderr.receive()).split(b"\n")
+            for line in lines:
+                on_stderr(line.decode("utf-8", "replace").rstrip())
+    if rest:
+        on_stderr(rest.decode("utf-8", "replace").rstrip())
+
+
+async def _end(process: anyio.abc.Process) -> None:
+    """Close its input, wait, ask it to end, then kill what is left of its group."""
+    if process.stdin:
+        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await process.stdin.aclose()
+    for sent in (None, signal.SIGTERM, signal.SIGKILL):
+        if sent is not None:
+            _signal_group(process.pid, sent)
+        with anyio.move_on_after(GRACE_SECONDS):
+            await _reaped(process)
+            break
+    _signal_group(process.pid, signal.SIGKILL)
+    for stream in (process.stdout, process.stderr):
+        if stream:
+            with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await stream.aclose()
+
+
+async def _reaped(process: anyio.abc.Process) -> None:
+    """Wait until the process has ended; `process.wait` would also wait for a child that holds its pipes."""
+    while process.returncode is None:  # noqa: ASYNC110
+        await anyio.sleep(0.01)
+
+
+def _signal_group(pid: int, sent: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, sent)

@@ -1,0 +1,106 @@
+"""Which transport a server's configuration asks for, and with what. Pure.
+
+Only the choice belongs here; `connection` opens the transport.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from gemini_mcp.host.rules.urls import parse
+from gemini_mcp.host.servers.environment import inherited
+from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import JsonObject, inside, table, texts_of
+
+MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and command (for stdio)."
+ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
+
+
+class UnusableConfig(Exception):
+    """No transport can be made of the configuration; the message is the one Gemini CLI gives."""
+
+
+@dataclass(frozen=True)
+class Stdio:
+    """A process spoken to over its standard input and output."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    cwd: str | None = None
+
+
+@dataclass(frozen=True)
+class Remote:
+    """An address spoken to over HTTP."""
+
+    url: str
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    auth_provider: str | None = None
+
+
+@dataclass(frozen=True)
+class Sse(Remote):
+    """Server-sent events and posts."""
+
+
+@dataclass(frozen=True)
+class StreamableHttp(Remote):
+    """Streamable HTTP; `may_fall_back` when SSE is tried on the same address after a failure."""
+
+    may_fall_back: bool = False
+
+
+Transport: TypeAlias = Stdio | Sse | StreamableHttp
+
+
+def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> Transport:
+    """The transport of the configuration, in the order httpUrl, url, command; raises UnusableConfig or InvalidUrl."""
+    provider = _auth_provider(config, rules)
+    address = config.get("httpUrl") or config.get("url")
+    if address:
+        url = str(parse(str(address)))
+        headers = _headers(config, environment, rules)
+        kinds = ("http",) if config.get("httpUrl") else url_transports(config, rules)
+        if kinds[0] == "sse":
+            return Sse(url, headers, provider)
+        return StreamableHttp(url, headers, provider, len(kinds) > 1)
+    if not config.get("command"):
+        raise UnusableConfig(MISSING)
+    return Stdio(str(config["command"]), texts_of(config.get("args")) or (), config.get("cwd"))
+
+
+def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
+    """The transports that are tried on the server's `url`, in order."""
+    return (str(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
+
+
+def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> dict[str, str]:
+    headers = {name: str(value) for name, value in table(config.get("headers")).items()}
+    if rules.environment is None:
+        return headers
+    visible = inherited(environment, rules)
+    return {name: expand_late(value, visible) for name, value in headers.items()}
+
+
+def _auth_provider(config: JsonObject, rules: Rules) -> str | None:
+    if config.get("authProviderType") != "google_credentials":
+        return None
+    address = str(config.get("url") or config.get("httpUrl") or "")
+    for required in rules.google_checks:
+        if not _GOOGLE_CHECKS[required["check"]](config, address):
+            host = parse(address).hostname if address else ""
+            raise UnusableConfig(required["message"].format(host=host))
+    return "GoogleCredentialProvider"
+
+
+def _is_google_host(config: JsonObject, address: str) -> bool:
+    name = parse(address).hostname
+    return any(name.endswith(f".{host}") or name == host == "luci.app" for host in ALLOWED_GOOGLE_HOSTS)
+
+
+_GOOGLE_CHECKS: Mapping[str, Callable[[JsonObject, str], bool]] = {
+    "scopes": lambda config, address: bool(inside(config, "oauth", "scopes")),
+    "address": lambda config, address: bool(address),
+    "host": _is_google_host,
+}

@@ -1,0 +1,60 @@
+"""Variables in settings, `$NAME` and `${NAME}`: expanded in the file, by some profiles again at connection. Pure.
+
+Which variables a server may see is in `environment`.
+"""
+
+import re
+from collections.abc import Mapping
+
+from gemini_mcp.host.rules.javascript import replace_first
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, list_of, object_of
+
+_LATE = re.compile(r"(?<!\\)\$\{([^{}]+)\}|(?<!\\)\$([A-Za-z_][A-Za-z0-9_]*)")
+_MOST_STEPS = 100
+_OPERATOR = re.compile(r":\+|\+|:-|-")
+
+
+def expand(text: str, environment: Mapping[str, str], rules: Rules) -> str:
+    """The text with its variables put in; what is not set stays as it is written."""
+
+    def value(match: re.Match[str]) -> str:
+        name, braced, *defaults = match.groups()
+        default = next((text for text in defaults if text is not None), match.group())
+        return environment.get(name or braced, default)
+
+    return re.sub(rules.variable, value, text)
+
+
+def expand_everywhere(value: Json, environment: Mapping[str, str], rules: Rules) -> Json:
+    """The settings with every string of them expanded; keys are left alone."""
+    members, items = object_of(value), list_of(value)
+    if members is not None:
+        return {key: expand_everywhere(member, environment, rules) for key, member in members.items()}
+    if items is not None:
+        return [expand_everywhere(item, environment, rules) for item in items]
+    return expand(value, environment, rules) if isinstance(value, str) else value
+
+
+def expand_late(text: str, environment: Mapping[str, str]) -> str:
+    """The text as it is expanded again at connection: what is not set becomes empty.
+
+    It follows dotenv-expand: values are expanded too, `${X:-d}`, `${X-d}`, `${X:+d}` and `${X+d}` are known, and
+    `\\$` stands for a dollar sign. Where that library would not end, the expansion stops.
+    """
+    result, seen = text, set[str]()
+    while (match := _LATE.search(result)) and result not in seen and len(seen) < _MOST_STEPS:
+        seen.add(result)
+        result = replace_first(result, match.group(), _late_value(match, environment, seen))
+    return result.replace("\\$", "$")
+
+
+def _late_value(match: re.Match[str], environment: Mapping[str, str], seen: set[str]) -> str:
+    expression = match.group(1) or match.group(2)
+    operator = _OPERATOR.search(expression)
+    name = expression[: operator.start()] if operator else expression
+    default = expression[operator.end() :] if operator else ""
+    value = environment.get(name, "")
+    if operator and operator.group().endswith("+"):
+        return default if value else ""
+    return value if value and value not in seen else default

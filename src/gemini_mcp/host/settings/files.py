@@ -1,0 +1,68 @@
+"""The settings files on disk: where they are, what is in them, and how one is replaced whole. Effect."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemini_mcp.host.settings.loading import Layer
+
+
+@dataclass(frozen=True)
+class Places:
+    """The user's home and the project the host runs in."""
+
+    home: Path
+    project: Path
+
+    @property
+    def files(self) -> Mapping[str, Path]:
+        """The settings file of each scope; the project's counts only where it is not the user's own."""
+        user, project = (base / ".gemini" / "settings.json" for base in (self.home, self.project))
+        return {"user": user} if user == project else {"user": user, "project": project}
+
+    @property
+    def tokens(self) -> Path:
+        return self.home / ".gemini" / "mcp-oauth-tokens.json"
+
+
+def places(environment: Mapping[str, str]) -> Places:
+    """The places of this process."""
+    home = environment.get("HOME") or os.path.expanduser("~")
+    return Places(Path(home).resolve(), Path.cwd().resolve())
+
+
+def read_texts(where: Places) -> dict[str, str]:
+    """The text of each settings file that is there."""
+    return {scope: _text(file) for scope, file in where.files.items() if file.is_file()}
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise OSError(f"{file} is no UTF-8 text: {error}. Correct the file; it was left as it is.") from error
+
+
+def layers(where: Places) -> tuple[Layer, ...]:
+    """The settings files that are there, the user's first."""
+    return tuple(Layer(scope, str(where.files[scope]), text) for scope, text in read_texts(where).items())
+
+
+def replace_text(file: Path, text: str, mode: int | None = None) -> None:
+    """Write the file beside itself and put it in its place in one step; a new one gets the mode."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    target = file.resolve()
+    kept = target.stat().st_mode & 0o777 if target.exists() else 0o644
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(name, kept if mode is None else mode)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,163 @@
+"""Settings files to configurations of servers: read, expanded, merged, chosen. Pure.
+
+How a file may be written is in `jsonc`; which values are wrong is in `validation` and `warnings`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from gemini_mcp.host.rules.profiles import setting_default
+from gemini_mcp.host.settings import server_command
+from gemini_mcp.host.settings.expansion import expand_everywhere
+from gemini_mcp.host.settings.jsonc import BrokenJson, read
+from gemini_mcp.host.settings.validation import Problem, problems
+from gemini_mcp.host.settings.warnings import warning
+from gemini_mcp.host.tools.filters import Selection, ServerLists, select_servers
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table, texts_of
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One settings file: whose it is, where it is, and its text."""
+
+    scope: str
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """One server as the settings configure it, its variables expanded."""
+
+    name: str
+    values: JsonObject = field(default_factory=dict[str, object])
+    file: str = ""
+
+    @property
+    def timeout_ms(self) -> float:
+        timeout = number_of(self.values.get("timeout"))
+        return setting_default("server", "timeout") if timeout is None else timeout
+
+    @property
+    def is_trusted(self) -> bool:
+        return self.values.get("trust") is True
+
+    @property
+    def include_tools(self) -> tuple[str, ...] | None:
+        return texts_of(self.values.get("includeTools"))
+
+    @property
+    def exclude_tools(self) -> tuple[str, ...] | None:
+        return texts_of(self.values.get("excludeTools"))
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {name: str(value) for name, value in table(self.values.get("env")).items()}
+
+    @property
+    def oauth(self) -> JsonObject:
+        return object_of(self.values.get("oauth")) or {}
+
+    @property
+    def address(self) -> str | None:
+        """The URL of a remote server."""
+        address = self.values.get("httpUrl") or self.values.get("url")
+        return str(address) if address else None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings files, merged."""
+
+    servers: tuple[ServerConfig, ...] = ()
+    lists: ServerLists = field(default_factory=ServerLists)
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_faulty(self) -> bool:
+        """Whether something of the files had to be refused."""
+        return any(problem.is_fatal for problem in self.problems)
+
+    def selection(self, rules: Rules) -> Selection:
+        """Which servers are used."""
+        return select_servers([server.name for server in self.servers], self.lists, rules)
+
+    def used(self, rules: Rules) -> tuple[ServerConfig, ...]:
+        """The configurations of the servers that are used, in order."""
+        names = self.selection(rules).used
+        return tuple(server for server in self.servers if server.name in names and _has_transport(server.values))
+
+    def find(self, name: str) -> ServerConfig | None:
+        """The server of that name."""
+        return next((server for server in self.servers if server.name == name), None)
+
+
+def load(
+    layers: Iterable[Layer],
+    environment: Mapping[str, str],
+    rules: Rules,
+    named: Sequence[str] | None = None,
+) -> Settings:
+    """The settings of the layers, later ones winning server by server; what is wrong is in `problems`."""
+    merged = Settings(lists=ServerLists(named=tuple(named) if named is not None else None))
+    command: tuple[str, str] | None = None
+    for layer in layers:
+        values, found = _read_layer(layer, environment, rules)
+        merged = _merge(merged, layer, values, found)
+        if rules.faulty_settings == "warn" and (said := warning(values, rules.settings_schema, layer.file)):
+            merged = replace(merged, warnings=(*merged.warnings, said))
+        line = table(values.get("mcp")).get("serverCommand")
+        command = (str(line), layer.file) if line else command
+    return _with_command(merged, command, environment) if command else merged
+
+
+def servers_of(value: Json) -> dict[str, JsonObject]:
+    """The servers of an `mcpServers` value that are objects."""
+    pairs = ((name, object_of(config)) for name, config in table(value).items())
+    return {name: config for name, config in pairs if config is not None}
+
+
+def _read_layer(layer: Layer, environment: Mapping[str, str], rules: Rules) -> tuple[JsonObject, tuple[Problem, ...]]:
+    try:
+        raw: Json = read(layer.text, rules.allows_trailing_commas) if layer.text.strip() else {}
+    except BrokenJson as error:
+        fix = "Correct the file; nothing of it is used until then."
+        return {}, (Problem((), None, str(error), fix, layer.file),)
+    expanded = expand_everywhere(raw, environment, rules)
+    found = problems(expanded, rules.settings_schema, layer.file) if rules.faulty_settings == "refuse" else ()
+    return object_of(expanded) or {}, found
+
+
+def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Problem, ...]) -> Settings:
+    servers = {server.name: server for server in settings.servers}
+    refused = {problem.server for problem in found if problem.is_fatal and problem.server}
+    for name, config in servers_of(values.get("mcpServers")).items():
+        if name not in refused:
+            servers[name] = ServerConfig(name, config, layer.file)
+        else:
+            servers.pop(name, None)
+    mcp = object_of(values.get("mcp")) or {}
+    lists = replace(
+        settings.lists,
+        allowed=texts_of(mcp.get("allowed")) if "allowed" in mcp else settings.lists.allowed,
+        excluded=texts_of(mcp.get("excluded")) if "excluded" in mcp else settings.lists.excluded,
+    )
+    return replace(settings, servers=tuple(servers.values()), lists=lists, problems=(*settings.problems, *found))
+
+
+def _has_transport(values: JsonObject) -> bool:
+    return bool(values.get("command") or values.get("url") or values.get("httpUrl"))
+
+
+def _with_command(settings: Settings, command: tuple[str, str], environment: Mapping[str, str]) -> Settings:
+    line, file = command
+    try:
+        config = server_command.server_config(line, environment)
+    except server_command.UnusableCommand as error:
+        fix = "Give one program and its arguments, without operators, globs or comments."
+        problem = Problem(("mcp", "serverCommand"), line, str(error), fix, file)
+        return replace(settings, problems=(*settings.problems, problem))
+    others = [server for server in settings.servers if server.name != server_command.SERVER_NAME]
+    return replace(settings, servers=(*others, ServerConfig(server_command.SERVER_NAME, config, file)))

@@ -1,0 +1,184 @@
+"""A tool's result as the model gets it and as the user sees it. Pure.
+
+Everything that reads a `CallToolResult` for one of them belongs here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gemini_mcp.host.rules.javascript import UNDEFINED, stringify, template, truthy
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, without_none
+
+UNREADABLE = "[Error: Could not parse tool response]"
+SUCCEEDED = "Tool execution succeeded."
+STRIPPED = "[SYSTEM: Binary content ({}) stripped from response due to protocol limitations.]"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The result of a call: for the model, for the user, and whether it is an error."""
+
+    llm_content: Json
+    display: str
+    is_error: bool = False
+
+
+def render(tool: str, arguments: Json, result: JsonObject, rules: Rules) -> Rendered:
+    """Read a `CallToolResult`; the tool is named by its server's own name for it."""
+    is_error = result.get("isError") in (True, "true")
+    is_reported = is_error and rules.reports_tool_errors
+    response = {"error": result} if is_error and not is_reported else result
+    raw: list[JsonObject] = [{"functionResponse": {"name": tool, "response": response}}]
+    if is_reported:
+        return _tool_error(tool, arguments, raw)
+    blocks = list_of(response.get("content"))
+    if blocks is None:
+        return Rendered([{"text": UNREADABLE}], f"```json\n{stringify(raw, 2)}\n```", is_error)
+    parts = [part for block in blocks for part in _block_parts(object_of(block) or {}, tool, rules)]
+    return Rendered(parts, "\n".join(_shown(object_of(block) or {}) for block in blocks))
+
+
+def render_failure(tool: str, arguments: Json, message: str, rules: Rules) -> Rendered:
+    """Read a JSON-RPC error, by its message."""
+    if not rules.reports_tool_errors:
+        return Rendered(message, message, is_error=True)
+    failure = {"error": {"message": message, "isError": True}}
+    return _tool_error(tool, arguments, [{"functionResponse": {"name": tool, "response": failure}}])
+
+
+def model_parts(name: str, call_id: str, rendered: Rendered, rules: Rules, is_nesting: bool = False) -> Json:
+    """The parts of the function response; `is_nesting` is for models that take binary parts inside it."""
+    return _MODEL_PARTS[rules.model_parts](name, call_id, rendered, is_nesting)
+
+
+def contents_to_parts(contents: Json) -> list[JsonObject]:
+    """The parts of a `resources/read` result."""
+    return [part for item in items(contents) if (part := _resource_part(object_of(item) or {})) is not None]
+
+
+def _tool_error(tool: str, arguments: Json, raw: Json) -> Rendered:
+    call = stringify({"name": tool, "args": arguments})
+    message = f"MCP tool '{tool}' reported tool error for function call: {call} with response: {stringify(raw)}"
+    return Rendered(message, f"Error: MCP tool '{tool}' reported an error.", is_error=True)
+
+
+def _block_parts(block: JsonObject, tool: str, rules: Rules) -> list[JsonObject]:
+    kind = block.get("type")
+    if kind == "text":
+        return [{"text": _guarded(block.get("text", ""), rules)}]
+    if kind in ("image", "audio"):
+        mime = block.get("mimeType", UNDEFINED)
+        note = f"[Tool '{tool}' provided the following {kind} data with mime-type: {template(mime)}]"
+        return [{"text": note}, {"inlineData": _inline(block.get("mimeType"), block.get("data"))}]
+    if kind == "resource":
+        return _embedded_parts(object_of(block.get("resource")) or {}, tool, rules)
+    if kind == "resource_link":
+        return [{"text": f"Resource Link: {_title(block)} at {template(block.get('uri', UNDEFINED))}"}]
+    return []
+
+
+def _embedded_parts(resource: JsonObject, tool: str, rules: Rules) -> list[JsonObject]:
+    if truthy(resource.get("text")):
+        return [{"text": _guarded(resource["text"], rules)}]
+    if not truthy(resource.get("blob")):
+        return []
+    mime = resource.get("mimeType") or "application/octet-stream"
+    note = f"[Tool '{tool}' provided the following embedded resource with mime-type: {template(mime)}]"
+    return [{"text": note}, {"inlineData": _inline(mime, resource["blob"])}]
+
+
+def _shown(block: JsonObject) -> str:
+    kind = block.get("type", UNDEFINED)
+    mime = template(block.get("mimeType", UNDEFINED))
+    if kind == "text":
+        return template(block.get("text", ""))
+    if kind == "image":
+        return f"[Image: {mime}]"
+    if kind == "audio":
+        return f"[Audio: {mime}]"
+    if kind == "resource_link":
+        return f"[Link to {_title(block)}: {template(block.get('uri', UNDEFINED))}]"
+    if kind == "resource":
+        resource = object_of(block.get("resource")) or {}
+        if truthy(resource.get("text")):
+            return template(resource["text"])
+        return f"[Embedded Resource: {template(resource.get('mimeType') or 'unknown type')}]"
+    return f"[Unknown content type: {template(kind)}]"
+
+
+def _title(block: JsonObject) -> str:
+    return template(block.get("title") or block.get("name", UNDEFINED))
+
+
+def _inline(mime: Json, data: Json) -> JsonObject:
+    return without_none(mimeType=mime, data=data)
+
+
+def _guarded(text: Json, rules: Rules) -> str:
+    plain = template(text)
+    for tag, escaped in rules.tool_text_escapes.items():
+        plain = plain.replace(tag, escaped)
+    return rules.tool_text.format(text=plain)
+
+
+def _joined_parts(name: str, call_id: str, rendered: Rendered, is_nesting: bool) -> Json:
+    """The server's texts as one output, and every binary part after it."""
+    if isinstance(rendered.llm_content, str):
+        return _response(name, call_id, {"error": rendered.llm_content})
+    parts: list[JsonObject] = list(rendered.llm_content)
+    if len(parts) == 1 and "text" in parts[0]:
+        return _response(name, call_id, {"output": parts[0]["text"]})
+    texts = _own_texts(parts)
+    if not texts:
+        return [_response(name, call_id, {"output": SUCCEEDED}), *parts]
+    binary = [part for part in parts if "inlineData" in part]
+    return [_response(name, call_id, {"output": "\n".join(texts)}), *binary]
+
+
+def _own_texts(parts: Sequence[JsonObject]) -> list[str]:
+    """The texts that came from the server: not the notes that announce the binary part after them."""
+    announced = {index - 1 for index, part in enumerate(parts) if "inlineData" in part}
+    return [part["text"] for index, part in enumerate(parts) if "text" in part and index not in announced]
+
+
+def _split_parts(name: str, call_id: str, rendered: Rendered, is_nesting: bool) -> Json:
+    """All texts as one output, and the binary parts that the protocol takes inside it or after it."""
+    content = rendered.llm_content
+    if rendered.is_error:
+        return [_response(name, call_id, {"error": content})]
+    texts = [part["text"] for part in content if "text" in part]
+    binary = [part for part in content if "inlineData" in part]
+    refused = [part for part in binary if str(part["inlineData"].get("mimeType", "")).startswith(("audio/", "video/"))]
+    kept = [part for part in binary if part not in refused]
+    if refused:
+        kinds = dict.fromkeys(part["inlineData"]["mimeType"] for part in refused)
+        texts = [STRIPPED.format(", ".join(kinds)), *texts]
+    response = _response(name, call_id, {"output": "\n".join(texts)} if texts else {})
+    if not kept:
+        return [response]
+    if is_nesting:
+        response["functionResponse"]["parts"] = kept
+        return [response]
+    return [response, *kept]
+
+
+_MODEL_PARTS = {"joined": _joined_parts, "split": _split_parts}
+
+
+def _response(name: str, call_id: str, response: JsonObject) -> JsonObject:
+    return {"functionResponse": {"id": call_id, "name": name, "response": response}}
+
+
+def _resource_part(item: JsonObject) -> JsonObject | None:
+    if isinstance(item.get("text"), str):
+        return {"text": item["text"]}
+    blob = item.get("blob")
+    if not isinstance(blob, str):
+        return None
+    mime = item.get("mimeType") or "application/octet-stream"
+    return {"text": f"[Binary resource content {mime}, {_base64_size(blob)} bytes]"}
+
+
+def _base64_size(text: str) -> int:
+    return len(text.rstrip("=")) * 3 // 4

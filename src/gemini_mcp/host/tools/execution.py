@@ -1,0 +1,78 @@
+"""A call of a registered tool: checked, confirmed, sent, shown. Effect.
+
+Whether it must be confirmed is in `confirmation`; what its result means is in `content`.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gemini_mcp.host.servers.discovery import Refusal
+from gemini_mcp.host.servers.host import Host
+from gemini_mcp.host.tools.argument_fault import argument_fault
+from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question, question
+from gemini_mcp.host.tools.content import Rendered, render, render_failure
+from gemini_mcp.host.tools.registry import RegisteredTool
+from gemini_mcp.spec.values import JsonObject
+
+Confirm = Callable[[Question], Outcome]
+
+
+class NotCalled(Exception):
+    """The call did not reach a server; the message says why."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call that was made: its result, its tool, and what the user's answer allows from then on."""
+
+    rendered: Rendered
+    allowed: AllowList
+    tool: RegisteredTool
+
+
+async def call(host: Host, name: str, arguments: JsonObject, allowed: AllowList, confirm: Confirm) -> Called:
+    """Call a registered tool: validate, confirm, ask the server, render; raises NotCalled."""
+    tool = host.registry.find(name)
+    if tool is None or tool.offer is None:
+        raise NotCalled(f"Tool {name!r} is not registered. Registered are: {_names(host) or 'none'}.")
+    fault = argument_fault(tool.offer.schema, arguments)
+    if fault is not None:
+        raise NotCalled(f"The arguments of {name!r} do not fit its schema: {fault}.")
+    allowed = _confirmed(host, tool, arguments, allowed, confirm)
+    return Called(await _ask(host, tool, arguments), allowed, tool)
+
+
+async def _ask(host: Host, tool: RegisteredTool, arguments: JsonObject) -> Rendered:
+    assert tool.offer is not None
+    params: JsonObject = {"name": tool.offer.name, "arguments": arguments}
+    if host.plan.rules.sends_progress_token:
+        params["_meta"] = {"progressToken": str(uuid.uuid4())}
+    try:
+        result = await host.request(tool.offer.server, "tools/call", params)
+    except Refusal as refusal:
+        return render_failure(tool.offer.name, arguments, refusal.message, host.plan.rules)
+    return render(tool.offer.name, arguments, result, host.plan.rules)
+
+
+def _confirmed(
+    host: Host, tool: RegisteredTool, arguments: JsonObject, allowed: AllowList, confirm: Confirm
+) -> AllowList:
+    assert tool.offer is not None
+    config = host.servers[tool.offer.server].config
+    asked = question(tool, arguments, allowed, host.plan.rules, config.is_trusted)
+    if asked is None:
+        return allowed
+    outcome = confirm(asked)
+    if outcome in (Outcome.CANCEL, Outcome.MODIFY_WITH_EDITOR):
+        raise NotCalled(f"The call of {tool.name!r} was not confirmed.")
+    return allowed.after(outcome, asked.server, asked.tool, host.plan.rules)
+
+
+def _names(host: Host) -> str:
+    return ", ".join(tool.name for tool in host.registry.tools if tool.offer is not None)
+
+
+def always(outcome: Outcome) -> Confirm:
+    """A confirmation that answers every question the same."""
+    return lambda asked: outcome

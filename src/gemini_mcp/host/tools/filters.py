@@ -1,0 +1,48 @@
+"""Which servers are used and which of their tools: allow and exclude lists. Pure.
+
+Every rule that drops a server or a tool because of configuration belongs here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gemini_mcp.spec import Rules
+
+
+@dataclass(frozen=True)
+class ServerLists:
+    """`mcp.allowed`, `mcp.excluded`, and the names given on the command line, which replace both."""
+
+    allowed: tuple[str, ...] | None = None
+    excluded: tuple[str, ...] | None = None
+    named: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The servers that are used, and those shown as blocked."""
+
+    used: tuple[str, ...]
+    blocked: tuple[str, ...]
+
+
+def is_enabled(tool: str | None, include: Sequence[str] | None, exclude: Sequence[str] | None) -> bool:
+    """Whether a tool passes its server's lists; they hold the tool's own name, and exclusion wins."""
+    if not tool or tool in (exclude or ()):
+        return False
+    return include is None or any(entry == tool or entry.startswith(f"{tool}(") for entry in include)
+
+
+def select_servers(names: Sequence[str], lists: ServerLists, rules: Rules) -> Selection:
+    """Which of the servers are used, in their order."""
+    allowed, excluded = lists.allowed, lists.excluded or ()
+    if lists.named is not None:
+        allowed, excluded = lists.named, ()
+    elif not allowed and rules.empty_allow_list_allows_all:
+        allowed = None
+    not_allowed = {name for name in names if allowed is not None and name not in allowed}
+    blocked = not_allowed | set(excluded) if rules.blocks_excluded else not_allowed
+    return Selection(
+        tuple(name for name in names if name not in not_allowed and name not in excluded),
+        tuple(name for name in names if name in blocked),
+    )

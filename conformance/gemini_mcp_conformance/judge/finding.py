@@ -9,7 +9,10 @@ from gemini_mcp_conformance.tell.report import Evidence, Verdict
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict of one check on one requirement, and the observation that it rests on."""
+    """The verdict of one check on one requirement, and the observation that it rests on.
+
+    `about` names what was wrong, if something was: complaints of one conversation about the same thing have one cause.
+    """
 
     requirement: str
     conversation: str
@@ -18,3 +21,4 @@ class Finding:
     message: str = ""
     witness: str = ""
     evidence: Evidence | None = None
+    about: str = ""

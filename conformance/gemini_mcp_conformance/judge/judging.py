@@ -7,11 +7,12 @@ nothing; what complains about it still does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
-from gemini_mcp_conformance.judge.expectation import succeeded
+from gemini_mcp_conformance.judge.expectation import fate, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.see.observation import Observation
+from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.tell.evidence import evidence
 from gemini_mcp_conformance.tell.report import Evidence, Verdict
@@ -37,6 +38,20 @@ def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
     return tuple(Finding(id, conversation.id, "", "fail", message, witness) for id in conversation.requirements)
 
 
+def deviation(exchange: Exchange) -> str:
+    """What went so wrong with a call that every complaint about it is about that; empty when nothing did."""
+    if exchange.answer is None and exchange.silence in ("timeout", "died"):
+        return "unanswered"
+    if not succeeded(exchange):
+        return "failed"
+    if exchange.method != "tools/call" or exchange.answer is None:
+        return ""
+    if fate(exchange) == "refused":
+        return "" if exchange.is_error and not exchange.runs else "served"
+    is_due = fate(exchange) == "served" and bool(exchange.scripts) and not exchange.runs
+    return "not run" if is_due else ""
+
+
 def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
     if isinstance(check, CheckOfExchange):
         for exchange in observation.exchanges:
@@ -44,11 +59,19 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
             if concluded == PASS and not check.anyway and not succeeded(exchange):
                 concluded = UNSHOWN
             if concluded is not None:
-                yield _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
+                found = _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
+                yield _told(found, deviation(exchange) or check.about)
     elif isinstance(check, CheckOfObservation):
         concluded = check.verdict(observation)
         if concluded is not None:
-            yield _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
+            found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
+            wrong = next(filter(None, map(deviation, observation.exchanges)), "")
+            yield _told(found, wrong or check.about)
+
+
+def _told(finding: Finding, about: str) -> Finding:
+    """A failure with what it is about."""
+    return replace(finding, about=about) if finding.outcome == "fail" else finding
 
 
 def _finding(id: str, seen: Observation, check: str, outcome: Verdict, message: str, witness: str = "") -> Finding:

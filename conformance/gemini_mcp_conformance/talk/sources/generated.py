@@ -38,8 +38,6 @@ WRONG = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, a
 JSON = st.recursive(
     WRONG, lambda inner: st.lists(inner | st.text(ANY), max_size=3) | st.dictionaries(st.text(ANY), inner)
 )
-    WRONG, lambda inner: st.lists(inner | st.text(ANY), max_size=3) | st.dictionaries(st.text(ANY), inner)
-)
 NO_TEXT = JSON.filter(lambda value: value is not None)
 
 

@@ -11,7 +11,8 @@ from gemini_mcp_conformance.tell.report import Evidence, Verdict
 class Finding:
     """The verdict of one check on one requirement, and the observation that it rests on.
 
-    `about` names what was wrong, if something was: complaints of one conversation about the same thing have one cause.
+    `about` names what was wrong, if something was: complaints about the same thing of one call have one cause. `step` is
+    that call, or None when the whole conversation was judged.
     """
 
     requirement: str
@@ -22,3 +23,4 @@ class Finding:
     witness: str = ""
     evidence: Evidence | None = None
     about: str = ""
+    step: int | None = None

@@ -35,7 +35,8 @@ def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
     """The findings of a port that ended unasked: it fails what the conversation was to show."""
     message = f"The port {how} during this conversation, and should go on."
     witness = f"{conversation.id}: the port {how}"
-    return tuple(Finding(id, conversation.id, "", "fail", message, witness) for id in conversation.requirements)
+    found = (Finding(id, conversation.id, "", "fail", message, witness) for id in conversation.requirements)
+    return tuple(replace(finding, about="unanswered") for finding in found)
 
 
 def deviation(exchange: Exchange) -> str:
@@ -60,18 +61,18 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
                 concluded = UNSHOWN
             if concluded is not None:
                 found = _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
-                yield _told(found, deviation(exchange) or check.about)
+                yield _told(found, deviation(exchange) or check.about, exchange.step)
     elif isinstance(check, CheckOfObservation):
         concluded = check.verdict(observation)
         if concluded is not None:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
             wrong = next(filter(None, map(deviation, observation.exchanges)), "")
-            yield _told(found, wrong or check.about)
+            yield _told(found, wrong or check.about, None)
 
 
-def _told(finding: Finding, about: str) -> Finding:
-    """A failure with what it is about."""
-    return replace(finding, about=about) if finding.outcome == "fail" else finding
+def _told(finding: Finding, about: str, step: int | None) -> Finding:
+    """A finding with its call, and a failure with what it is about."""
+    return replace(finding, about=about if finding.outcome == "fail" else "", step=step)
 
 
 def _finding(id: str, seen: Observation, check: str, outcome: Verdict, message: str, witness: str = "") -> Finding:

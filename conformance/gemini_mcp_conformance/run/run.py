@@ -16,6 +16,7 @@ import pytest
 from gemini_mcp.spec import Requirement, SpecError
 from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.judge import checks
+from gemini_mcp_conformance.judge.explanation import explained
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judging import judge_death
 from gemini_mcp_conformance.judge.registry import checks_for
@@ -77,7 +78,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     ending = Ending(gathering.unreachable, gathering.cut, gathering.faults)
     judgements = decide(
         selected,
-        gathering.findings,
+        explained(gathering.findings, selected),
         Circumstances(
             checked=frozenset(check.requirement for check in checking),
             replay=lambda finding: cases.replay_command(finding.conversation, options.target),

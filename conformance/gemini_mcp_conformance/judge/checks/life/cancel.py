@@ -71,7 +71,7 @@ def cancelled_call_is_not_answered(exchange: Exchange) -> list[str]:
     return [f"The port answered {_named(exchange)} with {shown(exchange.answer)} though it was cancelled."]
 
 
-@check_all("cancel:others", judges=lambda seen: cancels(seen) and bool(_settled(seen)))
+@check_all("cancel:others", judges=lambda seen: cancels(seen) and bool(_settled(seen)), about="text")
 def other_calls_are_served(observation: Observation) -> list[str]:
     complaints = [
         f"The port answered {_named(each)} with {shown(each.answer)} where another call was cancelled, "

@@ -75,7 +75,7 @@ def tools_are_listed_meanwhile(observation: Observation) -> list[str]:
     return _not_meanwhile(observation, "tools/list")
 
 
-@check("concurrency:crossed", judges=lambda each: not each.alone and answered(each) and each.is_success)
+@check("concurrency:crossed", judges=lambda each: not each.alone and answered(each) and each.is_success, about="text")
 def answer_is_that_of_the_call(exchange: Exchange) -> list[str]:
     expected = answer(exchange)
     assert expected is not None
@@ -87,7 +87,7 @@ def answer_is_that_of_the_call(exchange: Exchange) -> list[str]:
     return [f"The port gave {_named(exchange)} the session {shown(session)}, and not {shown(expected.session)}."]
 
 
-@check_all("concurrency:lost", judges=lambda seen: len(_crowd(seen)) >= MANY)
+@check_all("concurrency:lost", judges=lambda seen: len(_crowd(seen)) >= MANY, about="text")
 def none_of_many_is_lost(observation: Observation) -> list[str]:
     lost = [each for each in _crowd(observation) if answer(each) is not None and not each.is_success]
     return [
@@ -96,7 +96,7 @@ def none_of_many_is_lost(observation: Observation) -> list[str]:
     ]
 
 
-@check_all("concurrency:after-failure", judges=lambda seen: bool(list(_after_failure(seen))))
+@check_all("concurrency:after-failure", judges=lambda seen: bool(list(_after_failure(seen))), about="text")
 def failure_is_over(observation: Observation) -> list[str]:
     wrong = [each for each, text in _after_failure(observation) if not (each.is_success and each.text == text)]
     return [f"After a call had failed, the port answered {_named(each)} with {shown(each.answer)}." for each in wrong]

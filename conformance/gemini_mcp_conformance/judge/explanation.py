@@ -1,0 +1,108 @@
+"""Explanation: which of the requirements that complain are the cause, and which only saw what another one tells. Pure.
+
+A fault that shows in one call makes every check that looks at this call complain. The requirement that complains
+wherever it looks, and about most of what went wrong, explains the fault; the others count those calls as not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from gemini_mcp.spec import Requirement
+from gemini_mcp_conformance.judge.finding import Finding
+
+Item: TypeAlias = tuple[str, int | None]
+"""A call of a conversation, or a conversation as a whole."""
+
+JUDGED = ("pass", "fail", "could-not-run")
+EXPLAINED = "What went wrong in the call is told by {requirement}."
+
+
+@dataclass(frozen=True)
+class Complainer:
+    """A requirement, all that it judged, and where it complained about one thing."""
+
+    requirement: str
+    judged: int
+    failed: frozenset[Item]
+
+    def score(self, left: set[Item]) -> float:
+        """How well it explains what is left: the harmonic mean of how often it is right and how much it covers."""
+        covered = len(self.failed & left)
+        right, share = len(self.failed) / max(1, self.judged), covered / len(left)
+        return 2 * right * share / (right + share) if covered else 0.0
+
+
+def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
+    """The findings, in which a failure that another requirement explains is one that could not be shown."""
+    causes: dict[str, dict[Item, str]] = {}
+    for level in ("MUST", "SHOULD", "MAY"):
+        names = [each.id for each in requirements if each.level == level]
+        for about, complainers in _by_thing(findings, names).items():
+            known = causes.setdefault(about, {})
+            left = {item for each in complainers for item in each.failed} - known.keys()
+            for item, requirement in _causes(complainers, left):
+                known.setdefault(item, requirement)
+    blamed = {requirement for known in causes.values() for requirement in known.values()}
+    calls = _calls(findings)
+    return [_settled(finding, causes, blamed, calls) for finding in findings]
+
+
+def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:
+    """Each thing that went wrong, with the requirement that explains it; the best one first."""
+    while left:
+        best = max(complainers, key=lambda each: each.score(left))
+        yield from ((item, best.requirement) for item in best.failed & left)
+        left = left - best.failed
+
+
+def _by_thing(findings: Sequence[Finding], names: Sequence[str]) -> Mapping[str, list[Complainer]]:
+    """By what complaints are about, the requirements that complain, in the order of the specification."""
+    calls = _calls(findings)
+    judged: dict[str, int] = {}
+    failed: dict[str, dict[str, set[Item]]] = {}
+    for finding in findings:
+        if finding.outcome == "fail":
+            items = _items(finding, calls)
+            failed.setdefault(finding.about, {}).setdefault(finding.requirement, set()).update(items)
+        if finding.outcome in JUDGED:
+            count = len(_items(finding, calls)) if finding.outcome == "fail" else 1
+            judged[finding.requirement] = judged.get(finding.requirement, 0) + count
+    return {
+        about: [Complainer(name, judged[name], frozenset(found[name])) for name in names if name in found]
+        for about, found in failed.items()
+    }
+
+
+def _calls(findings: Iterable[Finding]) -> Mapping[tuple[str, str], set[Item]]:
+    """The calls of each conversation that failed, by what was wrong with them."""
+    found: dict[tuple[str, str], set[Item]] = {}
+    for finding in findings:
+        if finding.outcome == "fail" and finding.step is not None:
+            found.setdefault((finding.conversation, finding.about), set()).add((finding.conversation, finding.step))
+    return found
+
+
+def _items(finding: Finding, calls: Mapping[tuple[str, str], set[Item]]) -> set[Item]:
+    """What a failure covers: its call, or every call of its conversation that failed in the same way."""
+    own = (finding.conversation, finding.step)
+    return {own} if finding.step is not None else calls.get((finding.conversation, finding.about), {own})
+
+
+def _settled(
+    finding: Finding,
+    causes: Mapping[str, Mapping[Item, str]],
+    blamed: set[str],
+    calls: Mapping[tuple[str, str], set[Item]],
+) -> Finding:
+    if finding.outcome != "fail" or finding.requirement in blamed:
+        return finding
+    known = causes[finding.about]
+    cause = next((known[item] for item in sorted(_items(finding, calls), key=str) if item in known), None)
+    return (
+        finding
+        if cause is None
+        else replace(finding, outcome="could-not-run", message=EXPLAINED.format(requirement=cause))
+    )

@@ -104,7 +104,7 @@ def _server() -> "subprocess.Popen[bytes]":
 
 
 def _serve() -> None:
-    load_checks()
+    checks.load()
     gather(Options(Target()))
     gc.freeze()
     for line in sys.stdin:
@@ -141,8 +141,10 @@ if __name__ == "__main__":
     import pytest_asyncio.plugin as plugin  # noqa: F401
 
     from gemini_mcp_conformance.command.main import main
+    from gemini_mcp_conformance.judge import checks
     from gemini_mcp_conformance.play.target import Target
-    from gemini_mcp_conformance.run.run import Options, gather, load_checks
+    from gemini_mcp_conformance.run.options import Options
+    from gemini_mcp_conformance.run.run import gather
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _serve()

@@ -8,6 +8,7 @@ import pytest
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.see.observation import Observation, Place
+from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk.conversation import Conversation, Request
 from gemini_mcp_conformance.tell import cases
 
@@ -22,7 +23,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def seen(name: str, title: str = "") -> Observation:
-    return Observation(Conversation(name, title, (Request("ping"),)), PLACE, "stdio")
+    return Observation(Conversation(name, title, (Request("ping"),)), specification.load(), PLACE, "stdio")
 
 
 def test_equal_names_of_two_ports_do_not_meet() -> None:

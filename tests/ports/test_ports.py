@@ -201,8 +201,11 @@ def asked(call: Call) -> tuple[str | None, str | None, str | None]:
     """The prompt that reaches the model, which model, and in which session."""
     understood = understand(call.argv)
     assert isinstance(understood, Understood)
-    assert understood.output_format == "json"
-    return effective_prompt(understood, call.stdin), understood.model, understood.resume
+    assert understood.values["output-format"] == "json"
+    model, resume = understood.values.get("model"), understood.values.get("resume")
+    assert isinstance(model, str | None)
+    assert isinstance(resume, str | None)
+    return effective_prompt(understood, call.stdin), model, resume
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
@@ -225,7 +228,7 @@ def test_the_correct_port_returns_the_answer_and_the_session(start: Start, fake:
     result = client.call(1, "chat", prompt="- Where?\n", model="m", systemPrompt="Be brief. é")
     assert result == {"content": [{"type": "text", "text": " Päris\n"}], "_meta": {"sessionId": SESSION}}
     (call,) = fake.calls()
-    assert understand(call.argv) == Understood("- Where?\n", "m", None, "json")
+    assert understand(call.argv) == Understood("- Where?\n", {"model": "m", "output-format": "json"})
     assert (call.file.content, call.file.mode, call.stdin) == ("Be brief. é".encode(), 0o600, None)
     assert call.file.path
     assert not Path(call.file.path).parent.exists()
@@ -236,7 +239,7 @@ def test_the_correct_port_sends_a_long_prompt_through_stdin(start: Start, fake: 
     start(CORRECT).call(1, "chat-reply", prompt="é" * 64_001)
     (call,) = fake.calls()
     assert (call.stdin, call.stdin_eof) == ("é".encode() * 64_001, True)
-    assert understand(call.argv) == Understood(None, None, "latest", "json")
+    assert understand(call.argv) == Understood(None, {"resume": "latest", "output-format": "json"})
 
 
 def test_the_correct_port_asks_the_list_for_a_missing_session(start: Start, fake: Fake) -> None:

@@ -23,6 +23,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp.transport.guard import Access, rejection
 from gemini_mcp.transport.messages import Lines, Malformed, read, write
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
+from gemini_mcp_conformance.see.yargs import Value
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}
@@ -70,16 +71,15 @@ def test_no_argument_becomes_an_option(tool: str, arguments: Mapping[str, str]) 
     assert isinstance(understood, Understood)
     stdin = None if invocation.stdin is None else invocation.stdin.encode()
     assert effective_prompt(understood, stdin) == arguments["prompt"]
-    assert understood.model == trimmed(arguments.get("model"))
-    resume = trimmed(arguments.get("sessionId")) or "latest"
-    assert understood.resume == (resume if tool == "chat-reply" else None)
-    assert (understood.output_format, understood.other) == ("json", {})
+    model, resume = trimmed(arguments.get("model")), trimmed(arguments.get("sessionId")) or "latest"
+    options = {"model": model, "resume": resume if tool == "chat-reply" else None, "output-format": "json"}
+    assert understood.values == {name: value for name, value in options.items() if value is not None}
 
 
-def trimmed(value: str | None) -> str | None:
+def trimmed(value: str | None) -> Value | None:
     """What gemini makes of the value of an option."""
     understood = understand(("x", "-m", value)) if value else None
-    return understood.model if isinstance(understood, Understood) else None
+    return understood.values.get("model") if isinstance(understood, Understood) else None
 
 
 @pytest.mark.requirement("arguments:nul", "arguments:surrogate", "arguments:control", "prompt:empty")

@@ -148,13 +148,13 @@ def test_a_broken_fake_ends_with_5(tmp_path: Path) -> None:
 
 
 def test_a_check_that_raises_ends_with_5_whatever_the_port_does(tmp_path: Path) -> None:
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "raising", RAISING)
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "raising", RAISING)
     done = suite(tmp_path, "run", *PING, "--skip", "x:*", to=port("wrong-ping"), PYTHONPATH=path)
     assert done.code == 5
 
 
 def test_a_checker_that_cannot_be_loaded_ends_with_5(tmp_path: Path) -> None:
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "broken", "1 / 0\n")
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "broken", "1 / 0\n")
     done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
     assert (done.code, "This is a fault of the suite" in done.err) == (5, True)
 

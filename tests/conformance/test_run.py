@@ -205,7 +205,7 @@ def test_the_environment_of_a_fake_runs_the_fake(tmp_path: Path) -> None:
 
 def test_a_further_check_comes_from_an_entry_point(tmp_path: Path) -> None:
     text = FURTHER.replace("{requirement}", "lifecycle:ping")
-    path = distribution(tmp_path / "site", "gemini_mcp_conformance.judge.checks", "more", "further", text)
+    path = distribution(tmp_path / "site", "gemini_mcp_conformance.checks", "more", "further", text)
     done = suite(tmp_path, "run", *PING, to=port("correct"), PYTHONPATH=path)
     assert (done.code, "The port was asked by a stranger." in done.out) == (1, True)
 

@@ -8,4 +8,4 @@ def suite_version() -> str:
     try:
         return version("gemini-mcp-server")
     except PackageNotFoundError:
-        return "1.0.0"
+        return "1.1.0"

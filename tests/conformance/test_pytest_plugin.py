@@ -97,7 +97,7 @@ def test_the_plugin_loads_nothing_that_only_the_suite_needs() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, encoding="utf-8", timeout=SECONDS, check=True
     )
-    needed = {"hypothesis", "jsonschema", "pytest_asyncio", "syrupy", "mcp"}
+    needed = {"hypothesis", "jsonschema", "pytest_asyncio", "mcp"}
     assert needed.intersection(done.stdout.split()) == set()
 
 

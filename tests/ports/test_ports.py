@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gemini_mcp.spec import load_requirements
 from gemini_mcp_conformance.play.fake import Call, Fake, Play
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 from gemini_mcp_conformance.tell.mutants import mutants
@@ -155,19 +156,17 @@ def test_the_suite_keeps_every_defect_and_has_found_it() -> None:
 
 
 def test_every_defect_says_what_is_wrong_and_which_requirements_it_breaks() -> None:
-    requirements = json.loads((HERE.parent.parent / "spec" / "requirements.json").read_bytes())["requirements"]
-    known = {requirement["id"] for requirement in requirements if requirement["profile"] == "server"}
+    known = {requirement.id for requirement in load_requirements() if requirement.profile == "server"}
     assert {key for defect in DEFECTS for key in defect["kills"]} <= known
     assert all(defect["kills"] and defect["sentence"].endswith(".") for defect in DEFECTS)
     assert all(entry["sentence"].endswith(".") for entry in ODD)
 
 
 def test_every_must_has_a_defect_of_its_own() -> None:
-    requirements = json.loads((HERE.parent.parent / "spec" / "requirements.json").read_bytes())["requirements"]
     musts = {
-        requirement["id"]
-        for requirement in requirements
-        if requirement["profile"] == "server" and requirement["level"] == "MUST" and "excluded" not in requirement
+        requirement.id
+        for requirement in load_requirements()
+        if requirement.profile == "server" and requirement.level == "MUST" and requirement.excluded is None
     }
     assert musts - {defect["kills"][0] for defect in DEFECTS} == set()
 

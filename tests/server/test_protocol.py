@@ -56,6 +56,7 @@ def test_the_handshake_offers_a_revision_of_ours_for_an_unknown_one(place: Place
     "tools:chat-reply:required",
     "tools:unique",
     "tools:order",
+    "tools:removed",
 )
 def test_the_tools_are_exactly_those_of_the_specification(server: Server) -> None:
     listed = server.ask("tools/list")["result"]

@@ -83,6 +83,11 @@ def checks_for(requirements: Iterable[Requirement]) -> tuple[Check, ...]:
     return tuple(rule.bound(each) for rule in _RULES.values() for each in known.get(rule.family, ()))
 
 
+def families() -> frozenset[str]:
+    """The ids of `requirements.json` that some check decides, with their placeholders."""
+    return frozenset(family for family, _ in _RULES)
+
+
 def _registered(
     families: tuple[str, ...], judges: Callable[..., bool], is_of_exchange: bool, anyway: bool, about: str
 ) -> Callable[[Registered], Registered]:

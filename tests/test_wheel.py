@@ -35,12 +35,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_holds_the_whole_specification_and_both_packages(wheel: Path) -> None:
+def test_the_wheel_holds_the_whole_specification_and_all_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     specification = {path.relative_to(ROOT / "spec") for path in (ROOT / "spec").rglob("*") if path.is_file()}
     assert {f"gemini_mcp/_spec/{path.as_posix()}" for path in specification} <= names
-    assert {"gemini_mcp/py.typed", "gemini_mcp_conformance/py.typed"} <= names
+    assert {"gemini_mcp/py.typed", "gemini_mcp_spec/py.typed", "gemini_mcp_conformance/py.typed"} <= names
     suite = ROOT / "conformance"
     data = {path.relative_to(suite).as_posix() for path in suite.rglob("*.json")}
     assert "gemini_mcp_conformance/see/gemini-cli.json" in data

@@ -246,6 +246,22 @@ def test_a_requirement_without_a_check_is_told_and_ends_no_run(tmp_path: Path) -
     assert verdicts(report) == {"lifecycle:ping": "pass", "lifecycle:pong": "undecided"}
 
 
+@pytest.mark.parametrize(
+    ("gone", "told"), [("cwd", "offers the property 'cwd' of 'chat'"), (None, "offers the tool 'chat-reply'")]
+)
+def test_a_port_that_offers_what_an_earlier_version_had_is_told(tmp_path: Path, gone: str | None, told: str) -> None:
+    theirs = changed(tmp_path / "spec", lambda every: None)
+    chat, reply = (theirs / f"server/tools/{name}.json" for name in ("chat", "chat-reply"))
+    if gone is None:
+        reply.unlink()
+    else:
+        definition = json.loads(chat.read_text(encoding="utf-8"))
+        del definition["inputSchema"]["properties"][gone]
+        chat.write_text(json.dumps(definition), encoding="utf-8")
+    done = suite(tmp_path, "run", "--only", "tools:removed", "--strict", "--spec", str(theirs), to=port("correct"))
+    assert (done.code, "FAIL  tools:removed" in done.out, told in done.out) == (1, True, True)
+
+
 def test_a_hostile_directory_changes_nothing(tmp_path: Path) -> None:
     hostile = tmp_path / "hostile"
     hostile.mkdir()

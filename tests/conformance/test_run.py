@@ -251,13 +251,13 @@ def test_a_requirement_without_a_check_is_told_and_ends_no_run(tmp_path: Path) -
 )
 def test_a_port_that_offers_what_an_earlier_version_had_is_told(tmp_path: Path, gone: str | None, told: str) -> None:
     theirs = changed(tmp_path / "spec", lambda every: None)
-    chat, reply = (theirs / f"server/tools/{name}.json" for name in ("chat", "chat-reply"))
     if gone is None:
-        reply.unlink()
+        (theirs / "server/tools/chat-reply.json").unlink()
     else:
-        definition = json.loads(chat.read_text(encoding="utf-8"))
-        del definition["inputSchema"]["properties"][gone]
-        chat.write_text(json.dumps(definition), encoding="utf-8")
+        for file, path in (("tools/chat", ("inputSchema", "properties")), ("invocation", ("tools", "chat"))):
+            document = json.loads((theirs / f"server/{file}.json").read_bytes())
+            del document[path[0]][path[1]][gone]
+            (theirs / f"server/{file}.json").write_text(json.dumps(document), encoding="utf-8")
     done = suite(tmp_path, "run", "--only", "tools:removed", "--strict", "--spec", str(theirs), to=port("correct"))
     assert (done.code, "FAIL  tools:removed" in done.out, told in done.out) == (1, True, True)
 

@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -104,7 +105,7 @@ def _server() -> "subprocess.Popen[bytes]":
 
 
 def _serve() -> None:
-    load_checks()
+    checks.load()
     gather(Options(Target()))
     gc.freeze()
     for line in sys.stdin:
@@ -138,11 +139,12 @@ def _become(words: list[str], cwd: str, environment: dict[str, str], out: str, e
 
 
 if __name__ == "__main__":
-    import pytest_asyncio.plugin as plugin  # noqa: F401
-
     from gemini_mcp_conformance.command.main import main
+    from gemini_mcp_conformance.judge import checks
     from gemini_mcp_conformance.play.target import Target
-    from gemini_mcp_conformance.run.run import Options, gather, load_checks
+    from gemini_mcp_conformance.run.options import Options
+    from gemini_mcp_conformance.run.run import gather
 
+    import_module("pytest_asyncio.plugin")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _serve()

@@ -5,8 +5,8 @@ A kind of flip is added to Direction, in the order in which a reader wants to se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
@@ -45,9 +45,10 @@ class Flip:
 
     @property
     def why(self) -> str | None:
-        """The message of the judgement that fails, or else of the one that could not be made."""
-        by_verdict = {each.verdict: each.message for each in (self.old, self.new) if each is not None}
-        return by_verdict.get("fail") or (self.judgement.message if self.direction == "unclear" else None)
+        """The message of the judgement that fails now, or else of the one that failed; or why nothing is clear."""
+        failing = (each for each in (self.new, self.old) if each is not None and each.verdict == "fail")
+        told = self.judgement if self.direction == "unclear" else next(failing, self.judgement)
+        return told.message
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class Impact:
     old: Report | Failure
     new: Report | Failure
     flips: tuple[Flip, ...]
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether there are two judgements of it: nothing is said of a port that one run could not test."""
+        return all(isinstance(each, Report) and each.exit != NO_ANSWER for each in (self.old, self.new))
 
     @property
     def breaks(self) -> bool:
@@ -71,10 +77,12 @@ class Impact:
 
 
 def impact(port: Port, old: Report | Failure, new: Report | Failure, strict: bool = False) -> Impact:
-    """What changes for the port; nothing is said of one that has no report or that never answered."""
-    reports = [each for each in (old, new) if isinstance(each, Report) and each.exit != NO_ANSWER]
-    found = _flips(*reports, strict=strict) if len(reports) == 2 else ()
-    return Impact(port, old, new, tuple(sorted(found, key=_rank)))
+    """What changes for the port."""
+    found = Impact(port, old, new, ())
+    if not found.is_compared:
+        return found
+    was, now = (each.judgements if isinstance(each, Report) else () for each in (old, new))
+    return replace(found, flips=tuple(sorted(_flips(was, now, strict), key=_rank)))
 
 
 def exit_code(impacts: Iterable[Impact]) -> int:
@@ -92,8 +100,8 @@ def _ending(result: Report | Failure) -> int:
             return INCOMPLETE
 
 
-def _flips(old: Report, new: Report, strict: bool) -> Iterator[Flip]:
-    was, now = ({judgement.id: judgement for judgement in report.judgements} for report in (old, new))
+def _flips(old: Sequence[Judgement], new: Sequence[Judgement], strict: bool) -> Iterator[Flip]:
+    was, now = ({judgement.id: judgement for judgement in judgements} for judgements in (old, new))
     for id in dict.fromkeys((*now, *was)):
         before, after = was.get(id), now.get(id)
         direction = _direction(before, after)

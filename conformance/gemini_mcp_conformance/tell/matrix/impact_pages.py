@@ -28,6 +28,8 @@ def closing(impacts: Sequence[Impact]) -> str:
 
 def told(impact: Impact) -> str:
     """What the change does to the port, in a few words."""
+    if not impact.is_compared:
+        return "The port could not be tested by both."
     if not impact.flips:
         return "Nothing flips."
     directions = [flip.direction for flip in impact.flips]

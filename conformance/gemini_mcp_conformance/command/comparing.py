@@ -6,21 +6,22 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from gemini_mcp.spec import SpecError
+from gemini_mcp.spec import SpecError, load_requirements
 from gemini_mcp_conformance.command.words import Commands, count, positive_count, seconds, subcommand
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.run.progress import Progress
-from gemini_mcp_conformance.run.selection import Selection, select
+from gemini_mcp_conformance.run.selection import NOTHING_SELECTED, Selection
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.tell.impact import Impact, exit_code, impact
 from gemini_mcp_conformance.tell.matrix import impact_pages, pages, ports
 from gemini_mcp_conformance.tell.matrix.pages import Column
-from gemini_mcp_conformance.tell.matrix.ports import Port
-from gemini_mcp_conformance.tell.matrix.running import run_all, suite
-from gemini_mcp_conformance.tell.report import INCOMPLETE, Report, first_of
+from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
+from gemini_mcp_conformance.tell.matrix.running import Runner, run_all, suite
+from gemini_mcp_conformance.tell.report import CONFORMS, INCOMPLETE, Report, first_of
 from gemini_mcp_conformance.tell.reports import Destination, destination, put
 
 MATRIX = """Test many ports, and show all verdicts in one table: requirements are rows, ports are columns.
@@ -120,11 +121,14 @@ def _impact(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     destinations = _destinations(given, command, IMPACT_PAGES)
     if not given.quiet and all(each.path for each in destinations):
         destinations.insert(0, Destination("terminal", None))
-    specs = [_specification(given, folder) for folder in (given.old, given.new)]
-    runners = [(spec, suite(PROGRAM, [*_words(given), "--spec", spec])) for spec in specs]
+    sides = [_side(given, folder) for folder in (given.old, given.new)]
+    if not any(side.is_asked for side in sides):
+        raise UsageError(NOTHING_SELECTED)
 
     async def run(port: Port) -> Impact:
-        old, new = [await runner(ports.following(port, spec)) for spec, runner in runners]
+        asked = [await side.runner(ports.following(port, side.spec)) if side.is_asked else None for side in sides]
+        silent = next(_asked_nothing(result) for result in asked if result is not None)
+        old, new = (silent if result is None else result for result in asked)
         return impact(port, old, new, given.strict)
 
     found = _run_all(given, _read(given), run)
@@ -151,14 +155,30 @@ def _read(given: argparse.Namespace) -> tuple[Port, ...]:
         raise UsageError(f"The list of ports {str(file)!r} cannot be read: {error}.") from None
 
 
-def _specification(given: argparse.Namespace, folder: Path) -> str:
-    """The directory of a specification from which something is selected; UsageError for any other."""
+@dataclass(frozen=True)
+class _Side:
+    """A specification: its directory, how a port is tested by it, and whether it holds anything that is selected."""
+
+    spec: str
+    runner: Runner
+    is_asked: bool
+
+
+def _side(given: argparse.Namespace, folder: Path) -> _Side:
+    selection = Selection(tuple(given.only), tuple(given.skip))
     try:
         specification.load(folder)
-        select(Selection(tuple(given.only), tuple(given.skip), folder), "server")
+        known = [each for each in load_requirements(folder) if each.profile == "server"]
     except SpecError as error:
         raise UsageError(str(error)) from None
-    return str(folder.resolve())
+    spec = str(folder.resolve())
+    runner = suite(PROGRAM, [*_words(given), "--spec", spec])
+    return _Side(spec, runner, any(selection.includes(each.id) for each in known))
+
+
+def _asked_nothing(result: Report | Failure) -> Report | Failure:
+    """What comes of the same port by a specification that demands nothing of what is selected."""
+    return replace(result, judgements=(), exit=CONFORMS) if isinstance(result, Report) else result
 
 
 def _destinations(

@@ -3,11 +3,15 @@
 No input reaches a shell: each is one argument of a command, and `cmd` is split by the rules of a shell, not by one.
 """
 
+import io
 import json
 import os
 import shlex
 import subprocess
 import sys
+import tarfile
+import tempfile
+import zipfile
 from pathlib import Path
 
 
@@ -41,10 +45,55 @@ def gate() -> int:
     return max(linted.returncode, compared.returncode)
 
 
-def run() -> int:
-    """Run the suite and hand its score on."""
+def impact() -> int:
+    """Run the suite of both specifications on every port, and name the ones that the change breaks."""
+    reports = folder_of_reports()
+    page = reports / "impact.md"
+    strict = ["--strict"] if given("STRICT") == "true" else []
+    options = [f"--report=markdown={page}", f"--report=html={reports / 'impact.html'}", *strict]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            specs = [directory(given(name), Path(folder) / name) for name in ("SPEC_OLD", "SPEC")]
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            print(f"A specification cannot be read: {error}.", file=sys.stderr)
+            return 2
+        words = [*options, *map(os.path.abspath, (*specs, given("PORTS")))]
+        ended = subprocess.run(["gemini-mcp-conformance", "impact", *words], check=False)
+    if page.exists():
+        append("GITHUB_STEP_SUMMARY", page.read_text(encoding="utf-8"))
+    return ended.returncode
+
+
+def directory(name: str, into: Path) -> Path:
+    """Where the specification of a directory lies; that of a wheel or a git ref is written `into` a directory first."""
+    path = Path(name)
+    if path.is_dir():
+        return path if (path / "manifest.json").exists() else path / "spec"
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as wheel:
+            wheel.extractall(into)
+        return into / "gemini_mcp/_spec"
+    tree = git("rev-parse", "--verify", "--quiet", "--end-of-options", name if ":" in name else f"{name}:spec")
+    with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", tree.decode().strip()))) as tar:
+        tar.extractall(into, filter="data")
+    return into
+
+
+def git(*words: str) -> bytes:
+    """What git says at the top of the repository, of which `archive` gives the whole only there."""
+    top = subprocess.run(["git", "rev-parse", "--show-cdup"], check=True, stdout=subprocess.PIPE, encoding="utf-8")
+    return subprocess.run(["git", *words], check=True, stdout=subprocess.PIPE, cwd=top.stdout.strip() or None).stdout
+
+
+def folder_of_reports() -> Path:
     reports = Path(given("REPORT_DIR") or "gemini-mcp-report")
     reports.mkdir(parents=True, exist_ok=True)
+    return reports
+
+
+def run() -> int:
+    """Run the suite and hand its score on."""
+    reports = folder_of_reports()
     kinds = {"json": "report.json", "junit": "report.xml", "sarif": "report.sarif", "html": "report.html"}
     options = [f"--report={kind}={reports / name}" for kind, name in kinds.items()]
     options += [f"--report=markdown={reports / 'report.md'}", "--report=github=-"]
@@ -71,4 +120,4 @@ def hand_on(reports: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit({"gate": gate, "run": run}[sys.argv[1]]())
+    sys.exit({"gate": gate, "impact": impact, "run": run}[sys.argv[1]]())

@@ -3,14 +3,18 @@
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from editing import changed, small
+
+from gemini_mcp_spec.files.reader import read_directory
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [
@@ -107,8 +111,18 @@ def play(name: str, folder: Path, inputs: Mapping[str, str], **more: str) -> tup
     )
 
 
+def specifications(folder: Path, *names: str) -> None:
+    """Write the specification into each of the directories: an old and a new one unless they are named."""
+    for name in names or ("old", "new"):
+        for path, content in small().files.items():
+            file = folder / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
 def test_no_input_is_written_into_a_script() -> None:
-    assert [step.name for step in steps()] == ["Install", "Judge the specification", "Run the suite"]
+    names = ["Install", "Judge the specification", "Name the ports that break", "Run the suite"]
+    assert [step.name for step in steps()] == names
     assert [step.name for step in steps() if "${{" in step.run or "eval" in step.run] == []
 
 
@@ -131,6 +145,56 @@ def test_a_hostile_input_of_the_gate_stays_one_argument(value: str, tmp_path: Pa
     assert [arguments[-1] for arguments in runs] == [value] * 3
     assert [arguments[-2] for arguments in runs[1:]] == [value] * 2
     assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_a_hostile_list_of_ports_stays_one_argument(value: str, tmp_path: Path) -> None:
+    specifications(tmp_path)
+    inputs = {"spec-old": "old", "spec": "new", "ports": value}
+    _, [arguments], _ = play("Name the ports that break", tmp_path, inputs)
+    assert arguments[-3:] == [str(tmp_path / name) for name in ("old", "new", value)]
+    assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_an_old_specification_that_is_nowhere_ends_with_2(value: str, tmp_path: Path) -> None:
+    inputs = {"spec-old": value, "spec": "new", "ports": "PORTS.toml"}
+    assert play("Name the ports that break", tmp_path, inputs) == (2, [], "")
+    assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("code", ["0", "1", "3", "4"])
+def test_the_exit_code_and_the_page_of_the_impact_are_handed_on(code: str, tmp_path: Path) -> None:
+    specifications(tmp_path)
+    inputs = {"spec-old": "old", "spec": "new", "ports": "PORTS.toml", "strict": "true"}
+    exit_code, [arguments], _ = play("Name the ports that break", tmp_path, inputs, EXIT=code)
+    assert (exit_code, "--strict" in arguments) == (int(code), True)
+    assert (tmp_path / "summary").read_text(encoding="utf-8") == "page"
+
+
+@pytest.mark.parametrize("folder", [".", "below"])
+@pytest.mark.parametrize("name", ["HEAD", "HEAD:spec"])
+def test_an_old_specification_can_be_a_git_ref(
+    folder: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specifications(tmp_path, "spec")
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    for words in (("init", "-q"), ("add", "spec"), (*identity, "commit", "-qm", "Begin")):
+        subprocess.run(["git", *words], cwd=tmp_path, timeout=30, check=True)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / folder)
+    found = runpy.run_path(str(ROOT / ".ci/action.py"))["directory"](name, tmp_path / "into")
+    assert read_directory(found).files == small().files
+
+
+def test_an_old_specification_can_be_a_wheel_or_hold_the_folder(tmp_path: Path) -> None:
+    specifications(tmp_path, "checkout/spec")
+    directory = runpy.run_path(str(ROOT / ".ci/action.py"))["directory"]
+    with zipfile.ZipFile(tmp_path / "old.whl", "w") as wheel:
+        for path, content in small().files.items():
+            wheel.writestr(f"gemini_mcp/_spec/{path}", content)
+    for name in ("checkout", "old.whl"):
+        assert read_directory(directory(str(tmp_path / name), tmp_path / "into")).files == small().files
 
 
 def test_a_command_is_split_and_not_executed(tmp_path: Path) -> None:

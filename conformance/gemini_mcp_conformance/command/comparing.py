@@ -1,17 +1,20 @@
-"""The subcommand that tests many ports: `matrix`. Edge."""
+"""The subcommand that tests many ports, `matrix`, and what `impact` does as it does. Edge."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from gemini_mcp_conformance.command.words import Commands, positive_count, subcommand
+from gemini_mcp_conformance.command.words import Commands, count, positive_count, seconds, subcommand
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.tell.matrix import ports
-from gemini_mcp_conformance.tell.matrix.pages import Column, render_html, render_markdown
+from gemini_mcp_conformance.run.progress import Progress
+from gemini_mcp_conformance.tell.matrix import pages, ports
+from gemini_mcp_conformance.tell.matrix.pages import Column
+from gemini_mcp_conformance.tell.matrix.ports import Port
 from gemini_mcp_conformance.tell.matrix.running import run_all, suite
 from gemini_mcp_conformance.tell.report import INCOMPLETE, Report, first_of
 from gemini_mcp_conformance.tell.reports import Destination, destination, put
@@ -31,52 +34,86 @@ examples:
   gemini-mcp-conformance matrix PORTS.toml --report html=matrix.html --jobs 2
 """
 PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main")
-PAGES: Mapping[str, Callable[[Sequence[Column]], str]] = {"html": render_html, "markdown": render_markdown}
+MATRIX_PAGES: Mapping[str, Callable[[Sequence[Column]], str]] = {
+    "html": pages.render_html,
+    "markdown": pages.render_markdown,
+}
+Result = TypeVar("Result")
 
 
 def add(commands: Commands) -> None:
     """Its parser."""
-    parser = subcommand(commands, "matrix", "matrix [OPTIONS] PORTS.toml", MATRIX, _matrix)
+    matrix = subcommand(commands, "matrix", "matrix [OPTIONS] PORTS.toml", MATRIX, _matrix)
+    options(matrix)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """The list of ports, and how each is tested."""
     parser.add_argument("file", type=Path, metavar="PORTS.toml", help="the list of ports")
     parser.add_argument(
         "--report",
         action="append",
         default=[],
         metavar="FORMAT=PATH",
-        help="html or markdown; - is standard output; repeatable (default: markdown=-)",
+        help="write a page, html or markdown; - is standard output; repeatable",
     )
     parser.add_argument("--jobs", type=positive_count, default=1, metavar="N", help="ports at a time (default: 1)")
     for name, purpose in (("--only", "test these requirements only"), ("--skip", "leave these requirements out")):
         parser.add_argument(name, action="append", default=[], metavar="GLOB", help=f"{purpose}; repeatable")
+    parser.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
+    parser.add_argument(
+        "--budget",
+        type=seconds,
+        default=ports.BUDGET,
+        metavar="SECONDS",
+        help=f"for a run on a port that names no budget (default: {ports.BUDGET:g})",
+    )
     parser.add_argument("--strict", action="store_true", help="what SHOULD hold must hold")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
 
 
 def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    if command:
-        raise UsageError("`matrix` takes no command; PORTS.toml names them.")
-    destinations = [_page(text) for text in given.report or ["markdown=-"]]
-    listed = _read(given.file)
-    results = asyncio.run(run_all(listed, suite(PROGRAM, _options(given)), given.jobs))
+    to = destinations(given, command, MATRIX_PAGES) or [Destination("markdown", None)]
+    listed = read(given)
+    results = test_all(given, listed, suite(PROGRAM, words(given)))
     columns = [Column(port, result) for port, result in zip(listed, results, strict=True)]
-    for each in destinations:
-        put(PAGES[each.format](columns), each)
+    for each in to:
+        put(MATRIX_PAGES[each.format](columns), each)
     return first_of(result.exit if isinstance(result, Report) else INCOMPLETE for result in results)
 
 
-def _read(file: Path) -> tuple[ports.Port, ...]:
+def test_all(
+    given: argparse.Namespace, listed: Sequence[Port], runner: Callable[[Port], Awaitable[Result]]
+) -> tuple[Result, ...]:
+    """What came of each port, while standard error tells which is tested."""
+    progress = Progress(sys.stderr, not given.quiet)
     try:
-        return ports.parse(file.read_text(encoding="utf-8"), str(file))
+        return asyncio.run(run_all(listed, runner, given.jobs, progress))
+    finally:
+        progress.end()
+
+
+def read(given: argparse.Namespace) -> tuple[Port, ...]:
+    """The list of ports."""
+    file: Path = given.file
+    try:
+        return ports.parse(file.read_text(encoding="utf-8"), str(file), given.budget)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The list of ports {str(file)!r} cannot be read: {error}.") from None
 
 
-def _page(text: str) -> Destination:
-    found = destination(text)
-    if found.format not in PAGES:
-        raise UsageError(f"A matrix is no {found.format!r}. The formats are {', '.join(PAGES)}.")
+def destinations(given: argparse.Namespace, command: tuple[str, ...], known: Mapping[str, object]) -> list[Destination]:
+    """Where the pages go that are asked for."""
+    if command:
+        raise UsageError("There is no command to give here; PORTS.toml names them.")
+    found = [destination(text) for text in given.report]
+    for each in found:
+        if each.format not in known:
+            raise UsageError(f"There is no page {each.format!r} of many ports. The formats are {', '.join(known)}.")
     return found
 
 
-def _options(given: argparse.Namespace) -> list[str]:
+def words(given: argparse.Namespace) -> list[str]:
+    """The options that each run of the suite gets."""
     globs = [word for name in ("only", "skip") for glob in getattr(given, name) for word in (f"--{name}", glob)]
-    return [*globs, *(["--strict"] if given.strict else [])]
+    return ["--examples", str(given.examples), *globs, *(["--strict"] if given.strict else [])]

@@ -11,6 +11,8 @@ from typing import Literal
 from gemini_mcp.spec import Requirement, load_released, load_requirements
 from gemini_mcp_conformance.errors import UsageError
 
+NOTHING_SELECTED = "No requirement is selected. `gemini-mcp-conformance list` shows their ids."
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -40,7 +42,7 @@ def select(selection: Selection, profile: Literal["server", "host"]) -> tuple[Re
     every = _as_released(version, selection.spec, current) if version else current
     chosen = tuple(each for each in every if each.profile == profile and selection.includes(each.id))
     if not chosen:
-        raise UsageError("No requirement is selected. `gemini-mcp-conformance list` shows their ids.")
+        raise UsageError(NOTHING_SELECTED)
     return chosen
 
 

@@ -1,1 +1,1 @@
-"""Many ports on one page: `ports` reads which, `running` runs each within its budget, `pages` shows what came of it."""
+"""Many ports on one page: `ports` reads which, `running` runs each within its budget, pages show what came of it."""

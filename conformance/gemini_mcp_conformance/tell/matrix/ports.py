@@ -5,7 +5,7 @@ A key that a port may have is added to Port and to KEYS.
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from gemini_mcp.spec.values import Json
@@ -14,7 +14,9 @@ from gemini_mcp_conformance.tell.report import Command, Url
 
 KEYS = ("name", "command", "url", "fake", "env", "budget")
 BUDGET = 60.0
-"""Seconds that a port may cost when it names no budget."""
+"""Seconds that a run on a port may take when nobody names a budget."""
+SPEC = "{spec}"
+"""Stands in a command for the directory of the specification that the port is tested by."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,25 @@ class Failure:
     reason: str
 
 
-def parse(text: str, file: str) -> tuple[Port, ...]:
+def parse(text: str, file: str, budget: float = BUDGET) -> tuple[Port, ...]:
     """The ports that the text of `file` lists; UsageError says which one is wrong, and how."""
     try:
         document: Mapping[str, Json] = tomllib.loads(text)
-        return tuple(_ports(document))
+        return tuple(_ports(document, budget))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file!r} is no list of ports: {error}.") from None
 
 
-def _ports(document: Mapping[str, Json]) -> Iterator[Port]:
+def following(port: Port, spec: str) -> Port:
+    """The port with the directory `spec` in place of `{spec}` in its command."""
+    match port.target:
+        case Command(argv):
+            return replace(port, target=Command(tuple(word.replace(SPEC, spec) for word in argv)))
+        case Url():
+            return port
+
+
+def _ports(document: Mapping[str, Json], budget: float) -> Iterator[Port]:
     tables = document.get("port")
     if set(document) != {"port"} or not isinstance(tables, list):
         raise ValueError("it should hold a table [[port]] for each port, and nothing else")
@@ -52,7 +63,7 @@ def _ports(document: Mapping[str, Json]) -> Iterator[Port]:
     for number, table in enumerate(cast(list[Json], tables), 1):
         if not isinstance(table, dict):
             raise ValueError(f"port {number} is no table")
-        port = _port(number, cast(dict[str, Json], table))
+        port = _port(number, {"budget": budget, **cast(dict[str, Json], table)})
         if port.name in names:
             raise ValueError(f"it has two ports of the name {port.name!r}")
         names.add(port.name)
@@ -89,7 +100,7 @@ def _env(name: str, table: Mapping[str, Json]) -> Mapping[str, str]:
 
 
 def _budget(name: str, table: Mapping[str, Json]) -> float:
-    budget = table.get("budget", BUDGET)
+    budget = table.get("budget")
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < float("inf"):
         raise ValueError(f"`budget` of port {name!r} is {budget!r}; it should be a number of seconds above 0")
     return float(budget)

@@ -11,9 +11,10 @@ import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.run.progress import Told, untold
 from gemini_mcp_conformance.tell import report_file
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
 from gemini_mcp_conformance.tell.report import Command, Report, Url
@@ -25,18 +26,22 @@ STDERR = 500
 """Characters of the suite's last words that a Failure repeats."""
 
 Runner: TypeAlias = Callable[[Port], Awaitable[Report | Failure]]
+Result = TypeVar("Result")
 
 
-async def run_all(ports: Sequence[Port], runner: Runner, jobs: int = 1) -> tuple[Report | Failure, ...]:
+async def run_all(
+    ports: Sequence[Port], runner: Callable[[Port], Awaitable[Result]], jobs: int = 1, told: Told = untold
+) -> tuple[Result, ...]:
     """What came of each port, in their order; at most `jobs` run at once."""
     free = asyncio.Semaphore(jobs)
 
-    async def run(port: Port) -> Report | Failure:
+    async def run(number: int, port: Port) -> Result:
         async with free:
+            told(port.name, port.name, number, len(ports))
             return await runner(port)
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(run(port)) for port in ports]
+        tasks = [group.create_task(run(number, port)) for number, port in enumerate(ports)]
     return tuple(task.result() for task in tasks)
 
 

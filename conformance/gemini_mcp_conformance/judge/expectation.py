@@ -152,7 +152,24 @@ def _specified(exchange: Exchange) -> Specified:
 
 @remembered
 def _heard(exchange: Exchange) -> Heard | UsageError | Other:
-    return exchange.spec.heard(_specified(exchange))
+    """A port that serves what a rule forbids hands it over as it is, so that such a value is put in afterwards."""
+    spec, tool = exchange.spec, exchange.tool or ""
+    forbidden = {name: value for name in spec.spoken(tool) if (value := _forbidden(exchange, name)) is not None}
+    if not forbidden:
+        return spec.heard(_specified(exchange))
+    marks = {f"forbidden-{name}": value for name, value in forbidden.items()}
+    given = {**exchange.arguments, **{name: f"forbidden-{name}" for name in forbidden}}
+    found = spec.heard(spec.specified(tool, given))
+    if not isinstance(found, Heard):
+        return found
+    values = {name: marks.get(str(value), value) for name, value in found.values.items()}
+    return Heard(marks.get(found.prompt or "", found.prompt), values)
+
+
+def _forbidden(exchange: Exchange, name: str) -> str | None:
+    """The text of an argument that a rule forbids."""
+    value = exchange.arguments.get(name)
+    return value if isinstance(value, str) and refusals(name, value, exchange.spec.invocation) else None
 
 
 def wanted(exchange: Exchange) -> Heard | None:

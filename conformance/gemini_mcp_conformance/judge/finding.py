@@ -11,8 +11,8 @@ from gemini_mcp_conformance.tell.report import Evidence, Verdict
 class Finding:
     """The verdict of one check on one requirement, and the observation that it rests on.
 
-    `about` names what was wrong, if something was: complaints about the same thing of one call have one cause. `step` is
-    that call, or None when the whole conversation was judged.
+    `about` names what was wrong: complaints about the same thing of one call have one cause. `step` is that call, or
+    None when the whole conversation was judged.
     """
 
     requirement: str

@@ -66,8 +66,8 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
         concluded = check.verdict(observation)
         if concluded is not None:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
-            wrong = next(filter(None, map(deviation, observation.exchanges)), "")
-            yield _told(found, wrong or check.about, None)
+            wrong = [each for each in map(deviation, observation.exchanges) if each]
+            yield _told(found, wrong[0] if wrong else check.about, None)
 
 
 def _told(finding: Finding, about: str, step: int | None) -> Finding:

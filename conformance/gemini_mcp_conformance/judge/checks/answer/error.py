@@ -10,7 +10,7 @@ from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp.spec.wording import Sentence
 from gemini_mcp_conformance.judge.check import NotApplicable
-from gemini_mcp_conformance.judge.checks.answer.result import says, session_in
+from gemini_mcp_conformance.judge.checks.answer.result import carries_session, says, session_in
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, reading
 from gemini_mcp_conformance.judge.reading import message_of
 from gemini_mcp_conformance.judge.registry import check
@@ -162,7 +162,7 @@ def long_stderr_is_cut(exchange: Exchange) -> list[str]:
 
 @check("error:session-id", judges=shows_error)
 def no_session_is_reported(exchange: Exchange) -> list[str]:
-    if session_in(exchange) is None:
+    if not carries_session(exchange):
         return []
     return [f"The port reports the session {shown(session_in(exchange))} with an error, and should report none."]
 

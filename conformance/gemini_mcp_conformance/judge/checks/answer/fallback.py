@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_mcp_conformance.judge.checks.answer.result import names_session, says, session_in
+from gemini_mcp_conformance.judge.checks.answer.result import carries_session, names_session, says, session_in
 from gemini_mcp_conformance.judge.expectation import Ending, answer, ending, resumes, session_of
 from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.judge.registry import check
@@ -113,7 +113,7 @@ def _finds_nothing(exchange: Exchange) -> bool:
 
 @check("fallback:none", judges=_finds_nothing, about="session")
 def no_session_is_reported(exchange: Exchange) -> list[str]:
-    if session_in(exchange) is None:
+    if not carries_session(exchange):
         return []
     return [f"The port reports the session {shown(session_in(exchange))}, and should report none."]
 

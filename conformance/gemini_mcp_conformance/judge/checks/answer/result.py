@@ -28,6 +28,11 @@ def names_session(exchange: Exchange) -> bool:
     return found is not None and found.session is not None
 
 
+def carries_session(exchange: Exchange) -> bool:
+    """Whether a result says anything of a session, be it null."""
+    return exchange.spec.outcome.meta["session"] in exchange.meta
+
+
 def session_in(exchange: Exchange) -> Json:
     """The session that a result reports, or None."""
     return exchange.meta.get(exchange.spec.outcome.meta["session"])

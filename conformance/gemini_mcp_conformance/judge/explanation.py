@@ -37,6 +37,8 @@ class Complainer:
 
 def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
     """The findings, in which a failure that another requirement explains is one that could not be shown."""
+    unlisted = _unlisted(findings)
+    findings = [_offered(finding, unlisted) for finding in findings]
     causes: dict[str, dict[Item, str]] = {}
     for level in ("MUST", "SHOULD", "MAY"):
         names = [each.id for each in requirements if each.level == level]
@@ -48,6 +50,20 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     blamed = {requirement for known in causes.values() for requirement in known.values()}
     calls = _calls(findings)
     return [_settled(finding, causes, blamed, calls) for finding in findings]
+
+
+def _unlisted(findings: Sequence[Finding]) -> frozenset[str]:
+    """The requirements about tools and properties that the port does not list as specified."""
+    used = {id for finding in findings for id in finding.uses}
+    return frozenset(finding.requirement for finding in findings if finding.outcome == "fail") & used
+
+
+def _offered(finding: Finding, unlisted: frozenset[str]) -> Finding:
+    """The finding, unless it rests on a call of what the port does not offer."""
+    missing = sorted(finding.uses & unlisted)
+    if finding.outcome != "fail" or not missing:
+        return finding
+    return replace(finding, outcome="could-not-run", message=EXPLAINED.format(requirement=missing[0]))
 
 
 def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:

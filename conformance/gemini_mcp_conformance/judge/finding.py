@@ -12,7 +12,7 @@ class Finding:
     """The verdict of one check on one requirement, and the observation that it rests on.
 
     `about` names what was wrong: complaints about the same thing of one call have one cause. `step` is that call, or
-    None when the whole conversation was judged.
+    None when the whole conversation was judged. `uses` are the requirements that list the tool and the arguments used.
     """
 
     requirement: str
@@ -24,3 +24,4 @@ class Finding:
     evidence: Evidence | None = None
     about: str = ""
     step: int | None = None
+    uses: frozenset[str] = frozenset()

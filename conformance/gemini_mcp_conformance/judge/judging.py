@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
-from gemini_mcp_conformance.judge.expectation import fate, succeeded
+from gemini_mcp_conformance.judge.expectation import fate, is_call, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -61,18 +62,25 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
                 concluded = UNSHOWN
             if concluded is not None:
                 found = _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
-                yield _told(found, deviation(exchange) or check.about, exchange.step)
+                about = deviation(exchange) or check.about
+                yield replace(found, about=about, step=exchange.step, uses=uses(exchange))
     elif isinstance(check, CheckOfObservation):
         concluded = check.verdict(observation)
         if concluded is not None:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
             wrong = [each for each in map(deviation, observation.exchanges) if each]
-            yield _told(found, wrong[0] if wrong else check.about, None)
+            used = frozenset(id for exchange in observation.calls for id in uses(exchange))
+            yield replace(found, about=wrong[0] if wrong else check.about, uses=used)
 
 
-def _told(finding: Finding, about: str, step: int | None) -> Finding:
-    """A finding with its call, and a failure with what it is about."""
-    return replace(finding, about=about if finding.outcome == "fail" else "", step=step)
+def uses(exchange: Exchange) -> frozenset[str]:
+    """The requirements that the port lists the tool of a call, and the arguments that it gives or should give."""
+    if not is_call(exchange):
+        return frozenset()
+    tool = exchange.spec.tools[exchange.tool or ""]
+    names = {*tool.required, *(name for name in exchange.arguments if name in tool.properties)}
+    own = f"tools:{kebab(tool.name)}"
+    return frozenset({own, *(f"{own}:{kebab(name)}" for name in names)})
 
 
 def _finding(id: str, seen: Observation, check: str, outcome: Verdict, message: str, witness: str = "") -> Finding:

@@ -54,6 +54,17 @@ def _session(exchange: Exchange) -> Json:
     return inside(exchange.expected, "_meta", exchange.spec.outcome.meta["session"])
 
 
+def tells_session(judges: Predicate) -> Predicate:
+    """Calls of which a scenario tells the session under the key that the specification has for it, or tells none."""
+    judged = told(judges)
+
+    def accepts(exchange: Exchange) -> bool:
+        meta = inside(exchange.expected, "_meta")
+        return (meta is None or exchange.spec.outcome.meta["session"] in meta) and judged(exchange)
+
+    return accepts
+
+
 def is_without_session(exchange: Exchange) -> bool:
     return asks_for_list(exchange) and _session(exchange) is None
 
@@ -91,12 +102,14 @@ def error_begins_as_in_the_scenario(exchange: Exchange) -> list[str]:
     return [f"The port answered {says(exchange)}, and should begin as {shown(_text(exchange))} does."]
 
 
-@check("result:session-id", judges=told(begins_with_session), about="session")
-@check("fallback:list-sessions", judges=told(of_beginning), about="session")
+@check("result:session-id", judges=tells_session(begins_with_session), about="session")
+@check("fallback:list-sessions", judges=tells_session(of_beginning), about="session")
 @check(
-    "fallback:by-id", judges=told(lambda exchange: lacks_session(exchange) and resumes_by_id(exchange)), about="session"
+    "fallback:by-id",
+    judges=tells_session(lambda exchange: lacks_session(exchange) and resumes_by_id(exchange)),
+    about="session",
 )
-@check("fallback:none", judges=told(is_without_session), about="session")
+@check("fallback:none", judges=tells_session(is_without_session), about="session")
 def session_is_that_of_the_scenario(exchange: Exchange) -> list[str]:
     found, wanted = session_in(exchange), _session(exchange)
     if found == wanted:
@@ -106,7 +119,7 @@ def session_is_that_of_the_scenario(exchange: Exchange) -> list[str]:
 
 @check(
     "result:session-id:{tool}",
-    judges=lambda exchange, subject: told(lambda each: resumes_with_session(each, subject))(exchange),
+    judges=lambda exchange, subject: tells_session(lambda each: resumes_with_session(each, subject))(exchange),
     about="session",
 )
 def session_of_a_reply_is_that_of_the_scenario(exchange: Exchange, subject: Subject) -> list[str]:

@@ -99,7 +99,7 @@ def dash_makes_no_option(exchange: Exchange, subject: Subject) -> list[str]:
         return [f"The port answered the {name} {text} with a success, and did not run gemini."]
     return [
         f"The port made an option of the {name} {text}: gemini was run with {argv_shown(run)}."
-        for run in (*wrong, *exchange.listings)
+        for run in (*wrong, *(() if exchange.runs else exchange.listings))
     ][:1]
 
 

@@ -46,7 +46,7 @@ class _Rule:
             requirement=requirement.id,
             name=self.function.__name__,
             sentence=_sentence(self.function),
-            about=self.about or self.function.__name__,
+            about=self.about or (self.function.__name__ if self.is_of_exchange else requirement.id),
             judges=_bound(self.judges, requirement.subject),
             complain=_bound(self.function, requirement.subject),
             anyway=self.anyway,

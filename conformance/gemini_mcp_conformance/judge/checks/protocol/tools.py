@@ -108,7 +108,13 @@ def types_of(schema: Json) -> set[str]:
     return {found} if isinstance(found, str) else set(map(str, items(found)))
 
 
-@check_all("tools:{tool}:required", judges=lists_tool)
+def lists_required(observation: Observation, subject: Subject) -> bool:
+    """Whether the subject's tool is offered with all that it should require; what it lacks is told elsewhere."""
+    listed = properties_of(tool(observation, subject["tool"]) or {})
+    return lists_tool(observation, subject) and listed.keys() >= set(observation.spec.tools[subject["tool"]].required)
+
+
+@check_all("tools:{tool}:required", judges=lists_required)
 def required_is_the_specified(observation: Observation, subject: Subject) -> list[str]:
     name = subject["tool"]
     needed = observation.spec.tools[name].required

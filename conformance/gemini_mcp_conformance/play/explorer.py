@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-from hypothesis.errors import Flaky
+from hypothesis.errors import Flaky, Unsatisfiable
 
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.see.observation import Observation
@@ -153,7 +153,7 @@ class Hunt:
         tested = example if exploration.seed is None else hypothesis.seed(exploration.seed)(example)
         try:
             tested()
-        except (Broken, Flaky):
+        except (Broken, Flaky, Unsatisfiable):
             return
 
     def _fails(self, conversation: Conversation) -> bool:

@@ -79,7 +79,10 @@ class Calls:
         invocation = plan(tool, arguments, self._spec.invocation, self._options.extras)
         directory = find_directory(invocation.cwd, self._options.allow_cwd)
         if isinstance(directory, NotStarted):
-            return self._failed(Failure(directory.condition, directory.fields), invocation.private)
+            named = self._spec.invocation.tools[tool.name].cwd or ""
+            return self._failed(
+                Failure(directory.condition, {**directory.fields, "argument": named}), invocation.private
+            )
         async with progress.repeating(), self._session_locks.hold(_session_key(invocation, directory), progress.say):
             await progress.say("gemini is running")
             began = monotonic()

@@ -19,7 +19,7 @@ from gemini_mcp_conformance.spec.schema import allowed, is_valid, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, located, path
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
 from gemini_mcp_conformance.talk.sources import Sources
-from gemini_mcp_conformance.talk.texts import canaries
+from gemini_mcp_conformance.talk.texts import PLAIN, canaries
 
 ORDER = 90
 PHASE = "generated"
@@ -86,6 +86,8 @@ def _arguments(sources: Sources, tool: str, served: Served) -> st.SearchStrategy
     required = {name: values[name] for name in declared.required}
     optional = {name: value for name, value in values.items() if name not in required}
     given = st.fixed_dictionaries(required, optional=optional)
+    if not _allows(schema, located(sources.asking.arguments(tool, PLAIN), "/")):
+        return given
     return given.filter(lambda arguments: _allows(schema, located(arguments, "/")))
 
 

@@ -124,9 +124,17 @@ def refusal_names_the_argument(exchange: Exchange) -> list[str]:
     culprits, text = dict.fromkeys((*faults(exchange), *doubtful)), exchange.text or ""
     if exchange.result is None:
         return [f"The port answered {shown(exchange.answer)}, and should answer with `isError`."]
-    if any(name in text for name in culprits):
+    if any(name in text for name in culprits) or not specified_to_name(exchange):
         return []
     return [f"The port says {shown(text)}, and should name {' or '.join(f'`{name}`' for name in culprits)}."]
+
+
+def specified_to_name(exchange: Exchange) -> bool:
+    """Whether what the specification says of a refused directory names the argument."""
+    if faults(exchange) != (exchange.spec.directory(exchange.tool or ""),):
+        return True
+    said = [each.text for each in exchange.spec.outcome.sentences if "{cwd}" in each.text]
+    return all("{argument}" in text or faults(exchange)[0] in text for text in said)
 
 
 @check("arguments:refused:prefix", judges=names_culprit)

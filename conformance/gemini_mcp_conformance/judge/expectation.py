@@ -200,18 +200,24 @@ def ending(script: Script) -> Ending:
 
 @remembered
 def end_of(exchange: Exchange) -> Ending:
-    """How the run of a call with one script ends."""
-    return ending(exchange.scripts[0])
+    """How the run of a call with one script ends; nothing is printed where there is none."""
+    return ending(exchange.scripts[0]) if exchange.scripts else Ending(b"", b"")
 
 
 @remembered
 def reading(exchange: Exchange) -> Reading | None:
     """What is to be read from the run of a call that must be served; None when ports may differ in when it ends."""
-    if fate(exchange) != "served" or len(exchange.scripts) != 1 or exchange.silence in ("cancelled", "ended"):
+    if fate(exchange) != "served" or end_of(exchange).leaves:
+        return None
+    return printed(exchange)
+
+
+@remembered
+def printed(exchange: Exchange) -> Reading | None:
+    """What is to be read from the run of a call, if it is served; None when gemini does not end by itself."""
+    if len(exchange.scripts) != 1 or exchange.silence in ("cancelled", "ended") or end_of(exchange).hangs:
         return None
     end = end_of(exchange)
-    if end.hangs or end.leaves:
-        return None
     if end.exit != 0:
         return Reading("error", "signal" if end.exit is None else "exit")
     return read(end.stdout, exchange.spec.outcome.answer)

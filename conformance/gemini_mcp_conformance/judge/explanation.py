@@ -16,6 +16,9 @@ from gemini_mcp_conformance.judge.finding import Finding
 Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""
 
+MANY, SURE = 20, 0.95
+"""Judged items from which on a requirement is broken altogether, and the share of them that must have failed."""
+
 JUDGED = ("pass", "fail", "could-not-run")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
 
@@ -27,6 +30,11 @@ class Complainer:
     requirement: str
     judged: int
     failed: frozenset[Item]
+
+    @property
+    def is_total(self) -> bool:
+        """Whether it fails nearly wherever it looks, and looks at much."""
+        return self.judged >= MANY and len(self.failed) >= SURE * self.judged
 
     def score(self, left: set[Item]) -> float:
         """How well it explains what is left: the harmonic mean of how often it is right and how much it covers."""
@@ -40,11 +48,17 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     unlisted = _unlisted(findings)
     findings = [_offered(finding, unlisted) for finding in findings]
     causes: dict[str, dict[Item, str]] = {}
+    total: dict[str, str] = {}
     for level in ("MUST", "SHOULD", "MAY"):
         names = [each.id for each in requirements if each.level == level]
         for about, complainers in _by_thing(findings, names).items():
             known = causes.setdefault(about, {})
             left = {item for each in complainers for item in each.failed} - known.keys()
+            if about in total:
+                known.update(dict.fromkeys(left, total[about]))
+                continue
+            broken = [each.requirement for each in complainers if each.is_total]
+            total |= {about: requirement for requirement in broken[:1]}
             for item, requirement in _causes(complainers, left):
                 known.setdefault(item, requirement)
     blamed = {requirement for known in causes.values() for requirement in known.values()}
@@ -67,11 +81,15 @@ def _offered(finding: Finding, unlisted: frozenset[str]) -> Finding:
 
 
 def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:
-    """Each thing that went wrong, with the requirement that explains it; the best one first."""
+    """Each thing that went wrong, with the requirement that explains it; the best one first.
+
+    A requirement that fails wherever it looks explains whatever else went wrong in the same way.
+    """
     while left:
         best = max(complainers, key=lambda each: each.score(left))
-        yield from ((item, best.requirement) for item in best.failed & left)
-        left = left - best.failed
+        told = left if best.is_total else best.failed & left
+        yield from ((item, best.requirement) for item in told)
+        left = left - told
 
 
 def _by_thing(findings: Sequence[Finding], names: Sequence[str]) -> Mapping[str, list[Complainer]]:

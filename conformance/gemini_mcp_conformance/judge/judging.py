@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
-from gemini_mcp_conformance.judge.expectation import fate, is_call, succeeded
+from gemini_mcp_conformance.judge.expectation import fate, is_call, printed, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -42,16 +42,19 @@ def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
 
 def deviation(exchange: Exchange) -> str:
     """What went so wrong with a call that every complaint about it is about that; empty when nothing did."""
-    if exchange.answer is None and exchange.silence in ("timeout", "died"):
-        return "unanswered"
-    if not succeeded(exchange):
-        return "failed"
-    if exchange.method != "tools/call" or exchange.answer is None:
+    if exchange.answer is None:
+        return "unanswered" if exchange.silence in ("timeout", "died") else ""
+    if not is_call(exchange):
         return ""
     if fate(exchange) == "refused":
         return "" if exchange.is_error and not exchange.runs else "served"
-    is_due = fate(exchange) == "served" and bool(exchange.scripts) and not exchange.runs
-    return "not run" if is_due else ""
+    if not exchange.runs:
+        is_due = fate(exchange) == "served" and bool(exchange.scripts)
+        return "not run" if is_due and not exchange.silence else ""
+    found = printed(exchange)
+    if found is None or (found.kind == "error") == exchange.is_error:
+        return ""
+    return "failed" if exchange.is_error else "succeeded"
 
 
 def _findings(observation: Observation, check: Check) -> Iterator[Finding]:

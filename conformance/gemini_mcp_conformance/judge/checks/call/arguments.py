@@ -157,7 +157,7 @@ def unknown_argument_is_ignored(exchange: Exchange) -> list[str]:
 
 
 def served_without(exchange: Exchange, names: list[str]) -> list[str]:
-    if not exchange.runs or exchange.is_error:
+    if not exchange.runs:
         called = ", ".join(f"`{name}`" for name in names)
         answered = shown(exchange.answer)
         return [f"The port answered {answered} because of {called}, and should serve the call as if without."]

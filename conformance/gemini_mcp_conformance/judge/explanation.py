@@ -58,7 +58,8 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
                 known.update(dict.fromkeys(left, total[about]))
                 continue
             broken = [each.requirement for each in complainers if each.is_total]
-            total |= {about: requirement for requirement in broken[:1]}
+            if broken:
+                total[about] = broken[0]
             for item, requirement in _causes(complainers, left):
                 known.setdefault(item, requirement)
     blamed = {requirement for known in causes.values() for requirement in known.values()}

@@ -59,11 +59,15 @@ def is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
     return pattern is not None and isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
+def rules(name: str, spec: InvocationSpec) -> tuple[Refusal, ...]:
+    """The rules for an argument, those for every argument first."""
+    rule = spec.rules.get(name)
+    return tuple(dict.fromkeys((*spec.everywhere, *(rule.refusals if rule else ()))))
+
+
 def refusals(name: str, value: Json, spec: InvocationSpec) -> tuple[Refusal, ...]:
     """The rules that forbid a value of an argument."""
-    rule = spec.rules.get(name)
-    rules = dict.fromkeys((*spec.everywhere, *(rule.refusals if rule else ())))
-    return tuple(refusal for refusal in rules if any(_forbids(refusal, text) for text in texts_in(value)))
+    return tuple(refusal for refusal in rules(name, spec) if any(_forbids(refusal, text) for text in texts_in(value)))
 
 
 def size(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
+from hypothesis.errors import InvalidArgument, NoSuchExample
 from jsonschema import Draft202012Validator
 
 from gemini_mcp.spec import ToolSpec
@@ -106,7 +106,7 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
             lambda text: text.isprintable() and bool(text.strip()) and len(text) <= (longest or 10_000),
             settings=quiet,
         )
-    except NoSuchExample:
+    except (NoSuchExample, InvalidArgument):
         return None
 
 

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.spec.schema import is_valid, takes_text
+from gemini_mcp_conformance.spec.interpreter import rules
+from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, call, path
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80
+TOO_LONG = 1 << 20
+"""Characters of a text that is not sent once more because a rule forbids it."""
 PHASE = "boundaries"
 
 WRONG: Mapping[str, Json] = {
@@ -139,6 +142,10 @@ class Boundaries:
                 yield self.one(f"{kebab(name)}-is-{kind}", {name: value}, shows)
         for number, value in enumerate(schema.get("enum", ())):
             yield self.one(f"{kebab(name)}-choice-{number}", {name: value}, _shown(self.spec, self.tool, name))
+        for rule in rules(name, self.spec.invocation):
+            text = "x" * (rule.max_bytes + 1) if rule.max_bytes is not None else matching(rule.pattern or "")
+            if text and takes_text(schema) and len(text) < TOO_LONG:
+                yield self.one(f"{kebab(name)}-{rule.name}", {name: text}, _shown(self.spec, self.tool, name))
         for limit, length in (("minLength", -1), ("maxLength", 1)):
             if limit in schema:
                 yield self.one(f"{kebab(name)}-{limit}", {name: "x" * max(0, schema[limit] + length)}, shows)

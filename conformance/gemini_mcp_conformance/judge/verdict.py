@@ -6,7 +6,7 @@ Both directions are decided here, and the order of verdicts stands nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from gemini_mcp.spec import Requirement
@@ -19,17 +19,23 @@ ORDER: tuple[Verdict, ...] = ("harness-error", "fail", "pass", "could-not-run", 
 conversation that could not be played; a check that raised makes what the others say doubtful."""
 
 
+UNSEEN = "Nothing that was observed shows it."
+UNSHOWABLE = "No conversation can show it under this specification."
+
+
 @dataclass(frozen=True)
 class Circumstances:
     """What decides about requirements of which nothing was found, and how a failure is shown again.
 
-    `checked` have a check; `absent` says of an area or an id why it does not bind; `cut` why the run ended early.
+    `checked` have a check; `absent` says of an area or an id why it does not bind; `cut` why the run ended early. A run
+    is whole when everything was played that the suite has.
     """
 
     checked: frozenset[str]
     replay: Callable[[Finding], str]
     absent: Mapping[str, str] = field(default_factory=dict[str, str])
     cut: str | None = None
+    is_whole: bool = False
 
 
 def decide(
@@ -39,7 +45,19 @@ def decide(
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         found.setdefault(finding.requirement, []).append(finding)
-    return tuple(_judgement(each, found.get(each.id, []), circumstances) for each in requirements)
+    judgements = tuple(_judgement(each, found.get(each.id, []), circumstances) for each in requirements)
+    return _without_unshown(judgements) if circumstances.is_whole else judgements
+
+
+def _without_unshown(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
+    """What a port that did everything else right did not show is what this specification leaves no way to show."""
+    others = [each for each in judgements if each.message != UNSEEN]
+    if any(each.verdict not in ("pass", "not-applicable", "undecided") for each in others):
+        return judgements
+    return tuple(
+        replace(each, verdict="undecided", message=UNSHOWABLE) if each.message == UNSEEN else each
+        for each in judgements
+    )
 
 
 def _judgement(requirement: Requirement, findings: Sequence[Finding], circumstances: Circumstances) -> Judgement:
@@ -67,4 +85,4 @@ def _unjudged(requirement: Requirement, circumstances: Circumstances) -> Conclus
             return "not-applicable", circumstances.absent[name]
     if requirement.id not in circumstances.checked:
         return "undecided", "No check of the suite decides it."
-    return "could-not-run", circumstances.cut or "Nothing that was observed shows it."
+    return "could-not-run", circumstances.cut or UNSEEN

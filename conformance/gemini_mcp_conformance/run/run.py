@@ -84,6 +84,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
             replay=lambda finding: cases.replay_command(finding.conversation, options.target),
             absent=absent(options.target, every),
             cut=ending.reason or early,
+            is_whole=is_whole and options.target.url is None,
         ),
     )
     greeting = gathering.greeting

@@ -1,7 +1,8 @@
 """Proves the suite on ports: each defective one dies by the check it names first, each odd one conforms.
 
 `python tests/ports/prove.py` runs all of them, several at a time; names choose some. A survivor, or an odd port that is
-accused, ends it with 1. `--write` keeps what was proven in the suite, for its badge and for `explain`.
+accused, ends it with 1. `--write` keeps what was proven in the suite, for its badge and for `explain`. `--precision`
+judges each defective port by all requirements, on the conversations that can show its fault, and tells how many fail.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import oddity
@@ -20,7 +22,7 @@ from defects import DEFECTS
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.run import gather, run
+from gemini_mcp_conformance.run.run import gather, run, useful
 from gemini_mcp_conformance.run.selection import Selection
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.tell.report import Report
@@ -37,6 +39,8 @@ PARTS, LONG = 8, 5.0
 """Each odd port is tried on one conversation in so many, on none that takes so many seconds, and on all when named."""
 IMPATIENT = Patience(answer=4, start=3, end=4, files=1)
 """A defective port is waited for less: it need not be right about anything else."""
+PRECISE = 3
+"""Requirements that a port with one fault should fail at most."""
 BUDGET = 300.0
 """Seconds for one port, however busy the machine is."""
 
@@ -99,6 +103,30 @@ def judged(trial: Trial, target: Target) -> Proof:
     return Proof(trial, _survival(run(options)))
 
 
+def accused(trial: Trial) -> tuple[str, tuple[str, ...]]:
+    """The requirements that a defective port fails when all of them are judged."""
+    with served(trial.command, beside=CORRECT) if trial.over_http else nullcontext(Target(trial.command)) as target:
+        own = Options(target, Selection(only=(str(trial.killer),)), examples=0)
+        chosen = useful(gather(own)[0], own, {str(trial.killer)})
+        options = Options(target, strict=True, examples=0, budget=BUDGET, jobs=2, patience=IMPATIENT)
+        report = run(options, chosen)
+    return trial.name, tuple(judged.id for judged in report.judgements if judged.verdict == "fail")
+
+
+def _precision(todo: Sequence[Trial], jobs: int) -> int:
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=20) as pool:
+        found = dict(pool.imap_unordered(accused, [trial for trial in todo if trial.killer is not None]))
+    counts = sorted(map(len, found.values()))
+    for name, ids in sorted(found.items(), key=lambda pair: -len(pair[1])):
+        if len(ids) > PRECISE:
+            print(f"{name}: {len(ids)} fail: {', '.join(ids)}")
+    share = sum(count <= PRECISE for count in counts) / len(counts)
+    print(
+        f"Requirements that fail: median {median(counts):g}, at most {PRECISE} for {share:.0%} of {len(counts)} ports."
+    )
+    return 0
+
+
 def telling(options: Options, part: int | None) -> list[Conversation]:
     """The conversations of that part, less those that take long."""
     every = [each for each in gather(options)[0] if each.seconds < LONG]
@@ -115,7 +143,7 @@ def _accusations(report: Report) -> tuple[str, ...]:
     return tuple(f"{judged.id} is {judged.verdict}: {judged.message}" for judged in wrong)
 
 
-FINE = ("pass", "not-applicable")
+FINE = ("pass", "not-applicable", "undecided")
 
 
 def mutants(proofs: Iterable[Proof]) -> dict[str, Any]:
@@ -141,11 +169,14 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="ports to prove (default: all)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
+    parser.add_argument("--precision", action="store_true", help="tell how many requirements each defective port fails")
     parser.add_argument("--write", action="store_true", help="keep the defective ports in the suite")
     options = parser.parse_args(arguments)
     if options.write and options.names:
         parser.error("--write keeps the result of all ports; name none.")
     todo = trials(options.names)
+    if options.precision:
+        return _precision(todo, options.jobs)
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
         proofs = [_told(proof, number, len(todo)) for number, proof in enumerate(pool.imap_unordered(prove, todo), 1)]
     if options.write:

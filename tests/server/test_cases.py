@@ -62,7 +62,8 @@ def ended(case: Json) -> Outcome:
             return TimedOut(seconds, stderr)
         case {"notStarted": condition, **more}:
             paths = {"cwd": case["invocation"].get("cwd"), "program": more.get("program")}
-            fields = {"where": "on PATH", "reason": more.get("reason", "")}
+            argument = SERVER.invocation.tools[case["call"]["name"]].cwd or ""
+            fields = {"where": "on PATH", "reason": more.get("reason", ""), "argument": argument}
             return NotStarted(condition, fields | {name: repr(path) for name, path in paths.items()})
         case other:
             raise AssertionError(f"{other!r} is no outcome")

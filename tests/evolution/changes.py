@@ -1,0 +1,333 @@
+"""Changes: each kind of change of the specification as an edit of a draft, and what it accuses a former port of.
+
+A further kind is a function here, and an entry in the table at the end. Pure.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from drafts import (
+    BEGINS,
+    INVOCATION,
+    LOCALE,
+    OUTCOME,
+    REQUIREMENTS,
+    RESUMES,
+    TOOLS,
+    Draft,
+    Edit,
+    calls,
+    renamed,
+    replaced,
+    schema,
+    template,
+    tool,
+)
+
+from gemini_mcp.spec.values import Json, JsonObject, items, table
+
+LONGEST = ("refusals", "too-long", "maxBytes")
+CONTROLS = ("chat-model-escape", "chat-model-delete", "chat-model-quotes")
+ELEMENT = ("forms", "prompt", 0, "longerThan")
+CALLS = ("*-everything", "outcome-chat-exit-1-usage", "outcome-chat-reply-success")
+"""Conversations in which every argument, a success and a failure are seen."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One edit. A former port is to break at least one requirement of `breaks`; where there is none, none at all.
+
+    `shown` are the conversations that can show it, beside the list of tools.
+    """
+
+    name: str
+    edit: Edit
+    breaks: tuple[str, ...] = ()
+    shown: tuple[str, ...] = CALLS
+    variant: bool = False
+
+
+def argument(name: str, declared: Json, *flag: str, tools: tuple[str, ...] = TOOLS, required: bool = False) -> Edit:
+    """A new argument that becomes a flag of gemini."""
+
+    def edit(draft: Draft) -> None:
+        value: Json = [] if declared["type"] == "boolean" else [{"argument": name}]
+        for each in tools:
+            schema(draft, each)["properties"][name] = {**declared, "description": f"The {name} of gemini."}
+            template(draft, each)["argv"].append({"with": name, "argv": [*flag, *value]})
+            draft[LOCALE]["tools"][each]["properties"][name] = f"gemini의 {name}."
+            if required:
+                schema(draft, each)["required"].append(name)
+        for call in calls(draft) if required else ():
+            call["arguments"][name] = "a value"
+
+    return edit
+
+
+def without_argument(name: str) -> Edit:
+    """An argument is gone from every tool, its files and its variables as well."""
+
+    def edit(draft: Draft) -> None:
+        draft[INVOCATION]["arguments"].pop(name)
+        for each in TOOLS:
+            schema(draft, each)["properties"].pop(name, None)
+            draft[LOCALE]["tools"][each]["properties"].pop(name, None)
+            _forget(template(draft, each), name)
+
+    return edit
+
+
+def _forget(own: Json, name: str) -> None:
+    own["argv"] = [each for each in own["argv"] if isinstance(each, str) or each.get("with") != name]
+    own["private"] = [each for each in own["private"] if each != name]
+    if own.get("cwd") == name:
+        del own["cwd"]
+    if any(each.get("argument") == name for each in own.get("files", {}).values()):
+        del own["files"], own["env"]
+
+
+def renamed_argument(old: str, new: str) -> Edit:
+    """An argument has another name in every file, and the same place."""
+
+    def edit(draft: Draft) -> None:
+        for each in TOOLS:
+            own = schema(draft, each)
+            own["properties"] = renamed(own["properties"], old, new)
+            own["required"] = replaced(own["required"], old, new)
+            template(draft, each).update(replaced_argument(template(draft, each), old, new))
+            template(draft, each)["private"] = replaced(template(draft, each)["private"], old, new)
+            draft[LOCALE]["tools"][each]["properties"] = renamed(draft[LOCALE]["tools"][each]["properties"], old, new)
+        draft[INVOCATION]["arguments"] = renamed(draft[INVOCATION]["arguments"], old, new)
+        draft[INVOCATION]["forms"] = replaced_argument(draft[INVOCATION]["forms"], old, new)
+        for call in calls(draft):
+            call["arguments"] = renamed(call["arguments"], old, new)
+
+    return edit
+
+
+def replaced_argument(document: Json, old: str, new: str) -> Json:
+    """The document with another name wherever it names an argument."""
+    if isinstance(document, dict):
+        own: JsonObject = {key: replaced_argument(each, old, new) for key, each in table(document).items()}
+        return own | {key: new for key in ("argument", "with", "cwd") if own.get(key) == old}
+    if isinstance(document, list):
+        return [replaced_argument(each, old, new) for each in items(document)]
+    return document
+
+
+def new_tool(draft: Draft) -> None:
+    """A third tool, which does what the first does."""
+    draft[tool("summarize")] = {**draft[tool(BEGINS)], "name": "summarize", "title": "Summarize with Gemini"}
+    for tools in (draft[INVOCATION]["tools"], draft[LOCALE]["tools"]):
+        tools["summarize"] = replaced(tools[BEGINS], "", "")
+
+
+def renamed_tool(draft: Draft) -> None:
+    draft[tool("ask")] = {**draft.pop(tool(BEGINS)), "name": "ask"}
+    for path in (INVOCATION, LOCALE):
+        draft[path]["tools"] = renamed(draft[path]["tools"], BEGINS, "ask")
+    for call in calls(draft):
+        call["name"] = "ask" if call["name"] == BEGINS else call["name"]
+
+
+def removed_tool(draft: Draft) -> None:
+    del draft[tool(RESUMES)], draft[LOCALE]["tools"][RESUMES]
+    del draft[INVOCATION]["tools"][RESUMES], draft[INVOCATION]["arguments"]["sessionId"]
+    gone = [
+        path for path, document in draft.items() if any(each["name"] == RESUMES for each in calls({path: document}))
+    ]
+    for path in gone:
+        del draft[path]
+
+
+def command_line(change: Callable[[Json], Json]) -> Edit:
+    """Other elements of every command line."""
+
+    def edit(draft: Draft) -> None:
+        for each in TOOLS:
+            template(draft, each)["argv"] = change(template(draft, each)["argv"])
+
+    return edit
+
+
+def last_first(elements: Json) -> Json:
+    """The format of the output before everything else."""
+    words = ("--output-format", "json")
+    return [*words, *(each for each in elements if each not in words)]
+
+
+def value(path: str, *place: str | int, to: Json) -> Edit:
+    """Another value at one place of one file."""
+
+    def edit(draft: Draft) -> None:
+        *outer, last = place
+        document = draft[path]
+        for step in outer:
+            document = document[step]
+        document[last] = to
+
+    return edit
+
+
+def word(path: str, old: str, new: str) -> Edit:
+    """Another word wherever a file has the old one."""
+
+    def edit(draft: Draft) -> None:
+        draft[path] = replaced(draft[path], old, new)
+
+    return edit
+
+
+def declared(name: str, **keywords: Json) -> Edit:
+    """The schema of a property says more, in every tool."""
+
+    def edit(draft: Draft) -> None:
+        for each in TOOLS:
+            schema(draft, each)["properties"][name].update(keywords)
+
+    return edit
+
+
+def new_refusal(draft: Draft) -> None:
+    """Prompts in capitals are refused."""
+    sentence = "`{argument}` shouts. Write it in small letters."
+    draft[INVOCATION]["refusals"]["shouting"] = {"pattern": "^[A-Z ]{4,}$", "sentence": sentence}
+    draft[INVOCATION]["arguments"]["prompt"]["refuse"].append("shouting")
+
+
+def dropped_refusal(rule: str) -> Edit:
+    def edit(draft: Draft) -> None:
+        del draft[INVOCATION]["refusals"][rule]
+        for own in draft[INVOCATION]["arguments"].values():
+            if "refuse" in own:
+                own["refuse"] = [each for each in own["refuse"] if each != rule]
+
+    return edit
+
+
+def new_exit_code(draft: Draft) -> None:
+    sentence = "The sky fell down (exit code 60). Put it up again."
+    entry = {"id": "exit-60", "when": "exit", "exit": [60], "sentence": sentence, "names": "sky"}
+    draft[OUTCOME]["sentences"].insert(-1, {**entry, "cause": "the sky as the cause"})
+
+
+def described(draft: Draft) -> None:
+    """The same in other words."""
+    draft[tool(BEGINS)]["description"] = "Asks Gemini something."
+    schema(draft, BEGINS)["properties"]["prompt"]["description"] = "What to ask."
+    draft[LOCALE]["tools"][BEGINS]["description"] = "Gemini에게 묻습니다."
+
+
+def level(identifier: str, to: Literal["MUST", "SHOULD"]) -> Edit:
+    """A requirement weighs more or less."""
+
+    def edit(draft: Draft) -> None:
+        (entry,) = (each for each in draft[REQUIREMENTS]["requirements"] if each["id"] == identifier)
+        entry.update(sentence=entry["sentence"].replace(entry["level"], to), level=to)
+
+    return edit
+
+
+def removed_requirement(identifier: str) -> Edit:
+    def edit(draft: Draft) -> None:
+        entries = draft[REQUIREMENTS]["requirements"]
+        draft[REQUIREMENTS]["requirements"] = [each for each in entries if each["id"] != identifier]
+        draft[REQUIREMENTS].setdefault("removed", []).append({"id": identifier, "version": "1.1.0"})
+
+    return edit
+
+
+def added_requirement(draft: Draft) -> None:
+    entry = {"id": ADDED, "profile": "server", "level": "MUST", "sentence": "The server MUST be cheerful."}
+    source = {"kind": "decision", "reason": "Otherwise people who use it are sad, which protects nobody."}
+    draft[REQUIREMENTS]["requirements"].append({**entry, "source": source, "since": "1.1.0"})
+
+
+ADDED, REMOVED = "identity:mood", "rpc:error:parse"
+TEXT, NUMBER, SWITCH = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+LIST: Json = {"type": "array", "items": {"type": "string"}}
+MODES: Json = {"type": "string", "enum": ["plan", "default"]}
+MODELS = ("gemini-3-pro", "gemini-3-flash")
+BOTH, ONE, OTHER = TOOLS, (BEGINS,), (RESUMES,)
+
+TOGETHER: tuple[tuple[Change, ...], ...] = (
+    (
+        Change("optional text", argument("policy", TEXT, "--policy", tools=ONE), ("tools:chat:policy",)),
+        Change("optional switch", argument("sandbox", SWITCH, "--sandbox", tools=OTHER), ("tools:chat-reply:sandbox",)),
+        Change("optional number", argument("budget", NUMBER, "--budget"), ("tools:chat:budget",)),
+        Change("optional choice", argument("mode", MODES, "--approval-mode"), ("tools:chat:mode",)),
+        Change("optional list", argument("extensions", LIST, "--extensions", tools=ONE), ("tools:chat:extensions",)),
+        Change("new tool", new_tool, ("tools:summarize",), ()),
+        Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",)),
+        Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",)),
+    ),
+    (
+        Change(
+            "text of both", argument("adminPolicy", TEXT, "--admin-policy"), ("tools:chat:admin-policy",), variant=True
+        ),
+        Change("switch of both", argument("yolo", SWITCH, "--yolo"), ("tools:chat:yolo",), variant=True),
+        Change("number of one", argument("turns", NUMBER, "--turns", tools=ONE), ("tools:chat:turns",), variant=True),
+        Change(
+            "choice of one", argument("mode", MODES, "--pace", tools=OTHER), ("tools:chat-reply:mode",), variant=True
+        ),
+        Change(
+            "list of both", argument("folders", LIST, "--include-directories"), ("tools:chat:folders",), variant=True
+        ),
+        Change("required argument", argument("reason", TEXT, "--policy", required=True), ("tools:chat:reason",)),
+        Change("variable", word(INVOCATION, "GEMINI_SYSTEM_MD", "GEMINI_SYSTEM_FILE"), ("system:content",)),
+        Change("longest prompt", value(INVOCATION, *LONGEST, to=200_000), ("prompt:over-limit",), ("*-over-200000",)),
+    ),
+    (
+        Change("renamed prompt", renamed_argument("prompt", "text"), ("tools:chat:text",), variant=True),
+        Change("renamed session", renamed_argument("sessionId", "session"), ("tools:chat-reply:session",)),
+        Change("renamed directory", renamed_argument("cwd", "folder"), ("tools:chat:folder",), variant=True),
+        Change("renamed option", renamed_argument("model", "modelName"), ("tools:chat:model-name",), variant=True),
+        Change("renamed tool", renamed_tool, ("tools:ask",), ()),
+        Change(
+            "latest",
+            word(INVOCATION, "latest", "newest"),
+            ("command:chat-reply:latest",),
+            ("chat-reply-prompt-quotes",),
+        ),
+        Change("output key", value(OUTCOME, "answer", "text", to="answer"), ("result:text",)),
+    ),
+    (
+        Change("removed option", without_argument("model"), ("tools:removed",), ()),
+        Change("removed directory", without_argument("cwd"), ("tools:removed",), variant=True),
+        Change("removed file", without_argument("systemPrompt"), ("tools:removed",), variant=True),
+        Change("removed tool", removed_tool, ("tools:removed",), ()),
+        Change("prefix", value(OUTCOME, "prefix", to="gemini failed: "), ("error:prefix",)),
+        Change(
+            "limit of stderr", value(OUTCOME, "stderr", "maxBytes", to=2048), ("error:stderr:tail",), ("noises-chat",)
+        ),
+        Change("exit code", new_exit_code, ("error:exit:60",), ("causes-chat",)),
+    ),
+    (
+        Change("other spelling", command_line(lambda argv: replaced(argv, "-m", "--model"))),
+        Change("other order", command_line(last_first)),
+        Change("other flag", command_line(lambda argv: replaced(argv, "json", "stream-json")), ("command:chat",)),
+        Change("session key", value(OUTCOME, "answer", "session", to="sid"), ("result:session-id",)),
+        Change("file name", word(INVOCATION, "SYSTEM.md", "PROMPT.md"), ("system:file-name",)),
+        Change("directory", value(INVOCATION, "temporary", "directory", to="gm-XXXXXXXX"), ("system:directory",)),
+        Change("longest element", value(INVOCATION, *ELEMENT, to=64_000), ("prompt:long",), ("chat-prompt-64*",)),
+        Change("new refusal", new_refusal, ("arguments:refused:shouting",), ("chat-prompt-refused-*",)),
+        Change("no controls", dropped_refusal("control-character"), ("command:chat:model",), CONTROLS),
+    ),
+    (
+        Change("choice of models", declared("model", enum=MODELS), ("arguments:model:value",), ("chat-model-is-text",)),
+        Change("shortest text", declared("prompt", minLength=5), ("arguments:prompt:value",), ("chat-prompt-word-mcp", "chat-prompt-word-help")),
+        Change("described", described),
+        Change("raised", level("prompt:empty:kept", "MUST")),
+        Change("lowered", level("result:text", "SHOULD")),
+    ),
+    (
+        Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("chat-model-upper",)),
+        Change(
+            "dashes", dropped_refusal("option-like"), ("command:chat:model",), ("chat-model-option-*",), variant=True
+        ),
+        Change("removed requirement", removed_requirement(REMOVED)),
+        Change("added requirement", added_requirement),
+    ),
+)
+"""What stands together can be made together. A variant is like another and is judged alone when all is asked for."""

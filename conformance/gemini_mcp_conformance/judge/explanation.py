@@ -25,11 +25,12 @@ EXPLAINED = "What went wrong in the call is told by {requirement}."
 
 @dataclass(frozen=True)
 class Complainer:
-    """A requirement, all that it judged, and where it complained about one thing."""
+    """A requirement, how much it judged, where it complained about one thing, and how often it was meant to look."""
 
     requirement: str
     judged: int
     failed: frozenset[Item]
+    meant: int
 
     @property
     def is_total(self) -> bool:
@@ -87,7 +88,7 @@ def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tupl
     A requirement that fails wherever it looks explains whatever else went wrong in the same way.
     """
     while left:
-        best = max(complainers, key=lambda each: each.score(left))
+        best = max(complainers, key=lambda each: (round(each.score(left), 6), each.meant))
         told = left if best.is_total else best.failed & left
         yield from ((item, best.requirement) for item in told)
         left = left - told
@@ -96,17 +97,23 @@ def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tupl
 def _by_thing(findings: Sequence[Finding], names: Sequence[str]) -> Mapping[str, list[Complainer]]:
     """By what complaints are about, the requirements that complain, in the order of the specification."""
     calls = _calls(findings)
-    judged: dict[str, int] = {}
+    judged: dict[str, set[Item]] = {}
+    meant: dict[str, set[Item]] = {}
     failed: dict[str, dict[str, set[Item]]] = {}
     for finding in findings:
+        items = _items(finding, calls) if finding.outcome == "fail" else {(finding.conversation, finding.step)}
         if finding.outcome == "fail":
-            items = _items(finding, calls)
             failed.setdefault(finding.about, {}).setdefault(finding.requirement, set()).update(items)
         if finding.outcome in JUDGED:
-            count = len(_items(finding, calls)) if finding.outcome == "fail" else 1
-            judged[finding.requirement] = judged.get(finding.requirement, 0) + count
+            judged.setdefault(finding.requirement, set()).update(items)
+        if finding.is_meant:
+            meant.setdefault(finding.requirement, set()).update(items)
     return {
-        about: [Complainer(name, judged[name], frozenset(found[name])) for name in names if name in found]
+        about: [
+            Complainer(name, len(judged[name]), frozenset(found[name]), len(found[name] & meant.get(name, set())))
+            for name in names
+            if name in found
+        ]
         for about, found in failed.items()
     }
 

@@ -13,6 +13,7 @@ class Finding:
 
     `about` names what was wrong: complaints about the same thing of one call have one cause. `step` is that call, or
     None when the whole conversation was judged. `uses` are the requirements that list the tool and the arguments used.
+    `is_meant` says that the conversation was made to show the requirement.
     """
 
     requirement: str
@@ -25,3 +26,4 @@ class Finding:
     about: str = ""
     step: int | None = None
     uses: frozenset[str] = frozenset()
+    is_meant: bool = False

@@ -88,7 +88,16 @@ def uses(exchange: Exchange) -> frozenset[str]:
 
 def _finding(id: str, seen: Observation, check: str, outcome: Verdict, message: str, witness: str = "") -> Finding:
     shown = _evidence(seen) if outcome == "fail" else None
-    return Finding(id, seen.conversation.id, check, outcome, settled(message, seen), settled(witness, seen), shown)
+    return Finding(
+        requirement=id,
+        conversation=seen.conversation.id,
+        check=check,
+        outcome=outcome,
+        message=settled(message, seen),
+        witness=settled(witness, seen),
+        evidence=shown,
+        is_meant=id in seen.conversation.requirements,
+    )
 
 
 def _evidence(seen: Observation) -> Evidence:

@@ -77,7 +77,7 @@ def _unlisted(findings: Sequence[Finding]) -> frozenset[str]:
 def _offered(finding: Finding, unlisted: frozenset[str]) -> Finding:
     """The finding, unless it rests on a call of what the port does not offer."""
     missing = sorted(finding.uses & unlisted)
-    if finding.outcome != "fail" or not missing:
+    if finding.outcome != "fail" or not missing or finding.requirement in unlisted:
         return finding
     return replace(finding, outcome="could-not-run", message=EXPLAINED.format(requirement=missing[0]))
 

@@ -249,7 +249,7 @@ TEXT, NUMBER, SWITCH = {"type": "string"}, {"type": "number"}, {"type": "boolean
 LIST: Json = {"type": "array", "items": {"type": "string"}}
 MODES: Json = {"type": "string", "enum": ["plan", "default"]}
 MODELS = ("gemini-3-pro", "gemini-3-flash")
-BOTH, ONE, OTHER = TOOLS, (BEGINS,), (RESUMES,)
+ONE, OTHER = (BEGINS,), (RESUMES,)
 
 TOGETHER: tuple[tuple[Change, ...], ...] = (
     (
@@ -265,7 +265,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         ),
         Change("new tool", new_tool, ("tools:summarize",), ()),
         Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",)),
-        Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",)),
+        Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
     (
         Change(
@@ -280,6 +280,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "list of both", argument("folders", LIST, "--include-directories"), ("tools:chat:folders",), variant=True
         ),
         Change("required argument", argument("reason", TEXT, "--policy", required=True), ("tools:chat:reason",)),
+        Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("chat-model-upper",)),
         Change("variable", word(INVOCATION, "GEMINI_SYSTEM_MD", "GEMINI_SYSTEM_FILE"), ("system:content",)),
         Change("longest prompt", value(INVOCATION, *LONGEST, to=200_000), ("prompt:over-limit",), ("*-over-200000",)),
     ),
@@ -314,7 +315,12 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("other flag", command_line(lambda argv: replaced(argv, "json", "stream-json")), ("command:chat",)),
         Change("session key", value(OUTCOME, "answer", "session", to="sid"), ("result:session-id",), variant=True),
         Change("file name", word(INVOCATION, "SYSTEM.md", "PROMPT.md"), ("system:file-name",), variant=True),
-        Change("directory", value(INVOCATION, "temporary", "directory", to="gm-XXXXXXXX"), ("system:directory",)),
+        Change(
+            "directory",
+            value(INVOCATION, "temporary", "directory", to="gm-XXXXXXXX"),
+            ("system:directory",),
+            variant=True,
+        ),
         Change("longest element", value(INVOCATION, *ELEMENT, to=64_000), ("prompt:long",), ("chat-prompt-64*",)),
         Change("new refusal", new_refusal, ("arguments:refused:shouting",), ("chat-prompt-shouting",)),
         Change(
@@ -335,9 +341,6 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("described", described),
         Change("raised", level("prompt:empty:kept", "MUST")),
         Change("lowered", level("result:text", "SHOULD")),
-    ),
-    (
-        Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("chat-model-upper",)),
         Change(
             "dashes", dropped_refusal("option-like"), ("command:chat:model",), ("chat-model-option-*",), variant=True
         ),

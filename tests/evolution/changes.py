@@ -326,7 +326,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change(
             "no controls",
             dropped_refusal("control-character"),
-            ("command:chat:model", "command:chat:new-session"),
+            ("command:chat:model",),
             CONTROLS,
         ),
     ),

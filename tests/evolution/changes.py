@@ -249,18 +249,23 @@ TEXT, NUMBER, SWITCH = {"type": "string"}, {"type": "number"}, {"type": "boolean
 LIST: Json = {"type": "array", "items": {"type": "string"}}
 MODES: Json = {"type": "string", "enum": ["plan", "default"]}
 MODELS = ("gemini-3-pro", "gemini-3-flash")
-BOTH, ONE, OTHER = TOOLS, (BEGINS,), (RESUMES,)
+ONE, OTHER = (BEGINS,), (RESUMES,)
 
 TOGETHER: tuple[tuple[Change, ...], ...] = (
     (
         Change("optional text", argument("policy", TEXT, "--policy", tools=ONE), ("tools:chat:policy",)),
         Change("optional switch", argument("sandbox", SWITCH, "--sandbox", tools=OTHER), ("tools:chat-reply:sandbox",)),
         Change("optional number", argument("budget", NUMBER, "--budget"), ("tools:chat:budget",)),
-        Change("optional choice", argument("mode", MODES, "--approval-mode"), ("tools:chat:mode",)),
-        Change("optional list", argument("extensions", LIST, "--extensions", tools=ONE), ("tools:chat:extensions",)),
+        Change("optional choice", argument("mode", MODES, "--approval-mode"), ("tools:chat:mode",), variant=True),
+        Change(
+            "optional list",
+            argument("extensions", LIST, "--extensions", tools=ONE),
+            ("tools:chat:extensions",),
+            variant=True,
+        ),
         Change("new tool", new_tool, ("tools:summarize",), ()),
         Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",)),
-        Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",)),
+        Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
     (
         Change(
@@ -275,6 +280,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "list of both", argument("folders", LIST, "--include-directories"), ("tools:chat:folders",), variant=True
         ),
         Change("required argument", argument("reason", TEXT, "--policy", required=True), ("tools:chat:reason",)),
+        Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("chat-model-upper",)),
         Change("variable", word(INVOCATION, "GEMINI_SYSTEM_MD", "GEMINI_SYSTEM_FILE"), ("system:content",)),
         Change("longest prompt", value(INVOCATION, *LONGEST, to=200_000), ("prompt:over-limit",), ("*-over-200000",)),
     ),
@@ -296,7 +302,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("removed option", without_argument("model"), ("tools:removed",), ()),
         Change("removed directory", without_argument("cwd"), ("tools:removed",), variant=True),
         Change("removed file", without_argument("systemPrompt"), ("tools:removed",), variant=True),
-        Change("removed tool", removed_tool, ("tools:removed",), ()),
+        Change("removed tool", removed_tool, ("tools:removed",), (), variant=True),
         Change("prefix", value(OUTCOME, "prefix", to="gemini failed: "), ("error:prefix",)),
         Change(
             "limit of stderr", value(OUTCOME, "stderr", "maxBytes", to=2048), ("error:stderr:tail",), ("noises-chat",)
@@ -307,12 +313,22 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("other spelling", command_line(lambda argv: replaced(argv, "-m", "--model"))),
         Change("other order", command_line(last_first)),
         Change("other flag", command_line(lambda argv: replaced(argv, "json", "stream-json")), ("command:chat",)),
-        Change("session key", value(OUTCOME, "answer", "session", to="sid"), ("result:session-id",)),
-        Change("file name", word(INVOCATION, "SYSTEM.md", "PROMPT.md"), ("system:file-name",)),
-        Change("directory", value(INVOCATION, "temporary", "directory", to="gm-XXXXXXXX"), ("system:directory",)),
+        Change("session key", value(OUTCOME, "answer", "session", to="sid"), ("result:session-id",), variant=True),
+        Change("file name", word(INVOCATION, "SYSTEM.md", "PROMPT.md"), ("system:file-name",), variant=True),
+        Change(
+            "directory",
+            value(INVOCATION, "temporary", "directory", to="gm-XXXXXXXX"),
+            ("system:directory",),
+            variant=True,
+        ),
         Change("longest element", value(INVOCATION, *ELEMENT, to=64_000), ("prompt:long",), ("chat-prompt-64*",)),
         Change("new refusal", new_refusal, ("arguments:refused:shouting",), ("chat-prompt-shouting",)),
-        Change("no controls", dropped_refusal("control-character"), ("command:chat:model",), CONTROLS),
+        Change(
+            "no controls",
+            dropped_refusal("control-character"),
+            ("command:chat:model",),
+            CONTROLS,
+        ),
     ),
     (
         Change("choice of models", declared("model", enum=MODELS), ("arguments:model:value",), ("chat-model-is-text",)),
@@ -325,9 +341,6 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("described", described),
         Change("raised", level("prompt:empty:kept", "MUST")),
         Change("lowered", level("result:text", "SHOULD")),
-    ),
-    (
-        Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("chat-model-upper",)),
         Change(
             "dashes", dropped_refusal("option-like"), ("command:chat:model",), ("chat-model-option-*",), variant=True
         ),

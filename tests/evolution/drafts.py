@@ -44,7 +44,7 @@ def copied(folder: Path, edits: Iterable[Edit], whole: bool = False) -> tuple[Pa
 
 
 def _less(folder: str, names: list[str]) -> list[str]:
-    is_example = folder.endswith(("cases", "scenarios"))
+    is_example = folder.endswith(("cases", "scenarios", "vectors"))
     return [name for name in names if name not in KEPT] if is_example else []
 
 

@@ -5,7 +5,7 @@ The suite runs in a process of its own, since a run is one of pytest.
 
 import multiprocessing
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -17,12 +17,12 @@ from gemini_mcp_conformance.run.run import gather, run
 from gemini_mcp_conformance.run.selection import Selection
 from gemini_mcp_conformance.tell.report import Report
 
-EXAMPLES = 0
+EXAMPLES = 20
 SECONDS = 300
 
 
 @contextmanager
-def judge() -> Iterator[Executor]:
+def judge() -> Generator[Executor]:
     """The process in which ports are judged."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         yield process
@@ -31,7 +31,9 @@ def judge() -> Iterator[Executor]:
 def judged(spec: Path, obeyed: Path, shown: Sequence[str] | None, only: tuple[str, ...] = ()) -> Report:
     """What `spec` says of the reference that obeys another, strictly; None is every conversation."""
     command = (sys.executable, "-m", "gemini_mcp.cli", "--spec", str(obeyed))
-    options = Options(Target(command), Selection(only=only, spec=spec), strict=True, examples=EXAMPLES)
+    options = Options(
+        Target(command), Selection(only=only, spec=spec), strict=True, examples=EXAMPLES if shown is None else 0
+    )
     if shown is None:
         return run(options)
     offered = gather(options)[0]

@@ -22,7 +22,7 @@ ACCUSING = [change for change in CHANGES if change.breaks and (WHOLE or not chan
 HARMLESS = [change for change in CHANGES if not change.breaks]
 FEW = 5
 """A former port is accused by fewer requirements."""
-SHOWN = ("tools", "*-everything", "outcome-*-exit-1-usage", "outcome-*-success", "sequence-chat*", "concurrency-chats")
+SHOWN = ("tools", "*-everything", "outcome-*-exit-1-usage", "sequence-sessions", "concurrency-chats")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from gemini_mcp_conformance.see.understanding import COMMAND_WORDS
 
 KIB = 1024
-WRONG_WORD = 128_000 + 3_200
+WRONG_WORD = 128 * KIB + 128
 """Characters of a name that is longer than any command line can carry."""
 
 PLAIN = "What is the capital of France?"

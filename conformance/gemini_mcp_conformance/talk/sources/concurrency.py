@@ -68,9 +68,9 @@ class Concurrency:
         reply = self.resumes
         if self.begins is not None:
             yield _pair("reply-and-chat", "A reply, and another call beside it.", self.held(reply, "reply", **same),
-                        self.held(self.begins, "chat", "reply"), shows=BESIDE)  # fmt: skip
-            yield _pair("chat-and-reply", "A call, and a reply beside it.", self.held(self.begins, "chat"),
-                        self.held(reply, "reply", "chat", **same), shows=BESIDE)  # fmt: skip
+                        self.held(self.begins, "beside", "reply"), shows=BESIDE)  # fmt: skip
+            yield _pair("chat-and-reply", "A call, and a reply beside it.", self.held(self.begins, "first"),
+                        self.held(reply, "reply", "first", **same), shows=BESIDE)  # fmt: skip
         yield _pair("sessions", "Replies in different sessions.", self.held(reply, "reply", **same),
                     self.held(reply, "other", "reply", **different), shows=beside)  # fmt: skip
         yield _pair("same-session", "Replies in one session, three of them.", self.held(reply, "first", **same),

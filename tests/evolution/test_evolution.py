@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from changes import ADDED, REMOVED, TOGETHER, Change
 from drafts import SPEC, copied
-from judging import SECONDS, judge, judged
+from evolving import SECONDS, judge, judged
 
 from gemini_mcp_conformance.tell.report import CONFORMS, DOES_NOT, Report
 

@@ -48,11 +48,12 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     """The findings, in which a failure that another requirement explains is one that could not be shown."""
     unlisted = _unlisted(findings)
     findings = [_offered(finding, unlisted) for finding in findings]
+    calls = _calls(findings)
     causes: dict[str, dict[Item, str]] = {}
     total: dict[str, str] = {}
     for level in ("MUST", "SHOULD", "MAY"):
         names = [each.id for each in requirements if each.level == level]
-        for about, complainers in _by_thing(findings, names).items():
+        for about, complainers in _by_thing(findings, calls, names).items():
             known = causes.setdefault(about, {})
             left = {item for each in complainers for item in each.failed} - known.keys()
             if about in total:
@@ -64,7 +65,6 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
             for item, requirement in _causes(complainers, left):
                 known.setdefault(item, requirement)
     blamed = {requirement for known in causes.values() for requirement in known.values()}
-    calls = _calls(findings)
     return [_settled(finding, causes, blamed, calls) for finding in findings]
 
 
@@ -94,9 +94,10 @@ def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tupl
         left = left - told
 
 
-def _by_thing(findings: Sequence[Finding], names: Sequence[str]) -> Mapping[str, list[Complainer]]:
+def _by_thing(
+    findings: Sequence[Finding], calls: Mapping[tuple[str, str], set[Item]], names: Sequence[str]
+) -> Mapping[str, list[Complainer]]:
     """By what complaints are about, the requirements that complain, in the order of the specification."""
-    calls = _calls(findings)
     judged: dict[str, set[Item]] = {}
     meant: dict[str, set[Item]] = {}
     failed: dict[str, dict[str, set[Item]]] = {}

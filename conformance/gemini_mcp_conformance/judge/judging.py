@@ -13,6 +13,7 @@ from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
 from gemini_mcp_conformance.judge.expectation import fate, is_call, printed, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.tell.evidence import evidence
@@ -36,10 +37,13 @@ def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
     """The findings of a port that ended unasked: it fails what the conversation was to show."""
     message = f"The port {how} during this conversation, and should go on."
     witness = f"{conversation.id}: the port {how}"
-    found = (Finding(id, conversation.id, "", "fail", message, witness) for id in conversation.requirements)
-    return tuple(replace(finding, about="unanswered") for finding in found)
+    return tuple(
+        Finding(id, conversation.id, "", "fail", message, witness, about="unanswered")
+        for id in conversation.requirements
+    )
 
 
+@remembered
 def deviation(exchange: Exchange) -> str:
     """What went so wrong with a call that every complaint about it is about that; empty when nothing did."""
     if exchange.answer is None:
@@ -76,6 +80,7 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
             yield replace(found, about=wrong[0] if wrong else check.about, uses=used)
 
 
+@remembered
 def uses(exchange: Exchange) -> frozenset[str]:
     """The requirements that the port lists the tool of a call, and the arguments that it gives or should give."""
     if not is_call(exchange):

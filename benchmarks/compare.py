@@ -12,12 +12,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from client import Call
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Fake
 from measures import PLAIN, Bench, Subject
 from table import medians, table
 
-CHAT = Call("chat", {"prompt": "hello"})
+CHAT: Json = {"name": "chat", "arguments": {"prompt": "hello"}}
 BARE = Path(__file__).with_name("bare_server.py")
 
 
@@ -40,19 +40,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Compare the server with others, in one run.")
     parser.add_argument("--rival", metavar="CMD", help="the command of another server on stdio")
     parser.add_argument(
-        "--rival-call", metavar="JSON", type=_call, default=CHAT, help='what it is asked: {"name": …, "arguments": …}'
+        "--rival-call",
+        metavar="JSON",
+        type=json.loads,
+        default=CHAT,
+        help='what it is asked: {"name": …, "arguments": …}',
     )
     parser.add_argument("--runs", metavar="N", type=int, default=5, help="samples of each row but the calls' 50")
     parser.add_argument("--json", action="store_true", help="print medians as JSON")
     return parser
 
 
-def _call(text: str) -> Call:
-    value = json.loads(text)
-    return Call(value["name"], value["arguments"])
-
-
-def _subjects(rival: str | None, rival_call: Call) -> Sequence[Subject]:
+def _subjects(rival: str | None, rival_call: Json) -> Sequence[Subject]:
     subjects = [Subject("ours", _ours(), CHAT), Subject("bare", (sys.executable, str(BARE)), CHAT)]
     return [*subjects, Subject("rival", shlex.split(rival), rival_call)] if rival else subjects
 

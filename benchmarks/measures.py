@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from time import perf_counter
 
-from client import Call, Client, NoAnswer, result_of
+from bare_client import Client, NoAnswer, result_of
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Fake, Play
 
 Samples = dict[str, dict[str, list[float]]]
@@ -28,11 +29,11 @@ LONG = {"ascii": "x" * ANSWER, "emoji": "x" * (ANSWER - 4) + "\N{PARROT}"}
 
 @dataclass(frozen=True)
 class Subject:
-    """A server that is compared, and the call it is asked."""
+    """A server that is compared, and the parameters of the call that it is sent."""
 
     name: str
     command: Sequence[str]
-    call: Call
+    call: Json
 
 
 class Bench:
@@ -107,7 +108,7 @@ class Bench:
             client.start()
             began = perf_counter()
             for _ in range(TOGETHER):
-                client.ask("tools/call", _params(subject))
+                client.ask("tools/call", subject.call)
             lines = [client.line() for _ in range(TOGETHER)]
             took = perf_counter() - began
         for line in lines:
@@ -124,7 +125,7 @@ class Bench:
 
     def _call(self, client: Client, subject: Subject) -> float:
         began = perf_counter()
-        client.ask("tools/call", _params(subject))
+        client.ask("tools/call", subject.call)
         line = client.line()
         took = perf_counter() - began
         result_of(line)
@@ -158,7 +159,3 @@ class Bench:
 def _play(stdout: str, seconds: float = 0.0) -> Play:
     wait = [{"wait": seconds}] if seconds else []
     return Play({"play": [*wait, {"stdout": stdout}]})
-
-
-def _params(subject: Subject) -> Mapping[str, object]:
-    return {"name": subject.call.name, "arguments": subject.call.arguments}

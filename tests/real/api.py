@@ -8,9 +8,8 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
 
-Json: TypeAlias = Any
+from gemini_mcp.spec.values import Json
 
 ANSWER = "Paris. \N{PARROT}\n"
 

@@ -1,4 +1,4 @@
-"""The API and a server that the tests share; makes the modules beside them importable by their names."""
+"""The API and a server that the tests share; makes the modules beside them and the servers' client importable."""
 
 import sys
 from collections.abc import Iterator
@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from api import Api, serving
-from sandbox import Sandbox, Server
+from sandbox import Sandbox
+
+from client import Server
 
 
 @pytest.fixture(scope="session")
@@ -26,16 +29,16 @@ def api(running_api: Api) -> Api:
 
 
 @pytest.fixture
-def sandbox(tmp_path: Path, api: Api) -> Sandbox:
+def sandbox(tmp_path: Path, api: Api) -> Iterator[Sandbox]:
     """A place for one test."""
-    return Sandbox(tmp_path, api)
+    with Sandbox(tmp_path, api) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture(scope="session")
 def shared(running_api: Api, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    sandbox = Sandbox(tmp_path_factory.mktemp("shared"), running_api)
-    with Server(sandbox, sandbox.environ(), "--trust-workspace") as server:
-        yield server
+    with Sandbox(tmp_path_factory.mktemp("shared"), running_api) as sandbox:
+        yield sandbox.start("--trust-workspace")
 
 
 @pytest.fixture

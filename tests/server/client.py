@@ -7,16 +7,16 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import Self
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Fake, Play
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds; more than anything here takes."""
 
 COMMAND = (sys.executable, "-m", "gemini_mcp.cli")
@@ -183,32 +183,24 @@ class Server:
         self._stdout.close()
 
 
-@dataclass
 class Place:
-    """Directories that are thrown away, a fake gemini, and the servers that were started here."""
+    """A home, a working and a temporary directory, a fake gemini, and the servers that were started here."""
 
-    root: Path
-    fake: Fake
-    servers: list[Server] = field(default_factory=list[Server])
-
-    @classmethod
-    def create(cls, root: Path) -> "Place":
-        place = cls(root.resolve(), Fake.create(root / "fake"))
-        for folder in (place.home, place.cwd, place.tmp):
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.fake = Fake.create(self.root / "fake")
+        self.servers: list[Server] = []
+        self.home, self.cwd, self.tmp = (self.root / name for name in ("home", "cwd", "tmp"))
+        for folder in (self.home, self.cwd, self.tmp):
             folder.mkdir()
-        return place
 
-    @property
-    def home(self) -> Path:
-        return self.root / "home"
+    def __enter__(self) -> Self:
+        return self
 
-    @property
-    def cwd(self) -> Path:
-        return self.root / "cwd"
-
-    @property
-    def tmp(self) -> Path:
-        return self.root / "tmp"
+    def __exit__(self, *_: object) -> None:
+        for server in self.servers:
+            server.close()
+        self.fake.close()
 
     def environ(self, **variables: str) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
@@ -256,11 +248,6 @@ class Place:
         """What lies in the temporary directory."""
         return sorted(path.name for path in self.tmp.iterdir())
 
-    def close(self) -> None:
-        for server in self.servers:
-            server.close()
-        self.fake.close()
-
 
 def text(result: Json) -> str:
     """The text of a result."""
@@ -270,15 +257,6 @@ def text(result: Json) -> str:
 def stderr_of(result: Json) -> str:
     """What an error shows of gemini's stderr."""
     return text(result).partition("\nStderr: ")[2]
-
-
-def places(root: Path) -> Iterator[Place]:
-    """A place for as long as a test, or a module of tests, needs it."""
-    place = Place.create(root)
-    try:
-        yield place
-    finally:
-        place.close()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

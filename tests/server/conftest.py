@@ -9,7 +9,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from client import Place, Server, places
+from client import Place, Server
 
 settings.register_profile("server", deadline=None, derandomize=True)
 settings.load_profile("server")
@@ -18,13 +18,14 @@ settings.load_profile("server")
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     """A place for one test."""
-    yield from places(tmp_path)
+    with Place(tmp_path) as place:
+        yield place
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A place with one server, for the tests of a module."""
-    for place in places(tmp_path_factory.mktemp("shared")):
+    with Place(tmp_path_factory.mktemp("shared")) as place:
         place.start()
         yield place
 

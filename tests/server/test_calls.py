@@ -1,90 +1,18 @@
-"""What a call does, with a real server and a fake gemini: the cases of the specification, and what they cannot say."""
+"""What a call does that no case of the specification can say, with a real server and a fake gemini.
+
+The suite plays the cases and the scenarios themselves; `test_cases.py` compares the words.
+"""
 
 import json
-import os
-import signal
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from client import SESSION, Place, Server, answer, places, play, stderr_of, text
-from gemini_mcp.spec import load_documents, written_out
+from client import SESSION, Place, Server, answer, play, stderr_of, text
+from gemini_mcp.spec import load_documents
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake import Call
 
 PARIS = "The capital of France is Paris."
-
-CASES: Mapping[str, Json] = {name: written_out(case) for name, case in load_documents("server/cases").items()}
-PLAYED = {
-    name: case for name, case in CASES.items() if "outcome" not in case or {"exit", "signal"} & case["outcome"].keys()
-}
-"""The others need a server of their own; they have tests of their own below and in `test_life.py`."""
-
-
-def steps(outcome: Json) -> Sequence[Json]:
-    end = {"exit": outcome["exit"]} if "exit" in outcome else {"signal": signal.Signals(outcome["signal"]).name[3:]}
-    return ({"stdout": outcome["stdout"]}, {"stderr": outcome["stderr"]}, end)
-
-
-def load(server: Server, case: Json) -> None:
-    listing = steps(case["listing"]) if "listing" in case else None
-    server.fake.load([play(*steps(case["outcome"]), listing=listing)] if case.get("outcome") else [])
-
-
-def seen(call: Call, case: Json) -> Json:
-    """What gemini saw of a call, as a case writes it."""
-    env = {"GEMINI_SYSTEM_MD": "{files}/SYSTEM.md"} if call.file.path else {}
-    parts = {
-        "argv": ["gemini", *(os.fsdecode(element) for element in call.argv)],
-        "env": env,
-        "files": {"SYSTEM.md": (call.file.content or b"").decode()} if env else {},
-        "stdin": (call.stdin or b"").decode(),
-        "cwd": case["invocation"].get("cwd") and call.cwd,
-    }
-    return {name: part for name, part in parts.items() if part}
-
-
-@pytest.mark.parametrize("case", PLAYED.values(), ids=PLAYED)
-def test_a_call_goes_as_its_case_says(server: Server, case: Json) -> None:
-    load(server, case)
-    if case["invocation"] and (cwd := case["invocation"].get("cwd")):
-        case = json.loads(json.dumps(case).replace(cwd, str(server.place.cwd)))
-    response = server.answer(server.request("tools/call", case["call"]))
-    if "error" in case:
-        assert response["error"]["code"] == case["error"]["code"]
-    elif "wording" in case:
-        assert stderr_of(response["result"]) == stderr_of(case["result"])
-    else:
-        assert response["result"] == case["result"]
-    started = server.fake.calls()
-    assert [seen(call, case) for call in started if call.kind == "call"] == [case["invocation"]] * bool(
-        case["invocation"]
-    )
-    assert [call.kind for call in started if call.kind == "list"] == ["list"] * ("listing" in case)
-    assert server.place.left() == []
-
-
-@pytest.mark.requirement("command:chat", "command:chat-reply:session-id", "command:once")
-def test_arguments_follow_the_order_of_the_tool_specification(server: Server) -> None:
-    server.fake.load([play(answer(PARIS))])
-    server.chat("Where?", model="pro")
-    server.call("chat-reply", prompt="Why?", sessionId=SESSION, model="pro")
-    first, second = (call.argv for call in server.fake.calls())
-    assert first == (b"Where?", b"--output-format", b"json", b"-m", b"pro")
-    assert second == (b"-r", SESSION.encode(), b"Why?", b"--output-format", b"json", b"-m", b"pro")
-
-
-@pytest.mark.requirement("process:stdin", "process:stdin:ended")
-@pytest.mark.parametrize(
-    ("prompt", "kind", "stdin"), [("short", "null", None), ("x" * 128_001, "pipe", b"x" * 128_001)]
-)
-def test_gemini_never_has_the_stdin_of_the_server(server: Server, prompt: str, kind: str, stdin: bytes | None) -> None:
-    server.fake.load([play(answer(PARIS))])
-    assert text(server.chat(prompt)) == PARIS
-    (call,) = server.fake.calls()
-    assert (call.stdin_kind, call.stdin) == (kind, stdin)
-    assert call.stdin_eof or kind == "null"
 
 
 VARIABLES = {
@@ -98,7 +26,7 @@ VARIABLES = {
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose environment holds much."""
-    for place in places(tmp_path_factory.mktemp("furnished")):
+    with Place(tmp_path_factory.mktemp("furnished")) as place:
         yield place.start(GEMINI_MCP_TOKEN="ours", **VARIABLES)
 
 
@@ -130,20 +58,6 @@ def test_neither_the_prompt_nor_the_keys_of_the_operator_are_echoed(furnished: S
     assert result.keys() == {"content", "isError"}
 
 
-@pytest.mark.requirement("cwd:used", "cwd:chat-reply", "cwd:default", "cwd:relative")
-@pytest.mark.parametrize("tool", ["chat", "chat-reply"])
-@pytest.mark.parametrize(
-    ("cwd", "expected"),
-    [({}, "."), ({"cwd": ""}, "."), ({"cwd": "below/ü $(x)"}, "below/ü $(x)"), ({"cwd": ".."}, "..")],
-)
-def test_gemini_runs_in_the_directory_of_the_call(server: Server, tool: str, cwd: Json, expected: str) -> None:
-    server.fake.load([play(answer(PARIS))])
-    (server.place.cwd / "below/ü $(x)").mkdir(parents=True, exist_ok=True)
-    server.call(tool, prompt="hello", **cwd)
-    (call,) = server.fake.calls()
-    assert Path(call.cwd) == (server.place.cwd / expected).resolve()
-
-
 @pytest.mark.requirement("cwd:missing", "cwd:file", "cwd:reason")
 @pytest.mark.parametrize(
     ("cwd", "reason"),
@@ -165,49 +79,18 @@ def test_a_directory_that_is_none_is_refused_before_anything_starts(server: Serv
     assert server.fake.calls() == ()
 
 
-@pytest.mark.requirement("system:content", "system:mode", "system:directory", "system:file-name", "system:life")
-@pytest.mark.parametrize("tool", ["chat", "chat-reply"])
-def test_a_system_prompt_lies_in_a_private_file_while_gemini_runs(server: Server, tool: str) -> None:
-    server.fake.load([play({"release": "end"}, answer(PARIS))])
-    call_id = server.start(tool, prompt="hello", systemPrompt="a\r\nb ü \ufeff\n ")
-    (call,) = server.fake.wait_for_calls(1, 10)
-    assert call.file.path
-    path = Path(call.file.path)
-    assert path.read_bytes() == call.file.content == "a\r\nb ü \ufeff\n ".encode()
-    assert (call.file.mode, call.file.directory_mode) == (0o600, 0o700)
-    assert (path.name, path.parent.parent) == ("SYSTEM.md", server.place.tmp)
-    assert len(path.parent.name) == len("gemini-mcp-XXXXXX")
-    server.fake.release("end")
-    server.answer(call_id)
-    assert server.place.left() == []
-
-
-@pytest.mark.requirement("system:isolation", "system:leak", "system:absent")
-def test_no_call_sees_the_system_prompt_of_another(server: Server) -> None:
-    server.fake.load([play({"release": "end"}, answer(PARIS))])
-    ids = [server.start("chat", prompt=name, systemPrompt=f"be {name}") for name in "ab"]
-    ids.append(server.start("chat", prompt="c"))
-    calls = {call.argv[0]: call for call in server.fake.wait_for_calls(3, 10)}
-    assert {prompt: call.file.content for prompt, call in calls.items()} == {b"a": b"be a", b"b": b"be b", b"c": None}
-    assert len({call.file.path for call in calls.values()}) == 3
-    assert calls[b"c"].file.path == ""
-    server.fake.release("end")
-    for id in ids:
-        server.answer(id)
-
-
 @pytest.mark.requirement("error:not-started", "error:not-started:remedy")
 def test_a_gemini_is_looked_for_in_absolute_folders_only(place: Place) -> None:
     (place.cwd / "gemini").symlink_to(place.fake.program)
     server = place.start(PATH=".:/nowhere:")
-    assert server.chat(cwd=str(place.cwd)) == CASES["gemini-not-found"]["result"]
+    assert server.chat(cwd=str(place.cwd)) == load_documents("server/cases")["gemini-not-found"]["result"]
     assert place.fake.starts() == ()
 
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose gemini is still to be made."""
-    for place in places(tmp_path_factory.mktemp("broken")):
+    with Place(tmp_path_factory.mktemp("broken")) as place:
         yield place.start("--gemini", "./program")
 
 
@@ -241,23 +124,6 @@ def test_a_file_for_a_system_prompt_that_cannot_be_written_is_an_error(place: Pl
     assert place.fake.calls() == ()
 
 
-@pytest.mark.requirement("fallback:cwd", "fallback:unneeded", "fallback:by-id", "fallback:list-sessions")
-def test_sessions_are_listed_where_the_call_ran_and_only_then(server: Server) -> None:
-    below = server.place.cwd / "listed"
-    below.mkdir()
-    listing = [{"stderr": f"  1. a [b] (now) [{SESSION}]\n"}]
-    server.fake.load([play(answer(PARIS, session=None), listing=listing)])
-    assert server.chat(cwd="listed", systemPrompt="be brief")["_meta"] == {"sessionId": SESSION}
-    assert server.call("chat-reply", prompt="b", sessionId="other")["_meta"] == {"sessionId": "other"}
-    chat, listed, _ = server.fake.calls()
-    assert (listed.argv, listed.cwd, listed.environ["PATH"]) == (
-        (b"--list-sessions",),
-        str(below),
-        chat.environ["PATH"],
-    )
-    assert [call.kind for call in server.fake.calls()] == ["call", "list", "call"]
-
-
 @pytest.mark.requirement("fallback:failure", "fallback:none")
 def test_a_list_that_hangs_leaves_the_answer_without_a_session(place: Place) -> None:
     server = place.start("--timeout", "0.5", "--kill-grace", "0.1")
@@ -275,16 +141,6 @@ def test_a_background_process_neither_holds_the_answer_nor_stays(server: Server,
     assert text(server.chat()) == PARIS
     (call,) = server.fake.calls()
     assert not server.fake.alive(call)
-
-
-@pytest.mark.requirement("arguments:nul", "arguments:surrogate", "rpc:alive:surrogate", "arguments:refused:not-started")
-@pytest.mark.parametrize("name", ["prompt", "model", "sessionId", "cwd", "systemPrompt"])
-@pytest.mark.parametrize("value", ["a\0b", "a\ud800b"])
-def test_a_string_that_cannot_be_passed_whole_is_refused(server: Server, name: str, value: str) -> None:
-    result = server.call("chat-reply", **{"prompt": "hello", name: value})
-    assert text(result).startswith(f"Error executing gemini: `{name}` holds a ")
-    assert result["isError"] is True
-    assert server.fake.calls() == ()
 
 
 @pytest.mark.requirement("concurrency:after-failure")

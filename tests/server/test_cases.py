@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -27,8 +28,6 @@ from gemini_mcp.spec.values import Json
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}
-
-
 CASES: Mapping[str, Json] = {
     name: written_out(case) for name, case in load_documents("server/cases").items() if "result" in case
 }
@@ -84,6 +83,11 @@ def test_a_call_becomes_the_invocation_of_its_case(case: Json):
             planned(case)
     else:
         assert shown(planned(case)) == case["invocation"]
+
+
+def test_a_tool_without_a_template_is_refused() -> None:
+    with pytest.raises(CallerError, match="no-invocation"):
+        plan(replace(TOOLS["chat"], name="more"), {"prompt": "hello"}, SERVER.invocation)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -31,17 +31,6 @@ def test_the_server_answers_while_calls_run(server: Server) -> None:
     assert [text(server.answer(id)["result"]) for id in ids] == ["done"] * 3
 
 
-@pytest.mark.requirement("concurrency:lost", "concurrency:crossed", "rpc:response:id")
-def test_sixteen_calls_at_once_get_their_own_answers_in_any_order(server: Server) -> None:
-    names = [f"q{number:02}" for number in range(16)]
-    server.fake.load([play(*released(f"go-{name}", f"to {name}"), match=name) for name in names])
-    ids = {name: server.start("chat", prompt=name) for name in names}
-    server.fake.wait_for_calls(16, PATIENCE)
-    for name in reversed(names):
-        server.fake.release(f"go-{name}")
-        assert text(server.answer(ids[name])["result"]) == f"to {name}"
-
-
 def test_no_more_run_at_once_than_the_operator_allows_and_the_others_say_that_they_wait(place: Place) -> None:
     server = place.start("--max-concurrency", "1", "--timeout", "2")
     place.fake.load([play({"hang": True}), play(*released("go", "second"))])
@@ -135,13 +124,6 @@ async def test_progress_is_repeated_while_a_call_runs_and_only_grows(monkeypatch
     assert all(before < after for (before, _), (after, _) in pairwise(said))
 
 
-@pytest.mark.requirement("concurrency:after-failure")
-def test_a_call_after_a_failure_is_served(server: Server) -> None:
-    server.fake.load([play({"exit": 1}), play({"signal": "KILL"}), play(answer("fine"))])
-    results = [server.chat() for _ in range(3)]
-    assert [result.get("isError", False) for result in results] == [True, True, False]
-
-
 def peak(server: Server) -> int:
     """The most memory that the server has had, in bytes."""
     status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
@@ -175,17 +157,6 @@ def test_ten_megabytes_of_stderr_cost_a_failure_little(place: Place) -> None:
     idle = peak(server)
     assert len(stderr_of(server.chat())) == 8192
     assert peak(server) - idle <= 6 * 10 * MEGABYTE
-
-
-@pytest.mark.requirement("prompt:long", "prompt:long:whole", "prompt:over-limit")
-def test_a_prompt_of_eight_megabytes_reaches_gemini_whole(server: Server) -> None:
-    server.fake.load([play(answer("a"))])
-    prompt = "é\r\n" * (2 * MEGABYTE)
-    assert text(server.chat(prompt)) == "a"
-    (call,) = server.fake.calls()
-    assert call.stdin == prompt.encode()
-    assert server.chat(f"{prompt}.")["isError"] is True
-    assert len(server.fake.calls()) == 1
 
 
 def test_a_gemini_that_does_not_read_its_stdin_answers_all_the_same(server: Server) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import signal
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
@@ -19,7 +19,6 @@ from client import (
     Place,
     Server,
     answer,
-    places,
     play,
     text,
     wait_until,
@@ -54,9 +53,7 @@ class Address:
     def post(self, body: Json, **headers: str) -> tuple[int, Json]:
         """The status and the message of a response."""
         with self.response("POST", body, **headers) as response:
-            data = response.read().decode("utf-8")
-            lines = [line.removeprefix("data:") for line in data.splitlines() if line.startswith("data:")]
-            return response.status, json.loads((lines or [data])[-1]) if data.strip()[:1] in "{ed:" and data else data
+            return response.status, message_in(response)
 
     def greet(self) -> dict[str, str]:
         """The headers of a session."""
@@ -66,6 +63,13 @@ class Address:
         headers = {"Mcp_Session_Id": session, "MCP_Protocol_Version": REVISION}
         assert self.post(HANDSHAKE[1], **headers)[0] == 202
         return headers
+
+
+def message_in(response: HTTPResponse) -> Json:
+    """The message of a response, plain or in an event stream, or its text when it holds none."""
+    data = response.read().decode("utf-8")
+    lines = [line.removeprefix("data:") for line in data.splitlines() if line.startswith("data:")]
+    return json.loads((lines or [data])[-1]) if data.strip()[:1] in "{ed:" and data else data
 
 
 def chat(prompt: str, **arguments: str) -> Json:
@@ -87,9 +91,8 @@ def stateless(message: Json) -> tuple[Json, dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    for place in places(tmp_path_factory.mktemp("http")):
-        with place.listening("http") as (server, port):
-            yield Address(server, port)
+    with Place(tmp_path_factory.mktemp("http")) as place, place.listening("http") as (server, port):
+        yield Address(server, port)
 
 
 @pytest.mark.requirement("http:equivalence", "http:content-type")
@@ -221,9 +224,9 @@ def test_only_who_has_the_token_may_come_in(guarded: Address, given: str | None,
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    for place in places(tmp_path_factory.mktemp("guarded")):
-        with place.listening("http", "--host", "0.0.0.0", GEMINI_MCP_TOKEN="right-token") as (server, port):
-            yield Address(server, port)
+    flags = ("--host", "0.0.0.0", "--token", "right-token")
+    with Place(tmp_path_factory.mktemp("guarded")) as place, place.listening("http", *flags) as (server, port):
+        yield Address(server, port)
 
 
 def test_another_address_demands_a_token(place: Place) -> None:
@@ -278,16 +281,10 @@ def test_ids_that_look_the_same_are_two(http: Address, kept: Json, gone: Json, i
             http.server.fake.wait_for_calls(before + number, PATIENCE)
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": gone}}
         assert http.post(cancelled, **headers)[0] == 202
-        assert message(connections["gone"])["id"] == gone
+        assert message_in(connections["gone"].getresponse())["id"] == gone
         http.server.fake.release("kept")
-        answered = message(connections["kept"])
+        answered = message_in(connections["kept"].getresponse())
         assert (answered["id"], text(answered["result"])) == (kept, "kept")
-
-
-def message(connection: HTTPConnection) -> Json:
-    """The message of the response that comes on a connection."""
-    lines = connection.getresponse().read().decode("utf-8").splitlines()
-    return json.loads(next(line.removeprefix("data:") for line in lines if line.startswith("data:")))
 
 
 @pytest.mark.requirement("rpc:alive:surrogate", "arguments:surrogate", "result:text:surrogate")
@@ -365,18 +362,10 @@ def test_the_older_transport_serves_and_its_end_cancels(place: Place) -> None:
             assert response.status == 403
 
 
-ENDS: Mapping[str, Callable[[Server], None]] = {
-    number.name: lambda server, number=number: server.process.send_signal(number)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-}
-
-
 @pytest.mark.requirement("shutdown:sigterm:group", "shutdown:prompt")
 @pytest.mark.parametrize("transport", ["http", "sse"])
-@pytest.mark.parametrize("send", ENDS.values(), ids=ENDS)
-def test_a_signal_ends_an_http_server_with_nothing_left(
-    place: Place, transport: str, send: Callable[[Server], None]
-) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_an_http_server_with_nothing_left(place: Place, transport: str, number: signal.Signals) -> None:
     stubborn = ({"ignore": ["TERM"]}, {"child": {"seconds": 60, "holds": "stdout", "ignore": ["TERM"]}}, {"hang": True})
     place.fake.load([play(*stubborn)])
     message = chat("never answered", systemPrompt="be brief")
@@ -388,9 +377,8 @@ def test_a_signal_ends_an_http_server_with_nothing_left(
             stack.enter_context(address.asking(message, **address.greet()))
         (call,) = place.fake.wait_for_calls(1, PATIENCE)
         wait_until(lambda: len(place.fake.call(1).children) == 1)
-        send(server)
-        send(server)
-        assert server.exit() == 0
+        server.process.send_signal(number)
+        assert server.kill(number) == 0
         assert not place.fake.alive(call)
         assert place.left() == []
         assert "Traceback" not in server.stderr()

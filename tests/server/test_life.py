@@ -1,18 +1,14 @@
 """How calls and servers end, with real processes: nothing keeps running, and nothing is left behind."""
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from client import COMMAND, HANDSHAKE, HELLO, PATIENCE, Place, Server, answer, play, text, wait_until
+from client import HELLO, PATIENCE, Place, Server, answer, play, text, wait_until
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Call
 
@@ -30,6 +26,12 @@ ENDS: dict[str, Callable[[Server], int]] = {
     "INT": lambda server: server.kill(signal.SIGINT),
     "HUP": lambda server: server.kill(signal.SIGHUP),
 }
+
+
+def leave(server: Server) -> int:
+    """Close both ends at once, as a client does that is killed."""
+    server.deafen()
+    return server.end()
 
 
 def running(server: Server, *steps: Json, **arguments: str) -> tuple[Json, Call]:
@@ -107,7 +109,7 @@ def test_a_call_that_takes_too_long_is_ended_and_says_so(place: Place) -> None:
     "system:removed:stdin-end",
     "system:removed:sigterm",
 )
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("end", [*ENDS.values(), leave], ids=[*ENDS, "killed client"])
 def test_the_end_of_the_server_ends_what_it_runs(place: Place, end: Callable[[Server], int]) -> None:
     server = place.start("--kill-grace", "1000")
     _, stubborn = running(server)
@@ -157,54 +159,6 @@ def test_a_signal_while_a_cancelled_call_ends_hastens_its_end(place: Place) -> N
     assert server.kill(signal.SIGTERM) == 0
     assert not place.fake.alive(call)
     assert place.left() == []
-
-
-CLIENT = """
-import subprocess, sys, time
-server = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-server.stdin.write(open(sys.argv[1], "rb").read())
-server.stdin.flush()
-print(server.pid, flush=True)
-time.sleep(1000)
-"""
-
-
-@pytest.mark.requirement("shutdown:stdin-end:group")
-def test_a_client_that_is_killed_takes_everything_with_it(place: Place) -> None:
-    place.fake.load([play(*STUBBORN)])
-    chat = {"name": "chat", "arguments": {"prompt": "hello", "systemPrompt": "be brief"}}
-    said = [
-        *HANDSHAKE,
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": chat},
-    ]
-    (place.root / "said").write_text("".join(json.dumps(message) + "\n" for message in said), encoding="utf-8")
-    with subprocess.Popen(
-        (sys.executable, "-c", CLIENT, place.root / "said", *COMMAND),
-        env=place.environ(),
-        cwd=place.cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as client:
-        assert client.stdout is not None
-        pid = int(client.stdout.readline())
-        try:
-            (call,) = place.fake.wait_for_calls(1, PATIENCE)
-            client.kill()
-            place.fake.wait_for_end(call, PATIENCE)
-            wait_until(lambda: not lives(pid))
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(client.pid, signal.SIGKILL)
-    assert place.left() == []
-
-
-def lives(pid: int) -> bool:
-    """Whether a process lives; a zombie does not."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1] != b"Z"
-    return False
 
 
 def test_a_client_that_reads_no_more_ends_the_server(place: Place) -> None:

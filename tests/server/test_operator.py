@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from client import PATIENCE, Place, answer, play, text
+from client import Place, answer, play, text
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator import flags
 from gemini_mcp.operator.options import Options
@@ -41,6 +41,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "log-level": ("debug", "debug"),
     "log-file": ("/l", "/l"),
 }
+OPTIONS = {option.name: option for group in flags.TABLE.values() for option in group}
 SWITCHES = ("sandbox", "trust-workspace", "no-fast-start")
 
 BAD = {
@@ -61,40 +62,33 @@ def parse(*arguments: str, **environ: str) -> Options:
     return flags.parse(arguments, environ, "1.0.0")
 
 
-def variable(name: str) -> str:
-    return f"GEMINI_MCP_{name.replace('-', '_').upper()}"
-
-
 def given(name: str, value: str) -> tuple[str, ...]:
     return (f"--{name}",) if name in SWITCHES else (f"--{name}", value)
 
 
-def field(options: Options, name: str) -> Json:
-    return getattr(options, name.replace("-", "_"))
-
-
 def test_every_option_is_tested_here() -> None:
-    assert {option.name for group in flags.TABLE.values() for option in group} == VALUES.keys()
+    assert OPTIONS.keys() == VALUES.keys()
 
 
 @pytest.mark.parametrize(("name", "value", "expected"), [(name, *value) for name, value in VALUES.items()])
 def test_a_flag_and_its_variable_say_the_same(name: str, value: str, expected: Json) -> None:
-    assert field(parse(*given(name, value)), name) == expected
-    assert field(parse(**{variable(name): value}), name) == expected
-    assert field(parse(**{variable(name): ""}), name) == field(Options(), name)
+    field, variable = OPTIONS[name].field, OPTIONS[name].variable
+    assert getattr(parse(*given(name, value)), field) == expected
+    assert getattr(parse(**{variable: value}), field) == expected
+    assert getattr(parse(**{variable: ""}), field) == getattr(Options(), field)
 
 
 @pytest.mark.parametrize("name", sorted(VALUES.keys() - SWITCHES))
 def test_a_flag_beats_its_variable_even_a_wrong_one(name: str) -> None:
     value, expected = VALUES[name]
-    assert field(parse(*given(name, value), **{variable(name): "-"}), name) == expected
+    assert getattr(parse(*given(name, value), **{OPTIONS[name].variable: "-"}), OPTIONS[name].field) == expected
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
 def test_a_bad_value_is_told_with_what_it_should_be(name: str, value: str) -> None:
-    for wrong, where in (((f"--{name}={value}",), f"--{name}"), ((), variable(name))):
+    for wrong, where in (((f"--{name}={value}",), f"--{name}"), ((), OPTIONS[name].variable)):
         with pytest.raises(OperatorError) as caught:
-            parse(*wrong, **({} if wrong else {variable(name): value}))
+            parse(*wrong, **({} if wrong else {OPTIONS[name].variable: value}))
         assert where in str(caught.value)
         assert repr(value) in str(caught.value)
         assert "should be" in str(caught.value)
@@ -220,13 +214,7 @@ def test_a_snippet_can_be_used_as_it_is(place: Place, client: str) -> None:
 def snippet(client: str, printed: str) -> Json:
     """The command and the arguments of a snippet."""
     if client in ("claude-code", "inspector"):
-        words = subprocess.run(
-            ("sh", "-c", f"printf '%s\\n' {printed}"),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PATIENCE,
-            check=True,
-        ).stdout.splitlines()
+        words = subprocess.check_output(("sh", "-c", f"printf '%s\\n' {printed}"), encoding="utf-8").splitlines()
         at = next(index for index, word in enumerate(words) if word.endswith("gemini-mcp-server"))
         return {"command": words[at], "args": words[at + 1 :]}
     document = tomllib.loads(printed) if client == "codex" else json.loads(printed)
@@ -237,27 +225,6 @@ def snippet(client: str, printed: str) -> Json:
 def spec(place: Place) -> Path:
     """A copy of the specification that may be changed."""
     return Path(shutil.copytree(default_root(), place.root / "spec"))
-
-
-def test_what_the_specification_says_of_tools_is_served_without_an_edit_of_code(place: Place, spec: Path) -> None:
-    path = spec / "server/tools/chat.json"
-    chat = read(path)
-    chat["description"] = "Other words."
-    chat["inputSchema"]["properties"]["tone"] = {"type": "string", "enum": ["calm", "gay"], "description": "How."}
-    path.write_text(json.dumps(chat), encoding="utf-8")
-    path.with_name("more.json").write_text(json.dumps({**chat, "name": "more"}), encoding="utf-8")
-    invocation = read(spec / "server/invocation.json")
-    invocation["tools"]["chat"]["argv"].append({"with": "tone", "argv": [{"join": ["--tone=", {"argument": "tone"}]}]})
-    (spec / "server/invocation.json").write_text(json.dumps(invocation), encoding="utf-8")
-    server = place.start("--spec", str(spec))
-    tools = {tool["name"]: tool for tool in server.ask("tools/list")["result"]["tools"]}
-    assert tools.keys() == {"chat", "chat-reply", "more"}
-    assert tools["chat"] == chat
-    place.fake.load([play(answer("a"))])
-    server.chat("hello", tone="calm")
-    assert place.fake.calls()[0].argv[-1] == b"--tone=calm"
-    assert "`tone` is a value that its schema does not allow" in text(server.chat("hello", tone="loud"))
-    assert "`more`" in text(server.call("more", prompt="hello"))
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"name": 1}', None])
@@ -285,25 +252,3 @@ def test_descriptions_come_in_the_language_of_the_operator(place: Place) -> None
         assert {name: schema["description"] for name, schema in properties.items()} == korean[tool["name"]][
             "properties"
         ]
-
-
-WANTS_ALL = """
-import importlib.abc, pathlib, sys
-class Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name == "mcp.server.lowlevel" and "mcp.client" not in sys.modules:
-            pathlib.Path("refused").touch()
-            raise ImportError("the package is not there as a whole")
-sys.meta_path.insert(0, Finder())
-"""
-
-
-def test_an_sdk_that_needs_its_packages_whole_is_imported_whole(place: Place) -> None:
-    shadow = place.root / "shadow/sitecustomize.py"
-    shadow.parent.mkdir()
-    shadow.write_text(WANTS_ALL, encoding="utf-8")
-    path = os.pathsep.join(filter(None, (str(shadow.parent), os.environ.get("PYTHONPATH"))))
-    server = place.start(PYTHONPATH=path)
-    place.fake.load([play(answer("a"))])
-    assert text(server.chat()) == "a"
-    assert (place.cwd / "refused").exists()

@@ -163,17 +163,6 @@ def test_a_line_that_asks_nothing_is_not_answered(server: Server, line: bytes) -
     assert server.read()["id"] == "p"
 
 
-@pytest.mark.requirement("rpc:alive:chunks")
-def test_a_message_in_pieces_is_one_message(server: Server) -> None:
-    for byte in PING.replace(b'"p"', '"ü😀"'.encode()):
-        server.write(bytes((byte,)))
-    assert server.read()["id"] == "ü😀"
-    server.write(PING + PING[:20])
-    assert server.read()["id"] == "p"
-    server.write(PING[20:].replace(b"\n", b"\r\n"))
-    assert server.read()["id"] == "p"
-
-
 @pytest.mark.requirement("rpc:alive:long-line", "rpc:alive:surrogate", "stdio:encoding", "stdio:framing")
 def test_what_cannot_be_said_in_utf_8_or_in_little_is_answered(server: Server) -> None:
     server.fake.load([play(answer("half \ud83d and \u2028 whole 😀"))])

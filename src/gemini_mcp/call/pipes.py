@@ -13,14 +13,29 @@ MAX_DRAINED_CHUNKS = 64
 """A process that outlives the child may write for ever. A pipe holds far less than this, so the child's bytes fit."""
 
 
-class Reader:
+class _End:
+    """Our end of a pipe."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        os.set_blocking(pipe.fileno(), False)
+
+    def close(self) -> None:
+        """Stop reading or writing."""
+        if not self._pipe.closed:
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(self._pipe.fileno())
+            loop.remove_writer(self._pipe.fileno())
+            self._pipe.close()
+
+
+class Reader(_End):
     """Collects what comes out of a pipe: all of it, or at least the last `limit` bytes."""
 
     def __init__(self, pipe: IO[bytes], limit: int | None = None) -> None:
-        self._pipe = pipe
+        super().__init__(pipe)
         self._limit = limit
         self._collected = bytearray()
-        os.set_blocking(pipe.fileno(), False)
         asyncio.get_running_loop().add_reader(pipe.fileno(), self._read)
 
     def text(self) -> str:
@@ -33,12 +48,6 @@ class Reader:
             if not self._read():
                 break
         self.close()
-
-    def close(self) -> None:
-        """Stop reading."""
-        if not self._pipe.closed:
-            asyncio.get_running_loop().remove_reader(self._pipe.fileno())
-            self._pipe.close()
 
     def _read(self) -> bool:
         if self._pipe.closed:
@@ -56,20 +65,13 @@ class Reader:
         return bool(data)
 
 
-class Writer:
+class Writer(_End):
     """Writes bytes to a pipe as it accepts them, then closes it."""
 
     def __init__(self, pipe: IO[bytes], data: bytes) -> None:
-        self._pipe = pipe
+        super().__init__(pipe)
         self._rest = memoryview(data)
-        os.set_blocking(pipe.fileno(), False)
         asyncio.get_running_loop().add_writer(pipe.fileno(), self._write)
-
-    def close(self) -> None:
-        """Stop writing."""
-        if not self._pipe.closed:
-            asyncio.get_running_loop().remove_writer(self._pipe.fileno())
-            self._pipe.close()
 
     def _write(self) -> None:
         with suppress(BlockingIOError):

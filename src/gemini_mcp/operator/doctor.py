@@ -10,7 +10,8 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 from gemini_mcp.call import temporary
@@ -47,19 +48,27 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the checks look at."""
+    """What the checks look at, each read once."""
 
     options: Options
     environ: Mapping[str, str]
-    settings: Json
-    """The user's settings of gemini: an object, empty without a file; or the reason why they cannot be read."""
 
-    gemini: str | NotStarted
-    version_text: str | None
+    @cached_property
+    def gemini(self) -> str | NotStarted:
+        return find_program(self.options.gemini or load_server().invocation.program, self.environ)
+
+    @cached_property
+    def version_text(self) -> str | None:
+        return None if isinstance(self.gemini, NotStarted) else _version(self.gemini, self.environ)
 
     @property
     def home(self) -> Path:
         return Path(self.environ.get("GEMINI_CLI_HOME") or self.environ.get("HOME") or "/") / ".gemini"
+
+    @cached_property
+    def settings(self) -> Json:
+        """The user's settings of gemini: an object, empty without a file; or the reason why they cannot be read."""
+        return _settings(self.home / "settings.json")
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -73,11 +82,7 @@ class Surroundings:
 
 def show(options: Options) -> int:
     """Print the diagnoses; 0 when a call can succeed, else 1."""
-    environ = options.environment(os.environ)
-    gemini = find_program(options.gemini or load_server().invocation.program, environ)
-    version = None if isinstance(gemini, NotStarted) else _version(gemini, environ)
-    place = Surroundings(options, environ, {}, gemini, version)
-    place = replace(place, settings=_settings(place.home / "settings.json"))
+    place = Surroundings(options, options.environment(os.environ))
     diagnoses = [check(place) for check in CHECKS]
     is_fine = all(diagnosis.is_fine for diagnosis in diagnoses)
     print(_as_json(diagnoses, is_fine) if options.json else _as_table(diagnoses))

@@ -7,8 +7,10 @@ wins.
 import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any, NoReturn
 
 from gemini_mcp.errors import OperatorError
@@ -19,59 +21,25 @@ VARIABLE_PREFIX = "GEMINI_MCP_"
 CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
 
 
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError
-    return value
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
-
-
-def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 65535:
-        raise ValueError
-    return value
-
-
-def _text(text: str) -> str:
-    if not text or "\0" in text:
-        raise ValueError
-    return text
-
-
-def _value_of_a_flag(text: str) -> str:
-    if text.startswith("-"):
-        raise ValueError
-    return _text(text)
-
-
-def _switch(text: str) -> bool:
-    return {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}[
-        text.lower()
-    ]
+ON, OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+SWITCHES: Mapping[str, bool] = dict.fromkeys(ON, True) | dict.fromkeys(OFF, False)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How the text of an option is read, and what it should be."""
+    """How the text of an option is read, which values are allowed, and what to say of the others."""
 
     read: Callable[[str], Any]
+    allows: Callable[[Any], bool]
     expected: str
 
 
-TEXT = Kind(_text, "a text that is not empty")
-WORD = Kind(_value_of_a_flag, "a text that does not start with `-`")
-COUNT = Kind(_count, "a whole number of at least 1")
-SECONDS = Kind(_seconds, "a number of seconds above 0")
-PORT = Kind(_port, "a number from 0 to 65535")
-SWITCH = Kind(_switch, "true or false")
+TEXT = Kind(str, lambda text: text != "" and "\0" not in text, "a text that is not empty")
+WORD = Kind(str, lambda text: TEXT.allows(text) and text[0] != "-", "a text that does not start with `-`")
+COUNT = Kind(int, lambda number: number >= 1, "a whole number of at least 1")
+SECONDS = Kind(float, lambda number: 0 < number < inf, "a number of seconds above 0")
+PORT = Kind(int, lambda number: 0 <= number <= 65535, "a number from 0 to 65535")
+SWITCH = Kind(lambda text: SWITCHES.get(text.lower()), lambda value: value is not None, "true or false")
 
 
 @dataclass(frozen=True)
@@ -95,12 +63,18 @@ class Option:
 
     def value(self, text: str, where: str) -> Any:
         """Read one value; `OperatorError` names where it came from."""
-        if self.choices and text not in self.choices:
-            raise OperatorError(f"{where} is {text!r}, but should be one of {', '.join(self.choices)}.")
-        try:
-            return self.kind.read(text)
-        except (ValueError, KeyError):
-            raise OperatorError(f"{where} is {text!r}, but should be {self.kind.expected}.") from None
+        with suppress(ValueError):
+            value = self.kind.read(text)
+            if (value in self.choices) if self.choices else self.kind.allows(value):
+                return value
+        expected = f"one of {', '.join(self.choices)}" if self.choices else self.kind.expected
+        raise OperatorError(f"{where} is {text!r}, but should be {expected}.")
+
+    def value_of_variable(self, text: str) -> Any:
+        """Read the option's environment variable, where `:` separates the values of a repeatable option."""
+        if self.is_repeatable:
+            return tuple(self.value(part, self.variable) for part in text.split(os.pathsep))
+        return self.value(text, self.variable)
 
 
 def _choice(name: str, choices: tuple[str, ...], help: str) -> Option:
@@ -148,44 +122,23 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
 
 def parse(arguments: Sequence[str], environ: Mapping[str, str], version: str) -> Options:
     """Read the command line and the environment; `OperatorError` for the first thing that is wrong."""
-    given = {name: value for name, value in vars(_parser(version).parse_args(arguments)).items() if value is not None}
-    from_environment: dict[str, Any] = {}
-    for option in _options():
-        text = environ.get(option.variable)
-        if text and option.field not in given:
-            from_environment[option.field] = _from_variable(option, text)
-    options = Options(**from_environment | given)
-    _check_together(options)
-    return options
-
-
-def _options() -> list[Option]:
-    return [option for group in TABLE.values() for option in group]
-
-
-def _from_variable(option: Option, text: str) -> Any:
-    if option.is_repeatable:
-        return tuple(option.value(part, option.variable) for part in text.split(os.pathsep))
-    return option.value(text, option.variable)
-
-
-def _check_together(options: Options) -> None:
+    named = vars(_parser(version).parse_args(arguments))
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    for option in (option for group in TABLE.values() for option in group):
+        if option.field not in given and (text := environ.get(option.variable)):
+            given[option.field] = option.value_of_variable(text)
+        elif option.is_repeatable and option.field in given:
+            given[option.field] = tuple(given[option.field])
+    options = Options(**given)
     if options.transport != "stdio" and not options.token and not is_loopback(options.host):
         token = f"{VARIABLE_PREFIX}TOKEN"
         raise OperatorError(f"--host {options.host} is open to other machines. Set {token}, or listen on 127.0.0.1.")
+    return options
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise OperatorError(f"{message[:1].upper()}{message[1:]}. See `{self.prog} --help`.")
-
-
-class _Append(argparse.Action):
-    # argparse's own "append" collects a list, and the options are frozen.
-    def __call__(
-        self, parser: object, namespace: argparse.Namespace, values: Any, option_string: object = None
-    ) -> None:
-        setattr(namespace, self.dest, (*(getattr(namespace, self.dest) or ()), values))
 
 
 def _parser(version: str) -> _Parser:
@@ -215,12 +168,5 @@ def _add(add: Callable[..., Any], option: Option) -> None:
     if option.kind is SWITCH:
         add(name, action="store_true", default=None, help=help)
         return
-    action = _Append if option.is_repeatable else "store"
-    add(
-        name,
-        action=action,
-        type=partial(option.value, where=name),
-        metavar=option.metavar,
-        help=help,
-        dest=option.field,
-    )
+    action = "append" if option.is_repeatable else "store"
+    add(name, action=action, type=partial(option.value, where=name), metavar=option.metavar, help=help)

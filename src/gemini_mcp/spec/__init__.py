@@ -4,47 +4,23 @@ What may live here: the reader, the records that it gives, and the vocabulary of
 the module that uses it.
 """
 
-from gemini_mcp.errors import OperatorError, SpecError
-from gemini_mcp.spec.host_rules import Rules
-from gemini_mcp.spec.reader import (
-    Manifest,
-    Requirement,
-    ServerSpec,
-    default_root,
-    expanded_requirements,
-    load_documents,
-    load_former_tools,
-    load_manifest,
-    load_profiles,
-    load_released,
-    load_requirements,
-    load_server,
-    read,
-    requirements_text,
-    server_spec,
-    written_out,
-)
-from gemini_mcp.spec.tools import ToolSpec
-
-__all__ = [
-    "Manifest",
-    "OperatorError",
-    "Requirement",
-    "Rules",
-    "ServerSpec",
-    "SpecError",
-    "ToolSpec",
-    "default_root",
-    "expanded_requirements",
-    "load_documents",
-    "load_former_tools",
-    "load_manifest",
-    "load_profiles",
-    "load_released",
-    "load_requirements",
-    "load_server",
-    "read",
-    "requirements_text",
-    "server_spec",
-    "written_out",
-]
+from gemini_mcp.errors import OperatorError as OperatorError
+from gemini_mcp.errors import SpecError as SpecError
+from gemini_mcp.spec.host_rules import Rules as Rules
+from gemini_mcp.spec.reader import Manifest as Manifest
+from gemini_mcp.spec.reader import Requirement as Requirement
+from gemini_mcp.spec.reader import ServerSpec as ServerSpec
+from gemini_mcp.spec.reader import default_root as default_root
+from gemini_mcp.spec.reader import expanded_requirements as expanded_requirements
+from gemini_mcp.spec.reader import load_documents as load_documents
+from gemini_mcp.spec.reader import load_former_tools as load_former_tools
+from gemini_mcp.spec.reader import load_manifest as load_manifest
+from gemini_mcp.spec.reader import load_profiles as load_profiles
+from gemini_mcp.spec.reader import load_released as load_released
+from gemini_mcp.spec.reader import load_requirements as load_requirements
+from gemini_mcp.spec.reader import load_server as load_server
+from gemini_mcp.spec.reader import read as read
+from gemini_mcp.spec.reader import requirements_text as requirements_text
+from gemini_mcp.spec.reader import server_spec as server_spec
+from gemini_mcp.spec.reader import written_out as written_out
+from gemini_mcp.spec.tools import ToolSpec as ToolSpec

@@ -158,24 +158,25 @@ def on_command_line(template: ToolTemplate, invocation: InvocationSpec) -> tuple
 
 def prompts(template: ToolTemplate, invocation: InvocationSpec) -> tuple[str, ...]:
     """The arguments that gemini takes for words of the prompt: those in a form, or alone behind no flag."""
-    formed = [element for element in template.argv if isinstance(element, Form)]
-    bare = [
+    elements = [
         element
-        for before, element in zip(("", *template.argv), template.argv, strict=False)
-        if isinstance(element, Value) and not (isinstance(before, str) and before.startswith("-"))
+        for element, has_flag in _with_flags(template)
+        if isinstance(element, Form) or (isinstance(element, Value) and not has_flag)
     ]
-    return tuple(dict.fromkeys(_arguments_in((*formed, *bare), invocation.forms)))
+    return tuple(dict.fromkeys(_arguments_in(elements, invocation.forms)))
 
 
 def options(template: ToolTemplate) -> tuple[str, ...]:
     """The arguments that become options of gemini, the session apart."""
     resumed = template.resumes.argument if template.resumes else None
-    bare = [
-        element
-        for before, element in zip(("", *template.argv), template.argv, strict=False)
-        if not isinstance(element, Form | Value) or (isinstance(before, str) and before.startswith("-"))
-    ]
-    return tuple(dict.fromkeys(name for name in _arguments_in(bare, {}) if name != resumed))
+    elements = [element for element, has_flag in _with_flags(template) if has_flag or not isinstance(element, Value)]
+    return tuple(dict.fromkeys(name for name in _arguments_in(elements, {}) if name != resumed))
+
+
+def _with_flags(template: ToolTemplate) -> Iterator[tuple[Element, bool]]:
+    """Each element of a command line, and whether a flag stands before it."""
+    for before, element in zip(("", *template.argv), template.argv, strict=False):
+        yield element, isinstance(before, str) and before.startswith("-")
 
 
 def _arguments_in(elements: Iterable[Element], forms: Mapping[str, Sequence[FormCase]]) -> Iterator[str]:

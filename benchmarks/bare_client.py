@@ -10,7 +10,6 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -23,14 +22,6 @@ LIMIT = 60.0
 
 class NoAnswer(Exception):
     """The server has no answer, or one that is an error."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of a tool."""
-
-    name: str
-    arguments: Mapping[str, Json]
 
 
 class Client:

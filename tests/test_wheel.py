@@ -12,11 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PATIENCE = 300
 
-HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
 def _run(*command: str | Path, cwd: Path, stdin: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The command `gemini-mcp-server`: arguments in, an exit code out. Edge.
+"""The command `gemini-mcp-server`. Edge.
 
 The SDK is imported only when the server is about to serve, so that a mistyped flag is reported at once.
 """

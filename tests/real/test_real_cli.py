@@ -2,9 +2,9 @@
 
 import pytest
 from api import ANSWER, Api
+from client import PATIENCE, Server, text
 from sandbox import Sandbox
 
-from client import PATIENCE, Server, text
 from gemini_mcp.spec.values import Json
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
@@ -36,14 +36,11 @@ def test_a_reply_without_an_id_continues_the_latest_session(server: Server, api:
     assert api.texts == ["other", "two"]
 
 
-@pytest.mark.parametrize("prompt", ["--version", "mcp", "1e3", "-p x", "@nothing", " \n$HOME `id` \N{PARROT}\n"])
+PROMPTS = ("--version", "mcp", "1e3", "-p x", "@nothing", " \n$HOME `id` \N{PARROT}\n", "long " * 40_000)
+
+
+@pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt[:9])
 def test_a_prompt_reaches_the_model_verbatim(server: Server, api: Api, prompt: str) -> None:
-    assert text(server.chat(prompt)) == ANSWER
-    assert api.texts == [prompt]
-
-
-def test_a_long_prompt_reaches_the_model_verbatim(server: Server, api: Api) -> None:
-    prompt = "long " * 40_000
     assert text(server.chat(prompt)) == ANSWER
     assert api.texts == [prompt]
 
@@ -86,10 +83,6 @@ def test_a_cancelled_call_leaves_no_process(sandbox: Sandbox, api: Api, flags: t
     api.may_answer.set()
     assert text(server.chat("again")) == ANSWER
     assert [name for name in sandbox.left() if name.startswith("gemini-mcp-")] == []
-
-
-def test_without_the_fast_start_a_chat_is_answered_the_same(sandbox: Sandbox) -> None:
-    assert text(sandbox.start("--trust-workspace", "--no-fast-start").chat("hello")) == ANSWER
 
 
 def assert_fails(result: Json, word: str, exit: int) -> None:

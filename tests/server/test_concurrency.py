@@ -1,14 +1,14 @@
 """Calls beside each other, with real processes: who waits for whom, what waiting says, and what it all costs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import anyio
 import pytest
-
 from client import PATIENCE, Place, Server, answer, play, stderr_of, text
+
 from gemini_mcp.call import progress
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.spec.values import Json
@@ -130,16 +130,6 @@ def peak(server: Server) -> int:
     return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
-@pytest.mark.requirement("result:large-stdout")
-def test_an_answer_of_ten_megabytes_costs_at_most_six_times_itself(place: Place) -> None:
-    server = place.start()
-    place.fake.load([play(answer("a")), play(answer("0123456789" * MEGABYTE))])
-    server.chat()
-    idle = peak(server)
-    assert text(server.chat()) == "0123456789" * MEGABYTE
-    assert peak(server) - idle <= 6 * 10 * MEGABYTE
-
-
 @pytest.mark.requirement("result:large-stdout", "result:large-stderr", "result:stderr")
 def test_ten_megabytes_on_either_stream_at_once_pass(server: Server) -> None:
     noise: Sequence[Json] = [{"fill": {"stream": "stderr", "text": "noise\n", "bytes": 10 * MEGABYTE}}]
@@ -148,14 +138,29 @@ def test_ten_megabytes_on_either_stream_at_once_pass(server: Server) -> None:
     assert text(server.chat()) == "é\n" * (5 * MEGABYTE)
 
 
-def test_ten_megabytes_of_stderr_cost_a_failure_little(place: Place) -> None:
+LARGE: Mapping[str, tuple[Sequence[Json], Callable[[Json], bool]]] = {
+    "answer": (
+        [answer("0123456789" * MEGABYTE)],
+        lambda result: text(result) == "0123456789" * MEGABYTE,
+    ),
+    "stderr": (
+        [{"fill": {"stream": "stderr", "text": "a b", "bytes": 10 * MEGABYTE}}, {"exit": 1}],
+        lambda result: len(stderr_of(result)) == 8192,
+    ),
+}
+"""What gemini writes, and whether a result shows the right part of it."""
+
+
+@pytest.mark.requirement("result:large-stdout")
+@pytest.mark.parametrize(("steps", "is_right"), LARGE.values(), ids=LARGE)
+def test_ten_megabytes_cost_at_most_six_times_themselves(
+    place: Place, steps: Sequence[Json], is_right: Callable[[Json], bool]
+) -> None:
     server = place.start()
-    place.fake.load(
-        [play({"exit": 1}), play({"fill": {"stream": "stderr", "text": "a b", "bytes": 10 * MEGABYTE}}, {"exit": 1})]
-    )
+    place.fake.load([play(answer("a")), play(*steps)])
     server.chat()
     idle = peak(server)
-    assert len(stderr_of(server.chat())) == 8192
+    assert is_right(server.chat())
     assert peak(server) - idle <= 6 * 10 * MEGABYTE
 
 

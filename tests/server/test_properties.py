@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol, cast
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp_types import JSONRPCRequest
@@ -21,7 +21,7 @@ from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp.spec.values import Json
 from gemini_mcp.transport.guard import Access, rejection
-from gemini_mcp.transport.messages import Lines, Malformed, read, write
+from gemini_mcp.transport.messages import PIECE, Lines, Malformed, read, write
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 from gemini_mcp_conformance.see.yargs import Value
 
@@ -228,6 +228,10 @@ def test_any_line_is_a_message_or_has_an_answer(line: bytes) -> None:
 
 @pytest.mark.requirement("stdio:framing", "stdio:encoding", "rpc:alive:surrogate", "rpc:response:id")
 @given(st.text(st.characters(), max_size=20), st.integers() | st.text(st.characters(), max_size=9), JSONS)
+@example("what needs escapes", 1, {'"': 'quote " backslash \\ line\n control \x00\x1f'})
+@example("an emoji where the text is cut", 1, "x" * (PIECE - 1) + "\N{PARROT}" + "y" * PIECE)
+@example("an escape where the text is cut", 1, "x" * (PIECE - 1) + '"\\\n' + "y" * PIECE)
+@example("lone surrogates", 1, ["\ud83e", "x" * PIECE + "\udd9c"])
 def test_a_request_survives_being_written_and_read(method: str, id: int | str, params: Json) -> None:
     request = JSONRPCRequest(jsonrpc="2.0", id=id, method=method, params={"a": params})
     line = write(request)

@@ -1,6 +1,6 @@
-"""Carries out calls: a tool's name and arguments in, a result out. Effect: runs gemini, and holds what calls share.
+"""Carries out calls of tools: runs gemini, and holds what calls share. Effect.
 
-It knows nothing of the protocol; it only puts the pure steps and the effects in order.
+It only puts the steps in order, and knows nothing of MCP. What a step decides belongs to the step's own module.
 """
 
 import logging
@@ -42,7 +42,7 @@ STDERR_KEPT = 1 << 20
 """Bytes from the end of stderr that are kept, to search them for causes and secrets; only the last few are shown."""
 
 LONGEST_ESCAPE = 12
-"""The most bytes that JSON takes for one character: two escapes such as `\\ud83e`."""
+"""The most bytes that JSON uses for one character: two escapes such as `\\ud83e`."""
 
 
 class Calls:

@@ -1,11 +1,11 @@
-"""Finds the JSON object that answers in a text that also holds notices: text in, `Found` out. Pure.
+"""Finds the JSON object with the answer in a text that may hold notices too. Pure.
 
 Only the search belongs here; `outcome.py` knows what the keys of the object mean.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gemini_mcp.spec.values import Json
@@ -18,19 +18,10 @@ DECODER = json.JSONDecoder()
 
 WINDOW = 512
 GROWTH = 8
-"""A decoding error costs time for the whole text given, so the decoder first gets a small window, then a larger one."""
+"""A decoding error takes time for all the text given, so the decoder gets a small window first, then larger ones."""
 
 LONGEST_TOKEN = 8
-"""Characters that a cut word or escape has at most, with blanks: an error further from the end means wrong JSON."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An opening brace at the top level of a text: the object that begins there, or whether the text cuts it short."""
-
-    at_line_start: bool
-    value: Mapping[str, Json] | None
-    is_cut_short: bool
+"""The most characters of a cut word or escape, with blanks. An error further from the end means wrong JSON."""
 
 
 @dataclass(frozen=True)
@@ -45,37 +36,29 @@ class Found:
 def find(text: str, answers: Callable[[Mapping[str, Json]], bool]) -> Found:
     """Find the last top-level object of `text` that answers.
 
-    An object that does not answer counts only at the start of a line, since a notice may hold braces.
+    An object that does not answer counts only at the start of a line, since a notice may hold braces. After an object
+    that never ends, another can begin only at the start of a line.
     """
     value: Mapping[str, Json] | None = None
     has_other_object = is_truncated = False
-    for candidate in _candidates(text):
-        if candidate.value is None:
-            is_truncated |= candidate.is_cut_short
-        elif answers(candidate.value):
-            value = candidate.value
-        else:
-            has_other_object |= candidate.at_line_start
-    return Found(value, has_other_object, is_truncated)
-
-
-def _candidates(text: str) -> Iterator[Candidate]:
-    """Every object at the top level. After one that never ends, only a line's first brace can begin another."""
     brace, position = BRACE, 0
     while match := brace.search(text, position):
         start = match.start()
         at_line_start = start == 0 or text[start - 1] == "\n"
         try:
-            value, position = _decode(text, start)
+            found, position = _decode(text, start)
         except RecursionError:  # nested too deep for the decoder
             brace, position = BRACE_AT_LINE_START, start + 1
-        except ValueError as error:
+        except ValueError as error:  # a number with too many digits is no JSONDecodeError
             runs_out = isinstance(error, json.JSONDecodeError) and _runs_out(error)
-            looks_like_one = OBJECT_START.match(text, start) is not None
             brace, position = BRACE_AT_LINE_START if runs_out else brace, start + 1
-            yield Candidate(at_line_start, None, looks_like_one and (runs_out or at_line_start))
+            is_truncated |= (runs_out or at_line_start) and OBJECT_START.match(text, start) is not None
         else:
-            yield Candidate(at_line_start, value, is_cut_short=False)
+            if answers(found):
+                value = found
+            else:
+                has_other_object |= at_line_start
+    return Found(value, has_other_object, is_truncated)
 
 
 def _decode(text: str, start: int) -> tuple[Mapping[str, Json], int]:

@@ -1,4 +1,4 @@
-"""Finds the program and the working directory of a run: names in, absolute paths out. Effect: reads the file system.
+"""Finds the program and the working directory of a run. Effect: reads the file system.
 
 Whatever prevents a run is returned as `NotStarted`, never raised.
 """

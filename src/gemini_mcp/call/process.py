@@ -105,7 +105,7 @@ class _Child:
     async def _end(self, grace: Callable[[], float]) -> None:
         """Ask the group to end, then kill it. The leader is reaped after that, which keeps its id from being reused."""
         leader = self._process.pid
-        # After gemini's own end its output is complete; what its leftovers still write is no part of it.
+        # Once gemini has ended, its output is complete. What the processes that it left behind write is no part of it.
         if self.ended.is_set():
             self._close()
         process_group.send(leader, signal.SIGTERM)

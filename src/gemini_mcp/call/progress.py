@@ -1,6 +1,6 @@
-"""Sends progress notifications of a call: one for each new message, and the last one again every few seconds. Effect.
+"""Sends the progress notifications of a call: each new message, and the last one again every few seconds. Effect.
 
-Only when they are sent belongs here; the caller chooses the messages.
+It decides only when to send; the caller chooses the messages.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable

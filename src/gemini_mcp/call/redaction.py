@@ -1,6 +1,6 @@
-"""Removes private texts and keys from a text before it is shown: text in, text out. Pure.
+"""Removes private texts and keys from a text before it is shown. Pure.
 
-The caller says what is private; only ways to recognise a copy of it belong here.
+The caller says what is private. Only ways to recognise a copy of it belong here.
 """
 
 import json

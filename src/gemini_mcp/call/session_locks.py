@@ -1,6 +1,6 @@
-"""Limits which calls run at once: one per session, and so many in all. Effect: waits, and says so.
+"""Limits which calls run at once: one in each session, and a number in all. Effect: waits, and says so.
 
-A call locks its session before it takes a slot, so a call that waits for its session keeps no slot from the others.
+A call locks its session before it takes a slot, so a call that waits for its session occupies no slot.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable

@@ -1,4 +1,4 @@
-"""Temporary files of one run: names and texts in, a private directory that is removed when the run ends. Effect.
+"""Keeps the files of one run in a private directory, which is removed when the run ends. Effect.
 
 Each directory holds a marker file that its server keeps locked. When the lock is free, the server was killed, and a
 later server removes the directory.

@@ -1,4 +1,4 @@
-"""Prints the configuration of a client: its name and the server's flags in, a snippet on stdout. Edge.
+"""Prints the snippet that tells a client how to start the server. Edge.
 
 A new client is a new entry of the table.
 """

@@ -1,4 +1,4 @@
-"""Checks that a call can succeed: options in, a table on stdout and an exit code out. Edge.
+"""Checks whether a call can succeed, and prints a table. Edge.
 
 A new check is a function that gives a `Diagnosis`, and an entry of the list. No check sends a prompt.
 """

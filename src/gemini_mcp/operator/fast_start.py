@@ -1,9 +1,9 @@
-"""Imports the stdio server in less time: nothing in, the module `gemini_mcp.transport.stdio` out. Effect: imports.
+"""Imports `gemini_mcp.transport.stdio` faster than a plain import does. Effect: imports.
 
 The `__init__` of `mcp` and of `mcp.server` import clients, HTTP and authorization, which a server on stdio never uses.
-Two empty modules stand in for these packages; if a release of the SDK does not work with them, the import is done
-again without. The hundreds of pydantic models of the protocol are built on first use, and most are never used. Only
-the command that serves stdio imports it this way.
+So empty modules stand in for these two packages. If a release of the SDK does not work with them, the import is
+repeated without them. The SDK defines hundreds of pydantic models and the server needs few, so each is built on first
+use. Only the command that serves stdio uses this module.
 """
 
 import gc
@@ -30,7 +30,7 @@ def import_stdio() -> ModuleType:
         _forget()
         return importlib.import_module(MODULE)
     finally:
-        gc.freeze()  # what was imported stays, so no collection need look at it
+        gc.freeze()  # what was imported stays, so no collection needs to look at it
         gc.enable()
 
 

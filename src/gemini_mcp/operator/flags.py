@@ -1,4 +1,4 @@
-"""Reads the operator's options: flags and environment in, `Options` out. Pure.
+"""Reads the operator's options from flags and environment variables. Pure.
 
 A new option is a new row of the table and a field of `Options`. Each can be set by a flag or by a variable; the flag
 wins.

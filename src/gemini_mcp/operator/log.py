@@ -1,4 +1,4 @@
-"""Starts the log: options in, records on stderr or in a file. Effect.
+"""Starts the log, on stderr or in a file. Effect.
 
 Prompts, answers and keys are never logged; whatever might log them is silenced here.
 """

@@ -1,6 +1,6 @@
 """Families of requirements: one entry becomes a requirement for every tool, argument or exit code it is about. Pure.
 
-A set of subjects is added here when sentences need one that the files can give; what a requirement means is for checks.
+Add a set of subjects when a sentence needs one and the files can give it. What a requirement means, the checks decide.
 """
 
 import re
@@ -20,14 +20,14 @@ Subjects: TypeAlias = Mapping[str, Sequence[Subject]]
 
 PLACEHOLDER = re.compile(r"\{([a-zA-Z-]+)\}")
 FAMILY = ("for", "where", "refusal")
-"""What an entry says of its family, and none of its requirements says."""
+"""The keys of an entry that its requirements do not get."""
 
 ANNOTATIONS = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
 """Keywords of a property's schema that forbid no value of its type."""
 
 
 def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iterator[tuple[int, Json, Subject]]:
-    """Each requirement without placeholders, behind the number of its entry; the first of two equal ids stays."""
+    """The requirements, their placeholders filled, each with the number of its entry. The first of two equal ids stays."""
     entries, seen = list(entries), set[str]()
     claimed = {entry.get("where", entry).get("refusal") for entry in entries}
     for number, entry in enumerate(entries):
@@ -41,7 +41,7 @@ def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Ite
 
 
 def named_in(sentences: Iterable[str], entries: Iterable[Json]) -> Mapping[str, frozenset[str]]:
-    """The tools that old sentences speak of, with their arguments, as families about tools and properties read them."""
+    """The tools that old sentences name, with their arguments: what families about tools and properties can become."""
     templates = [entry["sentence"] for entry in entries if entry.get("for") in ("tool", "property")]
     patterns = [re.compile(_pattern(template)) for template in templates]
     found: dict[str, set[str]] = {}

@@ -1,7 +1,6 @@
-"""The only reader of `spec/`: a directory of JSON files in, frozen records out. Reads files, once.
+"""Reads `spec/` into frozen records; nothing else opens its files. Reads files, once.
 
-A loader for another kind of file is added here, and nowhere else; what the content means is decided by the
-module that uses it.
+Add a loader for another kind of file here. What the content means is decided by the module that uses it.
 """
 
 import json
@@ -192,7 +191,7 @@ def _manifest(document: Json) -> Manifest:
 
 
 def expanded_requirements(entries: Sequence[Json], server: ServerSpec | None) -> Iterator[tuple[int, Json, Subject]]:
-    """The requirements of a list whose families are about this server, each behind the number of its entry."""
+    """The requirements of a list, its families expanded for this server, each with the number of its entry."""
     if server is None:
         return expanded(entries, {}, {})
     manifest = server.manifest

@@ -1,6 +1,6 @@
-"""Values: JSON as it enters, and the narrowings that turn it into Python types; pure.
+"""JSON values, and functions that narrow them to Python types. Pure.
 
-This is the one vocabulary for JSON in every package. Only what is true of any JSON value belongs here.
+Every package uses these names. Only what is true of any JSON value belongs here.
 """
 
 import json

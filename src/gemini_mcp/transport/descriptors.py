@@ -1,7 +1,7 @@
-"""Reads and writes the descriptors of the stdio transport, each in a thread of its own. Effect.
+"""Reads stdin and writes stdout, each in a thread of its own. Effect.
 
-The event loop cannot wait for a file, nor for a terminal that another process set to blocking; a thread can. The
-threads are daemons, since nothing can wake one from a read and the server must end all the same.
+The event loop cannot wait for a file, nor for a terminal that another process has set to blocking; a thread can. The
+threads are daemons: nothing can wake one from a read, and the server must be able to end.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class Receiver:
 
 
 class Sender:
-    """Sends lines to the client in order; what the client does not accept at once is left to the thread."""
+    """Sends lines to the client in order. What cannot be written at once is left to the thread."""
 
     def __init__(self, descriptor: int) -> None:
         self.on_broken: Callable[[], None] = lambda: None

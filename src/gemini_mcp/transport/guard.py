@@ -1,6 +1,6 @@
-"""Wraps an ASGI application so that it gets no request of a stranger: host, origin and token must be right. Pure.
+"""Wraps an ASGI application so that only requests with the right host, origin and token reach it. Pure.
 
-The SDK can compare hosts and origins by prefix, and `127.0.0.1:1.evil.example` passes; here they are compared whole.
+The SDK can compare hosts and origins by prefix, so `127.0.0.1:1.evil.example` could pass; here they are compared whole.
 """
 
 import hmac
@@ -18,7 +18,7 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True)
 class Access:
-    """Which requests may pass. No hosts means any: with a token, a foreign web page cannot be the client."""
+    """Which requests may pass. Without `hosts` any host passes: a foreign web page does not know the token."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
@@ -68,7 +68,7 @@ def guarded(application: Application, access: Access) -> Application:
 
 
 def _joined(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
-    """Headers by name. One that is sent twice becomes a list, which matches nothing: neither value hides the other."""
+    """Headers by name. The values of one that is sent twice are joined, so that they match nothing."""
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         joined[name] = joined[name] + b", " + value if name in joined else value

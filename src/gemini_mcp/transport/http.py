@@ -1,6 +1,7 @@
-"""Serves HTTP until a signal ends the server: a specification and options in. Edge.
+"""Serves clients over HTTP until a signal ends the server. Edge.
 
-Streamable HTTP at `/mcp`, or the older SSE transport: an event stream at `/sse`, and posts to `/messages/`.
+Streamable HTTP at `/mcp`, or the older SSE transport: an event stream at `/sse`; the client's messages to `/messages/`.
+What a request means is decided in `server.py`, and who may send one in `guard.py`.
 """
 
 import asyncio
@@ -32,13 +33,13 @@ from gemini_mcp.transport.server import build
 from gemini_mcp.transport.stdio import SIGNALS
 
 PATHS = {"http": "/mcp", "sse": "/sse"}
-POSTS = "/messages/"
+MESSAGES = "/messages/"
 
 MAX_BODY = 32 << 20
-"""Bytes that a request may have: enough for the longest prompt with most of its characters escaped."""
+"""Bytes of the longest request: enough for the longest prompt with most of its characters escaped."""
 
 LAST_CALLS = 1.5
-"""Seconds that running calls get to end after a signal; their gemini gets one of them."""
+"""Seconds that running calls get to end after a signal. Their gemini gets one second of it."""
 
 
 def serve(spec: ServerSpec, options: Options) -> None:
@@ -110,20 +111,20 @@ def _application(server: Server[Any], transport: str) -> Application:
 class _EventStream:
     """The `/sse` endpoint. It is a class because Starlette gives a function a request, and the SDK needs `send`."""
 
-    def __init__(self, server: Server[Any], posts: SseServerTransport) -> None:
+    def __init__(self, server: Server[Any], transport: SseServerTransport) -> None:
         self._server = server
-        self._posts = posts
+        self._transport = transport
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        async with self._posts.connect_sse(scope, receive, send) as (incoming, outgoing):
+        async with self._transport.connect_sse(scope, receive, send) as (incoming, outgoing):
             await self._server.run(incoming, outgoing, self._server.create_initialization_options())
 
 
 def _sse(server: Server[Any]) -> Starlette:
-    posts = SseServerTransport(POSTS, max_request_body_size=MAX_BODY)
+    transport = SseServerTransport(MESSAGES, max_request_body_size=MAX_BODY)
     return Starlette(
         routes=[
-            Route(PATHS["sse"], endpoint=_EventStream(server, posts), methods=["GET"]),
-            Mount(POSTS, app=posts.handle_post_message),
+            Route(PATHS["sse"], endpoint=_EventStream(server, transport), methods=["GET"]),
+            Mount(MESSAGES, app=transport.handle_post_message),
         ]
     )

@@ -1,4 +1,4 @@
-"""Reads and writes JSON-RPC messages: lines or bodies in, messages out, and back. Pure.
+"""Reads and writes JSON-RPC messages, as lines or as bodies. Pure.
 
 Only what is done to every message belongs here; what a method means is decided by the server.
 """

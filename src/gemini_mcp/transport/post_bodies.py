@@ -1,7 +1,7 @@
-"""Wraps an ASGI application of the SDK so that the body of each POST is read as a line on stdio is. Pure.
+"""Wraps the SDK's ASGI application so that a POST body is read in the same way as a line on stdio. Pure.
 
-The SDK's own parser rejects lone surrogates, takes the ids 7 and "7" for one, and goes by the header for the revision.
-A message is only read here, and refused when it is not one; what it means is decided by the server.
+The SDK's own parser rejects lone surrogates, treats the ids 7 and "7" as equal, and trusts the header for the revision.
+This module reads messages and refuses what is not one; what a message means is decided by the server.
 """
 
 import json
@@ -20,7 +20,7 @@ VERSION = b"mcp-protocol-version"
 
 
 def reading(application: Application) -> Application:
-    """The application behind our own reading. A body arrives in one piece, since the SDK's size limit collects it."""
+    """The application, with bodies read by us. A body arrives in one piece, since the SDK's size limit collects it."""
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
@@ -29,19 +29,19 @@ def reading(application: Application) -> Application:
         posted = await receive()
         if posted["type"] != "http.request":
             return
-        message = _understood(posted["body"], dict(scope["headers"]))
+        message = _message_in(posted["body"], dict(scope["headers"]))
         if isinstance(message, Malformed):
             await _refuse(message, send)
             return
         if isinstance(message, JSONRPCRequest):
             scope, send = {**scope, AS_SENT: message.params}, _answering(message.id, send)
-        await application(scope, _again({**posted, "body": _for_sdk(message)}, receive), send)
+        await application(scope, _replay({**posted, "body": _for_sdk(message)}, receive), send)
 
     return serve
 
 
-def _understood(body: bytes, headers: Mapping[bytes, bytes]) -> JSONRPCMessage | Malformed:
-    """The message in a body. It must name the revision of the header, since proxies and the SDK go by the header."""
+def _message_in(body: bytes, headers: Mapping[bytes, bytes]) -> JSONRPCMessage | Malformed:
+    """The message in a body. It must name the same revision as the header, which proxies and the SDK trust."""
     message = read(body)
     if not isinstance(message, JSONRPCRequest):
         return message
@@ -62,7 +62,7 @@ def _for_sdk(message: JSONRPCMessage) -> bytes:
 
 
 def _answering(id: Json, send: Send) -> Send:
-    """Sends the response with the client's own id. That changes its length, so the length is not declared."""
+    """Send the response with the client's own id. That changes its length, so no length is declared."""
     theirs, own = (b'"id":' + json.dumps(each).encode("ascii") for each in (sdk_id(id), id))
 
     async def answer(event: Message) -> None:
@@ -75,8 +75,8 @@ def _answering(id: Json, send: Send) -> Send:
     return answer
 
 
-def _again(first: Message, receive: Receive) -> Receive:
-    """Receives `first` again, then what follows."""
+def _replay(first: Message, receive: Receive) -> Receive:
+    """Receive `first` again, then what follows."""
     kept = [first]
 
     async def receive_again() -> Message:

@@ -1,4 +1,4 @@
-"""Gives requests ids that the SDK keeps apart, and gives responses the client's ids back: messages in and out. Pure.
+"""Replaces the ids of requests by ones that the SDK keeps apart, and restores them in responses. Pure.
 
 To the SDK the number 7 and the text "7" are the same id, so one request could be cancelled or answered for another.
 """

@@ -1,6 +1,6 @@
-"""Connects the calls to the SDK's low-level server: a specification and calls in, a server out. Edge.
+"""Builds the SDK's low-level server, which passes requests to `Calls` and results back. Edge.
 
-Nothing is decided here: requests are passed on, and results are passed back.
+Nothing is decided here.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Serves stdio until the client leaves or a signal comes: a specification and options in. Effect.
+"""Serves the client on stdin and stdout until it leaves or a signal comes. Effect.
 
 It replaces the SDK's own transport, which leaves malformed lines unanswered, fails to write a lone surrogate, and does
-not end on a signal while stdin is open. `messages.py` reads the lines; here they only travel, and the transport ends.
+not end on a signal while stdin is open. This module passes messages on and ends the server; `messages.py` reads them.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ FIRST_FREE = 3
 """The first descriptor that is not stdin, stdout or stderr."""
 
 LAST_WORDS = 0.5
-"""Seconds for the last answers once the client has closed stdin: to be given, and then to be read."""
+"""Seconds that the last answers may take after the client has closed stdin, and seconds to send them after that."""
 
 
 def serve(spec: ServerSpec, options: Options) -> None:
@@ -78,7 +78,7 @@ async def _streams(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming
 
 
 class Unanswered:
-    """The requests without an answer, except calls of tools, which may take long and are not waited for."""
+    """The requests that have no answer yet, without calls of tools: these may take long, and nobody waits for them."""
 
     def __init__(self) -> None:
         self.none = asyncio.Event()
@@ -145,7 +145,7 @@ async def _send(from_server: MemoryObjectReceiveStream[SessionMessage], sender: 
 
 
 def _take(descriptor: int, elsewhere: int) -> int:
-    """A private duplicate of a descriptor, which is then led elsewhere: a stray `print` must not reach the client."""
+    """Duplicate a descriptor for us alone, and redirect the original: a stray `print` must not reach the client."""
     private = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE)
     os.dup2(elsewhere, descriptor)
     os.close(elsewhere)

@@ -1,6 +1,6 @@
 """Checks whether a call can succeed, and prints a table. Edge.
 
-A new check is a function that gives a `Diagnosis`, and an entry of the list. No check sends a prompt.
+A new check is a function that gives a `Diagnosis`, and an entry of the table. No check sends a prompt.
 """
 
 import asyncio
@@ -40,7 +40,6 @@ KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE
 class Diagnosis:
     """What one check saw, and what to do about it; something fine can have an `action` too, which is then advice."""
 
-    name: str
     is_fine: bool
     seen: str
     action: str | None = None
@@ -83,8 +82,8 @@ class Surroundings:
 def show(options: Options) -> int:
     """Print the diagnoses; 0 when a call can succeed, else 1."""
     place = Surroundings(options, options.environment(os.environ))
-    diagnoses = [check(place) for check in CHECKS]
-    is_fine = all(diagnosis.is_fine for diagnosis in diagnoses)
+    diagnoses = {name: check(place) for name, check in CHECKS.items()}
+    is_fine = all(diagnosis.is_fine for diagnosis in diagnoses.values())
     print(_as_json(diagnoses, is_fine) if options.json else _as_table(diagnoses))
     return 0 if is_fine else 1
 
@@ -94,11 +93,11 @@ def check_gemini(place: Surroundings) -> Diagnosis:
     if isinstance(place.gemini, NotStarted):
         where = place.gemini.fields.get("where") or place.gemini.fields["program"]
         action = "Install it with `npm install -g @google/gemini-cli`, or pass --gemini PATH."
-        return Diagnosis("gemini", False, f"{place.gemini.condition} {where}", action)
+        return Diagnosis(False, f"{place.gemini.condition} {where}", action)
     if place.version_text is None:
         action = "Run `gemini --version` and see what it says."
-        return Diagnosis("gemini", False, f"{place.gemini} does not tell its version", action)
-    return Diagnosis("gemini", True, f"{place.version_text} at {place.gemini}")
+        return Diagnosis(False, f"{place.gemini} does not tell its version", action)
+    return Diagnosis(True, f"{place.version_text} at {place.gemini}")
 
 
 def check_node(place: Surroundings) -> Diagnosis:
@@ -107,19 +106,16 @@ def check_node(place: Surroundings) -> Diagnosis:
     version = None if isinstance(program, NotStarted) else _version(program, place.environ)
     number = re.match(r"v?(\d+)", version or "")
     is_fine = number is not None and int(number[1]) >= OLDEST_NODE
-    return Diagnosis(
-        "node", is_fine, version or "not found on PATH", None if is_fine else f"Install Node {OLDEST_NODE} or newer."
-    )
+    action = None if is_fine else f"Install Node {OLDEST_NODE} or newer."
+    return Diagnosis(is_fine, version or "not found on PATH", action)
 
 
 def check_settings(place: Surroundings) -> Diagnosis:
     """Can the user's settings be read?"""
     path = place.home / "settings.json"
     if isinstance(place.settings, str):
-        return Diagnosis(
-            "settings", False, f"{path}: {place.settings}", "Correct the file; gemini ends with exit code 52."
-        )
-    return Diagnosis("settings", True, str(path) if place.settings else "none, which is fine")
+        return Diagnosis(False, f"{path}: {place.settings}", "Correct the file; gemini ends with exit code 52.")
+    return Diagnosis(True, str(path) if place.settings else "none, which is fine")
 
 
 def check_sign_in(place: Surroundings) -> Diagnosis:
@@ -127,59 +123,56 @@ def check_sign_in(place: Surroundings) -> Diagnosis:
     chosen = place.setting("security.auth.selectedType")
     named = [key for key in KEYS if place.environ.get(key)]
     if named or chosen or (place.home / "oauth_creds.json").is_file():
-        return Diagnosis("sign-in", True, ", ".join(named) or str(chosen or "an earlier sign-in"))
-    return Diagnosis("sign-in", False, "nothing", "Set GEMINI_API_KEY, or run `gemini` once in a terminal and sign in.")
+        return Diagnosis(True, ", ".join(named) or str(chosen or "an earlier sign-in"))
+    return Diagnosis(False, "nothing", "Set GEMINI_API_KEY, or run `gemini` once in a terminal and sign in.")
 
 
 def check_trust(place: Surroundings) -> Diagnosis:
     """Will gemini work in this directory?"""
     directory = os.getcwd()
     if place.environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
-        return Diagnosis(
-            "trust", True, "every directory is trusted", "Its settings and .env act; leave it off for strangers' code."
-        )
+        action = "Its settings and .env act; leave it off for strangers' code."
+        return Diagnosis(True, "every directory is trusted", action)
     if place.setting("security.folderTrust.enabled") is False:
-        return Diagnosis("trust", True, "folder trust is switched off")
+        return Diagnosis(True, "folder trust is switched off")
     path = place.environ.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or place.home / "trustedFolders.json"
     if any(directory == folder or directory.startswith(f"{folder}/") for folder in _trusted(_settings(Path(path)))):
-        return Diagnosis("trust", True, f"{directory} is trusted")
+        return Diagnosis(True, f"{directory} is trusted")
     if place.version < TRUST_SINCE:
-        return Diagnosis("trust", True, "this version of gemini works in any directory")
+        return Diagnosis(True, "this version of gemini works in any directory")
     action = "Run `gemini` here once and trust it, or start the server with --trust-workspace (exit code 55)."
-    return Diagnosis("trust", False, f"{directory} is not trusted", action)
+    return Diagnosis(False, f"{directory} is not trusted", action)
 
 
 def check_retention(place: Surroundings) -> Diagnosis:
     """Will sessions still be there when they are resumed?"""
     if place.setting("general.sessionRetention.enabled") is False:
-        return Diagnosis("sessions", True, "kept")
+        return Diagnosis(True, "kept")
     if place.version < RETENTION_SINCE:
-        return Diagnosis("sessions", True, "kept by this version of gemini")
+        return Diagnosis(True, "kept by this version of gemini")
     setting = '{"general": {"sessionRetention": {"enabled": false}}}'
     action = f"gemini may delete a session after it was resumed. To keep them, put {setting} into its settings."
-    return Diagnosis("sessions", True, "retention is on", action)
+    return Diagnosis(True, "retention is on", action)
 
 
 def check_temporary(place: Surroundings) -> Diagnosis:
     """Can the file of a system prompt be written?"""
     try:
         with temporary.files({"test": ""}, load_server().invocation.temporary):
-            return Diagnosis("temporary files", True, tempfile.gettempdir())
+            return Diagnosis(True, tempfile.gettempdir())
     except OSError as error:
-        return Diagnosis(
-            "temporary files", False, error.strerror or str(error), "Set TMPDIR to a directory you may write."
-        )
+        return Diagnosis(False, error.strerror or str(error), "Set TMPDIR to a directory you may write.")
 
 
-CHECKS: tuple[Callable[[Surroundings], Diagnosis], ...] = (
-    check_gemini,
-    check_node,
-    check_settings,
-    check_sign_in,
-    check_trust,
-    check_retention,
-    check_temporary,
-)
+CHECKS: Mapping[str, Callable[[Surroundings], Diagnosis]] = {
+    "gemini": check_gemini,
+    "node": check_node,
+    "settings": check_settings,
+    "sign-in": check_sign_in,
+    "trust": check_trust,
+    "sessions": check_retention,
+    "temporary files": check_temporary,
+}
 
 
 def _version(program: str, environ: Mapping[str, str]) -> str | None:
@@ -201,16 +194,15 @@ def _trusted(folders: Json) -> list[str]:
     return [folder.rstrip("/") for folder, level in table(folders).items() if level == "TRUST_FOLDER"]
 
 
-def _as_json(diagnoses: list[Diagnosis], is_fine: bool) -> str:
-    return json.dumps(
-        {"ok": is_fine, "checks": [asdict(diagnosis) for diagnosis in diagnoses]}, indent=2, ensure_ascii=False
-    )
+def _as_json(diagnoses: Mapping[str, Diagnosis], is_fine: bool) -> str:
+    checks = [{"name": name, **asdict(diagnosis)} for name, diagnosis in diagnoses.items()]
+    return json.dumps({"ok": is_fine, "checks": checks}, indent=2, ensure_ascii=False)
 
 
-def _as_table(diagnoses: list[Diagnosis]) -> str:
-    width = max(len(diagnosis.name) for diagnosis in diagnoses)
+def _as_table(diagnoses: Mapping[str, Diagnosis]) -> str:
+    width = max(map(len, diagnoses))
     lines: list[str] = []
-    for diagnosis in diagnoses:
-        lines.append(f"{'✓' if diagnosis.is_fine else '✗'} {diagnosis.name:<{width}}  {diagnosis.seen}")
+    for name, diagnosis in diagnoses.items():
+        lines.append(f"{'✓' if diagnosis.is_fine else '✗'} {name:<{width}}  {diagnosis.seen}")
         lines += [f"  {'':<{width}}  → {diagnosis.action}"] if diagnosis.action else []
     return "\n".join(lines)

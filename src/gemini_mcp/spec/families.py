@@ -27,7 +27,7 @@ ANNOTATIONS = frozenset({"type", "title", "description", "default", "examples", 
 
 
 def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iterator[tuple[int, Json, Subject]]:
-    """The requirements, their placeholders filled, each with the number of its entry. The first of two equal ids stays."""
+    """The requirements, their placeholders filled, each with the number of its entry. Of equal ids, the first stays."""
     entries, seen = list(entries), set[str]()
     claimed = {entry.get("where", entry).get("refusal") for entry in entries}
     for number, entry in enumerate(entries):

@@ -28,6 +28,7 @@ from gemini_mcp.transport.server import build
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
+ToServer = MemoryObjectSendStream[SessionMessage | Exception]
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """The signals that end the server."""
@@ -103,11 +104,7 @@ async def _end_on_signal(signals: AsyncIterator[signal.Signals], end: Callable[[
 
 
 async def _receive(
-    receiver: Receiver,
-    to_server: MemoryObjectSendStream[SessionMessage | Exception],
-    sender: Sender,
-    unanswered: Unanswered,
-    closing: Callable[[], None],
+    receiver: Receiver, to_server: ToServer, sender: Sender, unanswered: Unanswered, closing: Callable[[], None]
 ) -> None:
     lines = Lines()
     with suppress(anyio.BrokenResourceError):  # the SDK has stopped reading
@@ -122,12 +119,7 @@ async def _receive(
             closing()
 
 
-async def _deliver(
-    line: bytes,
-    to_server: MemoryObjectSendStream[SessionMessage | Exception],
-    sender: Sender,
-    unanswered: Unanswered,
-) -> None:
+async def _deliver(line: bytes, to_server: ToServer, sender: Sender, unanswered: Unanswered) -> None:
     message = read(line)
     if isinstance(message, Malformed):
         sender.send(message.answer)

@@ -43,4 +43,3 @@ class SpecError(OperatorError):
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"The specification's file {file} cannot be used: {reason}.")
         self.file = file
-        self.reason = reason

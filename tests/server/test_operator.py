@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-
 from client import Place, answer, play, text
+
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator import flags
 from gemini_mcp.operator.options import Options
@@ -92,6 +92,12 @@ def test_a_bad_value_is_told_with_what_it_should_be(name: str, value: str) -> No
         assert where in str(caught.value)
         assert repr(value) in str(caught.value)
         assert "should be" in str(caught.value)
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
+def test_another_address_demands_a_token(transport: str) -> None:
+    with pytest.raises(OperatorError, match="GEMINI_MCP_TOKEN"):
+        parse("--transport", transport, "--host", "0.0.0.0")
 
 
 def test_repeatable_flags_add_up_and_their_variables_hold_lists() -> None:

@@ -60,7 +60,8 @@ def plan(
         raise CallerError("no-invocation", {"tool": tool.name})
     given = {name: arguments[name] for name in tool.properties if name in arguments}
     _refuse(given, spec)
-    return _fill(template, spec, _with_defaults(_present(given, spec), spec, extras), extras.flags)
+    present = {name: value for name, value in given.items() if not _is_absent(name, value, spec)}
+    return _fill(template, spec, _defaults(spec, extras) | present, extras.flags)
 
 
 def inheritable(environ: Mapping[str, str], spec: InvocationSpec) -> dict[str, str]:
@@ -93,30 +94,19 @@ def _applies(refusal: Refusal, value: str) -> bool:
     return refusal.pattern is not None and re.search(refusal.pattern, value) is not None
 
 
-def _present(given: Mapping[str, Json], spec: InvocationSpec) -> dict[str, Json]:
-    return {name: value for name, value in given.items() if not _is_absent(name, value, spec)}
-
-
 def _is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
     """Null, `false` and an empty array ask for nothing; a text does when its rule says so."""
     if value is None or value is False or value == []:
         return True
     rule = spec.rules.get(name)
-    return (
-        rule is not None
-        and rule.absent is not None
-        and isinstance(value, str)
-        and re.fullmatch(rule.absent, value) is not None
-    )
+    absent = rule.absent if rule else None
+    return absent is not None and isinstance(value, str) and re.fullmatch(absent, value) is not None
 
 
-def _with_defaults(present: dict[str, Json], spec: InvocationSpec, extras: Extras) -> dict[str, Json]:
-    defaults = {
-        name: extras.defaults[rule.option]
-        for name, rule in spec.rules.items()
-        if rule.option is not None and rule.option in extras.defaults
-    }
-    return defaults | present
+def _defaults(spec: InvocationSpec, extras: Extras) -> dict[str, Json]:
+    """What the operator's options say of arguments that a call leaves out."""
+    chosen = {name: extras.defaults.get(rule.option or "") for name, rule in spec.rules.items()}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def _fill(

@@ -79,11 +79,7 @@ def load_requirements(root: Path | None = None) -> tuple[Requirement, ...]:
 
 def load_released(version: str, root: Path | None = None) -> tuple[Requirement, ...]:
     """Read the requirements as that version of the specification had them."""
-    root = root or default_root()
-    path = root / "released" / f"{version}.json"
-    if not path.is_file():
-        known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
-        raise OperatorError(f"There is no released version {version!r}. The specification at {root} has: {known}.")
+    path = _chosen("released version", (root or default_root()) / "released", version)
     return _record(path, lambda document: _requirements(document["requirements"], None))
 
 
@@ -223,11 +219,16 @@ def _tool(document: Json) -> ToolSpec:
 
 
 def _overlay(root: Path, locale: str) -> Mapping[str, Json]:
-    path = root / "server/locales" / f"{locale}.json"
+    return read(_chosen("locale", root / "server/locales", locale))["tools"]
+
+
+def _chosen(kind: str, folder: Path, name: str) -> Path:
+    """The file of a folder that a user has named."""
+    path = folder / f"{name}.json"
     if not path.is_file():
-        known = ", ".join(other.stem for other in _sorted(path.parent)) or "none"
-        raise OperatorError(f"There is no locale {locale!r}. The specification at {root} has: {known}.")
-    return read(path)["tools"]
+        known = ", ".join(other.stem for other in _sorted(folder)) or "none"
+        raise OperatorError(f"There is no {kind} {name!r}. {folder} holds: {known}.")
+    return path
 
 
 def _localised(tool: ToolSpec, overlay: Mapping[str, Json]) -> ToolSpec:

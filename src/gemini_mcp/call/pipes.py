@@ -13,7 +13,7 @@ MAX_DRAINED_CHUNKS = 64
 """A process that outlives the child may write for ever. A pipe holds far less than this, so the child's bytes fit."""
 
 
-class _End:
+class _PipeEnd:
     """Our end of a pipe."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
@@ -29,7 +29,7 @@ class _End:
             self._pipe.close()
 
 
-class Reader(_End):
+class Reader(_PipeEnd):
     """Collects what comes out of a pipe: all of it, or at least the last `limit` bytes."""
 
     def __init__(self, pipe: IO[bytes], limit: int | None = None) -> None:
@@ -65,7 +65,7 @@ class Reader(_End):
         return bool(data)
 
 
-class Writer(_End):
+class Writer(_PipeEnd):
     """Writes bytes to a pipe as it accepts them, then closes it."""
 
     def __init__(self, pipe: IO[bytes], data: bytes) -> None:

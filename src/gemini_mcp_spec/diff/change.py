@@ -1,30 +1,18 @@
 """Changes: what differs between two specifications, whom it breaks, and the value that proves it. Pure.
 
-An area of the specification yields changes; nothing but their record belongs here.
+An area of the specification yields changes; only their record and the ways to compare two values belong here.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json, is_object
+from gemini_mcp_spec.diff.rules import Severity, rule_of
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.version import Bump
 from gemini_mcp_spec.schema.inline import canonical
-
-
-class Severity(StrEnum):
-    """Whom a change breaks."""
-
-    CALLERS = "breaking for callers"
-    PORTS = "breaking for ports"
-    NOTICE = "notice"
-    COMPATIBLE = "compatible"
-
-    @property
-    def breaks(self) -> bool:
-        return self in (Severity.CALLERS, Severity.PORTS)
 
 
 @dataclass(frozen=True)
@@ -34,6 +22,10 @@ class Witness:
     value: Json
     old: Json
     new: Json
+
+
+Prover: TypeAlias = Callable[[], Witness | None]
+"""What seeks a witness when one is wanted."""
 
 
 @dataclass(frozen=True)
@@ -58,21 +50,33 @@ class Change:
         return hashlib.sha256(canonical(what).encode()).hexdigest()[:12]
 
 
-def breaking(
-    severity: Severity, rule: str, file: str, path: Path, message: str, old: Json = None, new: Json = None
+def change(
+    kind: str,
+    file: str,
+    path: Path,
+    /,
+    old: Json = None,
+    new: Json = None,
+    witness: Prover | None = None,
+    **words: Json,
 ) -> Change:
-    """A change that breaks somebody who is right today."""
-    return Change(rule, severity, Bump.MAJOR, file, path, message, old, new)
+    """The change that a rule names, with a witness where it breaks somebody; `words` fill the rule's sentence."""
+    rule = rule_of(kind)
+    filled = {"old": old, "new": new, "file": file, "key": (*path, "")[len(path) - 1], "place": _dotted(path)}
+    shown = witness() if witness and rule.severity.breaks else None
+    sentence = rule.sentence.format(**{**filled, **words})
+    return Change(kind, rule.severity, rule.bump, file, path, sentence, old, new, shown)
 
 
-def harmless(bump: Bump, rule: str, file: str, path: Path, message: str, old: Json = None, new: Json = None) -> Change:
-    """A change that leaves right what was right."""
-    return Change(rule, Severity.COMPATIBLE, bump, file, path, message, old, new)
+def _dotted(path: Path) -> str:
+    return ".".join(map(str, path))
 
 
-def notice(bump: Bump, rule: str, file: str, path: Path, message: str, old: Json = None, new: Json = None) -> Change:
-    """A change that breaks nobody by itself, but that somebody should know of."""
-    return Change(rule, Severity.NOTICE, bump, file, path, message, old, new)
+def one_sided(
+    kind: str, file: str, path: Path, old: Json, new: Json, witness: Prover | None = None, **words: Json
+) -> Change:
+    """What came where the old side has nothing, and what went where the new side has nothing."""
+    return change(f"{kind}-{'added' if old is None else 'removed'}", file, path, old, new, witness, **words)
 
 
 def differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tuple[str, Json, Json]]:
@@ -89,3 +93,17 @@ def leaves(old: Json, new: Json, path: Path) -> Iterator[tuple[Path, Json, Json]
             yield from leaves(before, after, (*path, key))
     elif old != new:
         yield path, old, new
+
+
+def listed(
+    kind: str,
+    file: str,
+    path: Path,
+    old: Sequence[Json],
+    new: Sequence[Json],
+    witness: Prover | None = None,
+    **words: Json,
+) -> list[Change]:
+    """What went from an array and what came into it, whatever the order."""
+    moved = [(value, None) for value in old if value not in new] + [(None, value) for value in new if value not in old]
+    return [one_sided(kind, file, path, *sides, witness, name=sides[0] or sides[1], **words) for sides in moved]

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_mcp_spec.diff.approvals import approvals
-from gemini_mcp_spec.diff.change import Change, Severity
+from gemini_mcp.spec.values import table
+from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.examples import example_changes
 from gemini_mcp_spec.diff.invocation import invocation_changes
-from gemini_mcp_spec.diff.manifest import file_changes, locale_changes, manifest_changes
+from gemini_mcp_spec.diff.manifest import file_changes, locale_changes, manifest_changes, released_changes
 from gemini_mcp_spec.diff.outcome import outcome_changes
-from gemini_mcp_spec.diff.requirements import released_changes, requirement_changes
+from gemini_mcp_spec.diff.requirements import requirement_changes
+from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.diff.schemas import schema_changes
 from gemini_mcp_spec.diff.tools import tool_changes
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -35,6 +36,7 @@ AREAS: tuple[Area, ...] = (
 )
 
 _ORDER = list(Severity)
+_APPROVALS = "approved-breaks.json"
 
 
 @dataclass(frozen=True)
@@ -87,4 +89,14 @@ def diff(old: SpecFiles, new: SpecFiles) -> Comparison:
     """Every change from `old` to `new`, the gravest first."""
     changes = {change.fingerprint: change for area in AREAS for change in area(old, new)}
     order = sorted(changes.values(), key=lambda one: (_ORDER.index(one.severity), one.file, one.fingerprint))
-    return Comparison(old, new, tuple(order), approvals(new))
+    return Comparison(old, new, tuple(order), _approvals(new))
+
+
+def _approvals(spec: SpecFiles) -> Mapping[str, str]:
+    """The reason of every approved break, by its fingerprint; without a reason nothing is approved."""
+    entries = [table(entry) for entry in spec.entries(_APPROVALS, "approved")]
+    return {
+        entry["fingerprint"]: entry["reason"]
+        for entry in entries
+        if str(entry.get("reason", "")).strip() and isinstance(entry.get("fingerprint"), str)
+    }

@@ -56,11 +56,11 @@ def _profile(comparison: Comparison, name: str) -> str | None:
 def _after(change: Change, verdict: str | None, strict: bool) -> str | None:
     """What follows from a change for a requirement that has this verdict; None where nothing does."""
     match change.rule:
-        case "requirement-added":
+        case "requirement-added" | "recommendation-added":
             return _AGAIN
         case "requirement-removed":
             return "gone" if verdict else None
-        case "requirement-raised":
+        case "requirement-raised" | "recommendation-raised":
             return "fails the run" if verdict == "fail" and (strict or change.new == "MUST") else None
         case "requirement-lowered":
             return ("warns" if change.new == "SHOULD" else "fails no run") if verdict == "fail" else None

@@ -4,20 +4,14 @@ What a change of one section of `outcome.json` means is one branch of `outcome_c
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from gemini_mcp.spec.values import Json, items, table
-from gemini_mcp_spec.diff.change import Change, Severity, Witness, breaking, differing, harmless, leaves, notice
+from gemini_mcp_spec.diff.change import Change, Witness, change, differing, leaves, listed, one_sided
 from gemini_mcp_spec.diff.reference import sentences_by_exit
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import OUTCOME
-from gemini_mcp_spec.files.version import Bump
-
-_CALLERS = frozenset({"prefix", "separator", "meta"})
-"""What callers read; everything else that is not named below binds ports."""
 
 _MASKS = ("stderr", "masks")
 _FIELD = re.compile(r"\{[a-z]+\}")
@@ -30,105 +24,68 @@ def outcome_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     for key, before, after in differing(*documents):
         match key:
             case "sentences":
-                yield from _sentences(items(before), items(after), _Told(*documents))
+                yield from _sentences(items(before), items(after), cache(lambda: _told_otherwise(*documents)))
             case "notices":
-                yield from _notices(table(before), table(after))
+                for name, *values in differing(table(before), table(after)):
+                    path = (key, name)
+                    if None in values:
+                        yield one_sided("notice", OUTCOME, path, *values, name=name)
+                    else:
+                        yield change("sentence-reworded", OUTCOME, path, *values, name=name)
             case "said":
-                yield notice(Bump.PATCH, "sentence-reworded", OUTCOME, (key,), "`said` is another.", before, after)
+                yield change("sentence-reworded", OUTCOME, (key,), before, after, name=key)
             case _:
                 yield from _section(key, before, after)
 
 
 def _section(section: str, old: Json, new: Json) -> Iterator[Change]:
-    severity = Severity.CALLERS if section in _CALLERS else Severity.PORTS
-    for path, before, after in leaves(old, new, (section,)):
-        if path == _MASKS:
-            yield from _masks(items(before), items(after))
+    for path, *values in leaves(old, new, (section,)):
+        if path != _MASKS:
+            yield change(f"outcome-{section}", OUTCOME, path, *values)
+        elif changes := listed("mask", OUTCOME, _MASKS, *map(items, values)):
+            yield from changes
         else:
-            message = f"`{'.'.join(map(str, path))}` was {before!r} and is {after!r}."
-            yield breaking(severity, f"outcome-{section}", OUTCOME, path, message, before, after)
+            yield change("mask-order", OUTCOME, _MASKS, *values)
 
 
-def _masks(old: Sequence[Json], new: Sequence[Json]) -> Iterator[Change]:
-    for mask in [mask for mask in old if mask not in new]:
-        yield breaking(Severity.CALLERS, "mask-removed", OUTCOME, _MASKS, f"{mask!r} is masked no longer.", mask)
-    for mask in [mask for mask in new if mask not in old]:
-        yield breaking(Severity.PORTS, "mask-added", OUTCOME, _MASKS, f"Ports have to mask {mask!r}.", None, mask)
-    if sorted(old) == sorted(new):
-        yield breaking(Severity.PORTS, "mask-order", OUTCOME, _MASKS, "The masks have another order.", old, new)
+def _told_otherwise(old: Json, new: Json) -> Witness | None:
+    """An exit code of which the two sides say something else, where there is one."""
+    try:
+        before, after = sentences_by_exit(old), sentences_by_exit(new)
+    except _UNREADABLE:
+        return None
+    code = next((code for code in before if before[code] != after[code]), None)
+    said = f"says {before.get(code)!r}", f"says {after.get(code)!r}"
+    return None if code is None else Witness({"exit": code, "stderr": ""}, *said)
 
 
-def _notices(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[Change]:
-    for name, before, after in differing(old, new):
-        path = ("notices", name)
-        if after is None:
-            yield breaking(Severity.CALLERS, "notice-removed", OUTCOME, path, f"The notice {name!r} is gone.", before)
-        elif before is None:
-            yield harmless(Bump.MINOR, "notice-added", OUTCOME, path, f"The notice {name!r} is new.", None, after)
-        else:
-            message = f"{name!r} is said otherwise."
-            yield notice(Bump.PATCH, "sentence-reworded", OUTCOME, path, message, before, after)
-
-
-@dataclass(frozen=True)
-class _Told:
-    """What the two sides say of exit codes."""
-
-    old: Json
-    new: Json
-
-    @cached_property
-    def witness(self) -> Witness | None:
-        """An exit code that is told otherwise, where there is one."""
-        try:
-            before, after = sentences_by_exit(self.old), sentences_by_exit(self.new)
-        except _UNREADABLE:
-            return None
-        code = next((code for code in before if before[code] != after[code]), None)
-        said = f"says {before.get(code)!r}", f"says {after.get(code)!r}"
-        return None if code is None else Witness({"exit": code, "stderr": ""}, *said)
-
-
-def _sentences(old: Sequence[Json], new: Sequence[Json], told: _Told) -> Iterator[Change]:
+def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], Witness | None]) -> Iterator[Change]:
     before = {str(entry.get("id")): entry for entry in old}
-    after = {str(entry.get("id")): (index, entry) for index, entry in enumerate(new)}
-    for change in _sentence_changes(before, after):
-        yield replace(change, witness=told.witness) if change.severity.breaks else change
-
-
-def _sentence_changes(before: Mapping[str, Json], after: Mapping[str, tuple[int, Json]]) -> Iterator[Change]:
+    after = {str(entry.get("id")): entry for entry in new}
+    places = {name: ("sentences", index) for index, name in enumerate(after)}
     for name in [name for name in before if name not in after]:
-        message = f"{name!r} is no longer said."
-        yield breaking(Severity.CALLERS, "sentence-removed", OUTCOME, ("sentences",), message, before[name])
-    for name, (index, entry) in after.items():
-        path = ("sentences", index)
-        if name in before:
-            yield from _sentence(name, path, before[name], entry)
-        else:
-            yield harmless(Bump.MINOR, "sentence-added", OUTCOME, path, f"The sentence {name!r} is new.", None, entry)
+        yield change("sentence-removed", OUTCOME, ("sentences",), before[name], witness=witness, name=name)
+    for name, entry in after.items():
+        if name not in before:
+            yield change("sentence-added", OUTCOME, places[name], None, entry, name=name)
+            continue
+        for key, *values in differing(before[name], entry):
+            rule = _rule(key, before[name], entry)
+            yield change(rule, OUTCOME, (*places[name], key), *values, witness=witness, name=name)
     kept = [[name for name in names if name in before and name in after] for names in (before, after)]
     if kept[0] != kept[1]:
-        message = "The sentences have another order, and the first that fits is said."
-        yield breaking(Severity.CALLERS, "sentence-order", OUTCOME, ("sentences",), message, *kept)
+        yield change("sentence-order", OUTCOME, ("sentences",), *kept, witness=witness)
 
 
-def _sentence(name: str, path: Path, old: Json, new: Json) -> Iterator[Change]:
-    for key, *values in differing(old, new):
-        place = (*path, key)
-        if key == "exit":
-            message = f"{name!r} is said for other exit codes: {values[0]} before, {values[1]} now."
-            if "exit" in new and ("exit" not in old or set(old["exit"]) - set(new["exit"])):
-                yield breaking(Severity.CALLERS, "sentence-condition", OUTCOME, place, message, *values)
-            else:
-                yield notice(Bump.MINOR, "sentence-condition", OUTCOME, place, message, *values)
-        elif key == "sentence":
-            same = set(_FIELD.findall(str(values[0]))) == set(_FIELD.findall(str(values[1])))
-            message = f"{name!r} is said otherwise{'' if same else ', with other fields'}."
-            bump = Bump.PATCH if same else Bump.MINOR
-            yield notice(bump, "sentence-reworded", OUTCOME, place, message, *values)
-        elif key in ("cause", "names"):
-            message = f"`{key}` of {name!r} is another, so the words of other ports are judged otherwise."
-            yield notice(Bump.MINOR, f"sentence-{key}", OUTCOME, place, message, *values)
-        else:
-            message = f"{name!r} is said on another condition: `{key}` was {values[0]!r} and is {values[1]!r}."
-            yield breaking(Severity.CALLERS, "sentence-condition", OUTCOME, place, message, *values)
+def _rule(key: str, old: Mapping[str, Json], new: Mapping[str, Json]) -> str:
+    """What it means that a key of a sentence has another value."""
+    match key:
+        case "sentence":
+            fields = [set(_FIELD.findall(str(entry.get(key)))) for entry in (old, new)]
+            return "sentence-reworded" if fields[0] == fields[1] else "sentence-fields"
+        case "exit" if key not in new or (key in old and set(old[key]) <= set(new[key])):
+            return "sentence-extended"
+        case "cause" | "names":
+            return f"sentence-{key}"
+        case _:
+            return "sentence-condition"

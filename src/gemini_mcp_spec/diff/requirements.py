@@ -1,15 +1,16 @@
-"""Requirements compared: ids, levels and sentences, and the frozen sets of released versions. Pure."""
+"""Requirements compared: ids, levels and sentences. Pure.
+
+What a change of one key of a requirement means is one branch of `_changed`.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gemini_mcp.spec.values import Json
-from gemini_mcp_spec.diff.change import Change, Severity, breaking, differing, harmless, notice
+from gemini_mcp_spec.diff.change import Change, change, differing
 from gemini_mcp_spec.files.requirements import Entry, Placed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.version import Bump
 from gemini_mcp_spec.schema.inline import canonical
 
 _RANK = {"MAY": 0, "SHOULD": 1, "MUST": 2}
@@ -40,55 +41,36 @@ def _by_id(spec: SpecFiles) -> Mapping[str, tuple[Placed, str]]:
 
 
 def _changes(name: str, old: Placed | None, new: Placed | None) -> Iterator[Change]:
+    file, path, entry = new or old or ("", (), {})
     if new is None:
-        file, path, entry = old or ("", (), {})
-        yield breaking(Severity.CALLERS, "requirement-removed", file, path, f"The requirement {name!r} is gone.", entry)
+        yield change("requirement-removed", file, path, entry, name=name)
     elif old is None:
-        file, path, entry = new
-        message = f"The requirement {name!r} is new: {entry.get('sentence')}"
-        values = "requirement-added", file, path, message, None, entry
-        yield harmless(Bump.MINOR, *values) if _is_mild(entry) else breaking(Severity.PORTS, *values)
+        yield change(f"{_kind(entry)}-added", file, path, None, entry, name=name, sentence=entry.get("sentence"))
     else:
-        for key, *_ in differing(old[2], new[2]):
-            yield from _changed(name, key, old[2], new)
+        for key, *values in differing(old[2], entry):
+            if rule := _rule(key, old[2], entry):
+                yield change(rule, file, (*path, key), *values, name=name)
 
 
-def released_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
-    """The list of a released version stays as it was."""
-    for file, before, after in differing(old.folder("released"), new.folder("released")):
-        if before is None:
-            yield harmless(Bump.NONE, "released-added", file, (), f"The list `{file}` is new.")
-        else:
-            message = f"`{file}` was released and is {'gone' if after is None else 'another now'}."
-            yield breaking(Severity.PORTS, "released-changed", file, (), message, before, after)
+def _kind(entry: Entry) -> str:
+    """What binds a port, and what it may leave out and still conform."""
+    return "recommendation" if entry.get("level") in ("SHOULD", "MAY") else "requirement"
 
 
-def _is_mild(entry: Entry) -> bool:
-    """Whether a port that does not obey the requirement still conforms."""
-    return entry.get("level") in ("SHOULD", "MAY")
-
-
-def _changed(name: str, key: str, old: Entry, placed: Placed) -> Iterator[Change]:
-    file, path, new = placed
-    place = (*path, key)
-    values = old.get(key), new.get(key)
+def _rule(key: str, old: Entry, new: Entry) -> str | None:
+    """What it means that a key has another value; None where another key says it."""
     match key:
         case "level":
-            rises = _RANK.get(str(values[1]), 3) > _RANK.get(str(values[0]), 3)
-            rule = f"requirement-{'raised' if rises else 'lowered'}"
-            message = f"{name!r} was {values[0]} and is {values[1]}."
-            if rises and not _is_mild(new):
-                yield breaking(Severity.PORTS, rule, file, place, message, *values)
-            else:
-                yield notice(Bump.MINOR, rule, file, place, message, *values)
-        case "profile":
-            message = f"{name!r} binds another profile: {values[1]}."
-            yield breaking(Severity.PORTS, "requirement-profile", file, place, message, *values)
+            ranks = [_RANK.get(str(entry.get("level")), 3) for entry in (old, new)]
+            return f"{_kind(new)}-raised" if ranks[1] > ranks[0] else "requirement-lowered"
         case "sentence":
-            if _said(old) != _said(new):
-                yield _reworded(name, placed, *values)
+            before, after = _said(old), _said(new)
+            if before == after:
+                return None
+            # The same names, numbers and conditions: a rewording.
+            return "requirement-reworded" if _claims(before) == _claims(after) else f"{_kind(new)}-sentence"
         case _:
-            yield notice(Bump.PATCH, f"requirement-{key}", file, place, f"`{key}` of {name!r} is another.", *values)
+            return f"requirement-{key}"
 
 
 def _said(entry: Entry) -> str:
@@ -96,13 +78,6 @@ def _said(entry: Entry) -> str:
     return re.sub(r"\b(MUST|SHOULD|MAY)\b", "", str(entry.get("sentence")))
 
 
-def _reworded(name: str, placed: Placed, before: Json, after: Json) -> Change:
-    """A sentence that claims the same names, numbers and conditions is taken for a rewording."""
-    file, place, new = placed[0], (*placed[1], "sentence"), placed[2]
-    claims = [Counter(_CLAIM.findall(_said({"sentence": text}).lower())) for text in (before, after)]
-    if claims[0] == claims[1]:
-        message = f"{name!r} is reworded. If it means something else, give it another id."
-        return notice(Bump.PATCH, "requirement-reworded", file, place, message, before, after)
-    message = f"{name!r} says something else: {after} Its meaning should get another id."
-    values = "requirement-sentence", file, place, message, before, after
-    return notice(Bump.MINOR, *values) if _is_mild(new) else breaking(Severity.PORTS, *values)
+def _claims(sentence: str) -> Mapping[str, int]:
+    """The names, numbers and conditions of a sentence."""
+    return Counter(_CLAIM.findall(sentence.lower()))

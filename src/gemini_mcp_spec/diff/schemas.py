@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from enum import Enum
 
 from gemini_mcp.spec.values import Json, is_array, is_object
-from gemini_mcp_spec.diff.change import Change, Severity, Witness, harmless
+from gemini_mcp_spec.diff.change import Change, Witness, one_sided
+from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -55,13 +56,11 @@ def schema_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         direction = _direction(file)
         if direction is None:
             continue
-        if file not in old.documents:
-            yield harmless(Bump.MINOR, "schema-added", file, (), f"The schema `{file}` is new.")
-        elif file not in new.documents:
-            message = f"The schema `{file}` is gone."
-            yield Change("schema-removed", Severity.CALLERS, Bump.MAJOR, file, (), message)
+        before, after = old.documents.get(file), new.documents.get(file)
+        if before is None or after is None:
+            yield one_sided("schema", file, (), before, after)
         else:
-            yield from compare(old.documents[file], new.documents[file], direction, file, (), f"`{file}`")
+            yield from compare(before, after, direction, file, (), f"`{file}`")
 
 
 def _direction(file: str) -> Direction | None:

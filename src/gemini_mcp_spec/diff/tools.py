@@ -6,24 +6,21 @@ How two schemas of arguments differ is decided in `schemas`.
 from collections.abc import Iterator, Mapping
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_spec.diff.change import Change, Severity, breaking, differing, harmless
+from gemini_mcp_spec.diff.change import Change, change, differing
 from gemini_mcp_spec.diff.schemas import Direction, compare
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.version import Bump
 
 _PROMISES = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 """The values that promise a client to be careful; taking such a promise back breaks who relied on it."""
-
-_BREAKS, _SAYS = (Severity.CALLERS, Bump.MAJOR), (Severity.NOTICE, Bump.PATCH)
 
 
 def tool_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Tools that came, went or take other arguments."""
     for name, before, after in differing(_tools(old), _tools(new)):
         if before is None:
-            yield harmless(Bump.MINOR, "tool-added", after[0], (), f"The tool `{name}` is new.", None, name)
+            yield change("tool-added", after[0], (), None, name, name=name)
         elif after is None:
-            yield breaking(Severity.CALLERS, "tool-removed", before[0], (), f"The tool `{name}` is gone.", name)
+            yield change("tool-removed", before[0], (), name, name=name)
         else:
             (_, tool), (file, other) = before, after
             yield from _described(name, file, tool, other)
@@ -38,9 +35,7 @@ def _tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:
 def _described(name: str, file: str, old: Json, new: Json) -> Iterator[Change]:
     for key, *values in differing(old, new):
         if key not in ("name", "inputSchema", "annotations"):
-            severity, bump = _SAYS if key in ("title", "description") else _BREAKS
-            yield Change(f"tool-{key}", severity, bump, file, (key,), f"`{key}` of `{name}` is another.", *values)
+            yield change(f"tool-{key}", file, (key,), *values, name=name)
     for key, *values in differing(old.get("annotations", {}), new.get("annotations", {})):
-        severity, bump = _BREAKS if key in _PROMISES and values[0] == _PROMISES[key] else _SAYS
-        message = f"The hint `{key}` of `{name}` was {values[0]!r} and is {values[1]!r}."
-        yield Change("tool-hint", severity, bump, file, ("annotations", key), message, *values)
+        is_promise = key in _PROMISES and values[0] == _PROMISES[key]
+        yield change("tool-promise" if is_promise else "tool-hint", file, ("annotations", key), *values, name=name)

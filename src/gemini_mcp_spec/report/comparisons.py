@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gemini_mcp.spec.values import Json, is_array, is_object
-from gemini_mcp_spec.diff.change import Change, Severity
+from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.comparison import Comparison
 from gemini_mcp_spec.diff.impact import Flip
+from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.report.annotation import annotation
 
 _LONGEST_TEXT = 120

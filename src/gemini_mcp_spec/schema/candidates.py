@@ -13,7 +13,7 @@ from typing import TypeAlias
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.schema.inline import canonical
-from gemini_mcp_spec.schema.texts import matching, texts
+from gemini_mcp_spec.schema.texts import texts
 from gemini_mcp_spec.schema.validation import accepts, validator, violations
 
 Schemas: TypeAlias = tuple[Json, ...]
@@ -25,8 +25,8 @@ _LONGEST_ARRAY = 2000
 _EXTRA = "extra"
 _SIMPLE: tuple[Json, ...] = (None, True, False, 0, 1, -1, 2, 7, 0.5, 2.5, 100, "", "a", "A", "0", "text")
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties", "patternProperties", "propertyNames"})
-_OF_ARRAYS = frozenset({"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"})
+_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties"})
+_OF_ARRAYS = frozenset({"items", "minItems", "maxItems", "uniqueItems"})
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
     found = itertools.chain(
         _constants(parts),
         _SIMPLE,
-        _numbers(parts),
+        (part[key] + step for part in parts for key in _NUMBERS if key in part for step in (0, -1, 1, -0.5, 0.5)),
         texts(parts),
         _objects(olds, news, parts, depth),
         _arrays(olds, news, parts, depth),
@@ -103,8 +103,7 @@ def _parts(schema: Json) -> Iterator[Mapping[str, Json]]:
     if is_object(schema):
         yield schema
         inner = [one for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
-        inner += [schema.get(key) for key in ("not", "if", "then", "else")]
-        for one in [*inner, *schema.get("dependentSchemas", {}).values()]:
+        for one in [*inner, *(schema.get(key) for key in ("not", "if", "then", "else"))]:
             yield from _parts(one)
 
 
@@ -114,20 +113,13 @@ def _constants(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
         yield from (part[key] for key in ("const", "default") if key in part)
 
 
-def _numbers(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
-    for part in parts:
-        limits = [part[key] for key in _NUMBERS if key in part]
-        yield from (limit + step for limit in limits for step in (0, -1, 1, -0.5, 0.5))
-        yield from (part["multipleOf"] * factor for factor in (1, 2, 3, 0.5, -1) if "multipleOf" in part)
-
-
 def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
     yield from ({}, {_EXTRA: "a"})
     if depth == 0 or not any(_OF_OBJECTS & part.keys() for part in parts):
         return
     required = {name for part in parts for name in part.get("required", ())}
     named = sorted(required | {name for part in parts for name in part.get("properties", {})})
-    members = {name: _members(olds, news, name, depth) for name in [*named, *_other_names(parts), _EXTRA]}
+    members = {name: _ranked(_of_property(olds, name), _of_property(news, name), depth) for name in [*named, _EXTRA]}
     full = {name: members[name][0] for name in named if members[name]}
     least = {name: value for name, value in full.items() if name in required}
     yield from (least, full)
@@ -140,16 +132,26 @@ def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], dept
     yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
 
 
-def _other_names(parts: list[Mapping[str, Json]]) -> list[str]:
-    """Names that match what is said of names."""
-    patterns = [pattern for part in parts for pattern in part.get("patternProperties", {})]
-    names = [part["propertyNames"] for part in parts if is_object(part.get("propertyNames"))]
-    found = [*map(matching, patterns), *texts(names)]
-    return [name for name in dict.fromkeys(found) if name is not None and len(name) < 100][:20]
+def _of_property(schemas: Schemas, name: str) -> Schemas:
+    parts = [part for schema in schemas for part in _parts(schema)]
+    return tuple(part.get("properties", {}).get(name, part.get("additionalProperties", True)) for part in parts)
 
 
-def _members(olds: Schemas, news: Schemas, name: str, depth: int) -> list[Json]:
-    return _ranked(tuple(_of_property(olds, name)), tuple(_of_property(news, name)), depth)
+def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
+    yield from ([], ["a"])
+    if depth == 0 or not any(_OF_ARRAYS & part.keys() for part in parts):
+        return
+    elements = _ranked(_of_elements(olds), _of_elements(news), depth)
+    yield from ([element] for element in elements)
+    yield from (elements[:1] * 2, *map(list, itertools.pairwise(elements[:12])))
+    limits = {
+        part[key] + step for part in parts for key in ("minItems", "maxItems") if key in part for step in (-1, 0, 1)
+    }
+    yield from (elements[:1] * size for size in sorted(limits) if 0 < size < _LONGEST_ARRAY)
+
+
+def _of_elements(schemas: Schemas) -> Schemas:
+    return tuple(part.get("items", True) for schema in schemas for part in _parts(schema))
 
 
 def _ranked(olds: Schemas, news: Schemas, depth: int) -> list[Json]:
@@ -163,39 +165,3 @@ def _ranked(olds: Schemas, news: Schemas, depth: int) -> list[Json]:
     one = [value for accepted, value in taken if any(accepted) and not all(accepted)]
     neither = [value for accepted, value in taken if not any(accepted)]
     return [*both[:1], *one, *both[1:], *neither][:_MOST_INNER]
-
-
-def _of_property(schemas: Schemas, name: str) -> Iterator[Json]:
-    for part in (part for schema in schemas for part in _parts(schema)):
-        if name in part.get("properties", {}):
-            yield part["properties"][name]
-        else:
-            yield from part.get("patternProperties", {}).values()
-            yield part.get("additionalProperties", True)
-
-
-def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
-    yield from ([], ["a"])
-    if depth == 0 or not any(_OF_ARRAYS & part.keys() for part in parts):
-        return
-    longest = max((len(part.get("prefixItems", ())) for part in parts), default=0)
-    columns = [
-        _ranked(tuple(_of_element(olds, index)), tuple(_of_element(news, index)), depth) for index in range(longest + 1)
-    ]
-    firsts = [column[0] for column in columns if column]
-    for size in range(1, len(firsts) + 1):
-        yield from ([*firsts[: size - 1], value] for value in columns[size - 1])
-    yield [*firsts, *firsts[-1:]]
-    yield from ([*firsts[:-1], *pair] for pair in itertools.pairwise(columns[-1][:12]))
-    limits = {
-        part[key] + step for part in parts for key in ("minItems", "maxItems") if key in part for step in (-1, 0, 1)
-    }
-    for size in sorted(size for size in limits if 0 < size < _LONGEST_ARRAY):
-        yield ([*firsts[:-1], *firsts[-1:] * size])[:size]
-
-
-def _of_element(schemas: Schemas, index: int) -> Iterator[Json]:
-    for part in (part for schema in schemas for part in _parts(schema)):
-        prefix = part.get("prefixItems", [])
-        yield prefix[index] if index < len(prefix) else part.get("items", True)
-        yield part.get("contains", True)

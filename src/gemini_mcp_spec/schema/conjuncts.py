@@ -3,19 +3,13 @@
 Where the demand is not known exactly, it is taken as small as it can be, so that more values satisfy it than do.
 """
 
-import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import TypeAlias
-
-from jsonschema.exceptions import UnknownType
-from referencing.exceptions import Unresolvable
 
 from gemini_mcp.spec.values import Json, is_array, is_object
 from gemini_mcp_spec.schema.inline import RECURSIVE, canonical
-from gemini_mcp_spec.schema.validation import Validator, validator
+from gemini_mcp_spec.schema.validation import is_valid
 
 Conjuncts: TypeAlias = tuple[Mapping[str, Json], ...]
 
@@ -26,15 +20,10 @@ KIND = "$kind"
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "$ref": ("$ref", RECURSIVE),
-    "additionalProperties": ("properties", "patternProperties", "additionalProperties"),
-    "contains": ("contains", "minContains", "maxContains"),
+    "additionalProperties": ("properties", "additionalProperties"),
     "if": ("if", "then", "else"),
-    "items": ("prefixItems", "items"),
 }
 """Keywords that mean nothing without those beside them."""
-
-_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-"""They mean nothing once their neighbours are apart; more is accepted without them."""
 
 
 def kinds_of(schema: Mapping[str, Json]) -> set[str]:
@@ -49,21 +38,6 @@ def kinds_of(schema: Mapping[str, Json]) -> set[str]:
     return kinds
 
 
-@lru_cache(maxsize=4096)
-def _validator(schema: str) -> Validator:
-    return validator(json.loads(schema))
-
-
-def valid(value: Json, schema: Json) -> bool | None:
-    """Whether `schema` accepts `value`; None where that cannot be decided."""
-    if RECURSIVE in canonical(schema):
-        return None
-    try:
-        return _validator(canonical(schema)).is_valid(value)
-    except (Unresolvable, UnknownType, RecursionError, ArithmeticError, ValueError, re.error):
-        return None
-
-
 def flat_of(parts: Iterable[Json]) -> Conjuncts | None:
     """The schemas and what their `allOf` holds; None when one accepts nothing."""
     found: list[Mapping[str, Json]] = []
@@ -75,7 +49,7 @@ def flat_of(parts: Iterable[Json]) -> Conjuncts | None:
         inner = flat_of(part.get("allOf", ()))
         if inner is None:
             return None
-        rest = {key: value for key, value in part.items() if key not in {"allOf", *_UNEVALUATED}}
+        rest = {key: value for key, value in part.items() if key != "allOf"}
         found += [*([rest] if rest else []), *inner]
     return tuple(found)
 
@@ -88,7 +62,7 @@ def values_of(flat: Conjuncts) -> list[Json] | None:
 
 def is_possible(value: Json, flat: Conjuncts) -> bool:
     """Whether no schema is known to refuse the value."""
-    return all(valid(value, part) is not False for part in flat)
+    return all(is_valid(value, part) is not False for part in flat)
 
 
 def branches_of(flat: Conjuncts) -> tuple[Conjuncts, list[tuple[Json, ...]]] | None:
@@ -136,18 +110,9 @@ def required(flat: Conjuncts) -> list[str]:
 
 def property_of(flat: Conjuncts, name: str) -> tuple[Json, ...]:
     """What `flat` demands of the property `name`."""
-    return tuple(part["properties"][name] if name in part.get("properties", {}) else _others(part) for part in flat)
+    return tuple(part.get("properties", {}).get(name, part.get("additionalProperties", True)) for part in flat)
 
 
-def unnamed(flat: Conjuncts) -> tuple[Json, ...]:
-    """What `flat` demands of a property that no schema names."""
-    return tuple(map(_others, flat))
-
-
-def _others(part: Mapping[str, Json]) -> Json:
-    return True if "patternProperties" in part else part.get("additionalProperties", True)
-
-
-def element_of(flat: Conjuncts) -> tuple[Json, ...]:
-    """What `flat` demands of every element."""
-    return tuple(True if "prefixItems" in part else part.get("items", True) for part in flat)
+def each(flat: Conjuncts, keyword: str) -> tuple[Json, ...]:
+    """What `flat` demands of everything that this keyword is about."""
+    return tuple(part.get(keyword, True) for part in flat)

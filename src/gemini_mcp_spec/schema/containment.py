@@ -1,7 +1,8 @@
 """Containment: whether every value that some schemas accept together is accepted by another. Pure.
 
-`contained` is a proof: it answers True only where each step is sound, and False where it knows no proof. A keyword that
-has no step here is proven only where both sides say the same. Schemas are inlined and bare.
+`contained` is a proof: it answers True only where each step is sound, and False where it knows no proof. A keyword gets
+a step here when the specification uses it. Other assertions are proven only where both sides make the same, and a
+schema with any other keyword is proven only of itself. Schemas are inlined and bare.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,7 @@ from gemini_mcp_spec.schema.conjuncts import (
     KINDS,
     Conjuncts,
     branches_of,
-    element_of,
+    each,
     flat_of,
     is_possible,
     is_shared,
@@ -22,49 +23,45 @@ from gemini_mcp_spec.schema.conjuncts import (
     property_of,
     required,
     smallest,
-    unnamed,
-    valid,
     values_of,
 )
-from gemini_mcp_spec.schema.inline import RECURSIVE, canonical, schemas_in
-from gemini_mcp_spec.schema.metaschema import metaschema
+from gemini_mcp_spec.schema.inline import canonical, schemas_in
+from gemini_mcp_spec.schema.validation import is_valid
 
 _STEPS = 20_000
 _APPLIES: Mapping[str, tuple[str, ...]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "array": ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems"),
+    "array": ("items", "minItems", "maxItems", "uniqueItems"),
     "object": (
-        *("required", "properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
-        *("propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"),
+        *("required", "properties", "additionalProperties", "propertyNames"),
+        *("minProperties", "maxProperties", "dependentRequired", "dependentSchemas"),
     ),
 }
 """The keywords that say something of one type only."""
 
 _OF_TYPE = {keyword: name for name, keywords in _APPLIES.items() for keyword in keywords}
-_READ = {other for keyword in ("contains", "if", "$ref") for other in GROUPS[keyword] if other != keyword} | {KIND}
+_READ = {*GROUPS["if"][1:], *GROUPS["$ref"][1:], KIND}
 """Keywords that say nothing but to the one that reads them."""
+
+_KNOWN = {*_OF_TYPE, *_READ, "type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "$ref"}
 
 _LIMITS = {"string": ("minLength", "maxLength"), "number": ("minimum", "maximum"), "array": ("minItems", "maxItems")}
 
 
 def contained(narrow: Json, wide: Json) -> bool:
     """Whether it is proven that `wide` accepts whatever `narrow` accepts."""
-    if _unknown(narrow) != _unknown(wide):
-        return False
+    if not (_is_known(narrow) and _is_known(wide)):
+        return canonical(narrow) == canonical(wide)
     try:
         return _Prover().contained((narrow,), wide)
     except (RecursionError, _Exhausted):
         return False
 
 
-def _unknown(schema: Json) -> list[str]:
-    """The keywords that no vocabulary has, which may mean anything."""
-    if not is_object(schema):
-        return []
-    known = {*metaschema()["properties"], RECURSIVE}
-    own = [canonical({key: value}) for key, value in schema.items() if key not in known]
-    return sorted([*own, *(found for inner in schemas_in(schema) for found in _unknown(inner))])
+def _is_known(schema: Json) -> bool:
+    """Whether all keywords have a meaning here; another one may change what those beside it mean."""
+    return not is_object(schema) or (schema.keys() <= _KNOWN and all(map(_is_known, schemas_in(schema))))
 
 
 class _Exhausted(Exception):
@@ -86,14 +83,14 @@ class _Prover:
         if is_object(wide) and canonical(wide) in {canonical(part) for part in (*narrow, *flat)}:
             return True
         if (values := values_of(flat)) is not None:
-            return all(valid(value, wide) is True for value in values)
+            return all(is_valid(value, wide) is True for value in values)
         kinds = set(KINDS).intersection(*(kinds_of(part) for part in flat))
         return all(self.kind_contained(flat, kind, wide) for kind in sorted(kinds))
 
     def kind_contained(self, flat: Conjuncts, kind: str, wide: Json) -> bool:
         if kind in ("null", "boolean"):
             values = [None] if kind == "null" else [True, False]
-            return all(valid(value, wide) is True for value in values if is_possible(value, flat))
+            return all(is_valid(value, wide) is True for value in values if is_possible(value, flat))
         flat = (*flat, {KIND: kind})
         if (branches := branches_of(flat)) is not None:
             rest, choices = branches
@@ -126,10 +123,10 @@ class _Prover:
                 return all(self.contained(property_of(flat, name), inner) for name, inner in value.items())
             case "additionalProperties":
                 named = {name for part in flat for name in part.get("properties", {})} - {*wide.get("properties", {})}
-                demands = [unnamed(flat), *(property_of(flat, name) for name in sorted(named))]
+                demands = [each(flat, keyword), *(property_of(flat, name) for name in sorted(named))]
                 return is_shared(flat, wide, keyword) or all(self.contained(demand, value) for demand in demands)
             case "items":
-                return is_shared(flat, wide, keyword) or self.contained(element_of(flat), value)
+                return is_shared(flat, wide, keyword) or self.contained(each(flat, keyword), value)
             case "required":
                 return {*value} <= {*required(flat)}
             case "minLength" | "minimum" | "minItems":
@@ -137,7 +134,7 @@ class _Prover:
             case "maxLength" | "maximum" | "maxItems":
                 return smallest(flat, keyword) <= value
             case _:
-                return not keyword.startswith(("unevaluated", "$")) and is_shared(flat, wide, keyword)
+                return keyword != "$ref" and is_shared(flat, wide, keyword)
 
     def is_only(self, flat: Conjuncts, index: int, branches: list[Json]) -> bool:
         others = [branch for number, branch in enumerate(branches) if number != index]

@@ -14,7 +14,7 @@ from gemini_mcp_spec.schema.conjuncts import GROUPS
 from gemini_mcp_spec.schema.containment import contained
 from gemini_mcp_spec.schema.inline import ANNOTATIONS, DEFINITIONS, bare, canonical
 
-_READ_WITH = {other: keyword for keyword in ("$ref", "contains", "if", "items") for other in GROUPS[keyword]}
+_READ_WITH = {other: keyword for keyword in ("$ref", "if") for other in GROUPS[keyword]}
 """The keyword that speaks for each that is read with it."""
 
 _LONGEST = 80
@@ -52,7 +52,8 @@ def _object(schema: Json) -> Mapping[str, Json]:
 
 def _changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> Iterator[SchemaChange]:
     yield from _property_changes(old, new, path)
-    yield from _item_changes(old, new, path)
+    if "items" in old and "items" in new:
+        yield from _changes(_object(old["items"]), _object(new["items"]), (*path, "items"))
     for keyword in _differing(old, new):
         if keyword in ANNOTATIONS:
             message = f"`{keyword}` {_was(old, new, keyword)}"
@@ -62,9 +63,8 @@ def _changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> It
 
 
 def _differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:
-    keys = [key for key in {**old, **new} if key not in DEFINITIONS | {"properties"}]
-    if _recursed(old, new):
-        keys = [key for key in keys if key != "items"]
+    apart = DEFINITIONS | {"properties"} | ({"items"} if "items" in old and "items" in new else set())
+    keys = [key for key in {**old, **new} if key not in apart]
     different = [key for key in keys if key not in old or key not in new or canonical(old[key]) != canonical(new[key])]
     return list(dict.fromkeys(_READ_WITH.get(key, key) for key in different))
 
@@ -85,8 +85,7 @@ def _judged(old: Mapping[str, Json], new: Mapping[str, Json], path: Path, keywor
 
 def _loosened(part: Mapping[str, Json]) -> Mapping[str, Json]:
     """Only what is said of further properties: those with a name are judged by themselves."""
-    kept = {key: value for key, value in part.items() if key != "patternProperties"}
-    return {**kept, **({"properties": dict.fromkeys(part["properties"], True)} if "properties" in part else {})}
+    return {**part, **({"properties": dict.fromkeys(part["properties"], True)} if "properties" in part else {})}
 
 
 def _property_changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> Iterator[SchemaChange]:
@@ -97,7 +96,7 @@ def _property_changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Pa
             yield from _changes(_object(before[name]), _object(after[name]), place)
         elif name in after:
             narrower = not contained(bare(old), {"properties": {name: bare(after[name])}})
-            closed = bool({"additionalProperties", "patternProperties"} & old.keys())
+            closed = "additionalProperties" in old
             keyword = "property-limited" if narrower and closed else "property-added"
             wider = closed and not contained(bare(new), bare(old))
             yield SchemaChange(place, keyword, narrower, wider, f"the property `{name}` is new", None, after[name])
@@ -106,15 +105,6 @@ def _property_changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Pa
             narrower = not contained({**bare(old), "required": [name]}, bare(new))
             message = f"the property `{name}` is gone"
             yield SchemaChange(place, "property-removed", narrower, wider, message, before[name], None)
-
-
-def _recursed(old: Mapping[str, Json], new: Mapping[str, Json]) -> bool:
-    return "items" in old and "items" in new and canonical(old.get("prefixItems")) == canonical(new.get("prefixItems"))
-
-
-def _item_changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> Iterator[SchemaChange]:
-    if _recursed(old, new):
-        yield from _changes(_object(old["items"]), _object(new["items"]), (*path, "items"))
 
 
 def _message(old: Mapping[str, Json], new: Mapping[str, Json], keyword: str) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from gemini_mcp.spec.values import Json, is_array, is_object
 
 ANNOTATIONS = {
-    *("$anchor", "$comment", "$id", "$schema", "$vocabulary", "title", "description", "default", "examples"),
+    *("$comment", "$id", "$schema", "$vocabulary", "title", "description", "default", "examples"),
     *("deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema"),
 }
 DEFINITIONS = frozenset({"$defs", "definitions"})
@@ -91,7 +91,7 @@ def _target(reference: str, root: Json, others: Mapping[str, Json], inside: tupl
 
 def _pointed(document: Json, fragment: str) -> Json | None:
     if fragment and not fragment.startswith("/"):
-        return next((inner for inner in _all(document) if inner.get("$anchor") == fragment), None)
+        return None
     for step in fragment.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if is_object(document) and name in document:
@@ -101,11 +101,3 @@ def _pointed(document: Json, fragment: str) -> Json | None:
         else:
             return None
     return document
-
-
-def _all(value: Json) -> list[Mapping[str, Json]]:
-    if is_array(value):
-        return [found for inner in value for found in _all(inner)]
-    if is_object(value):
-        return [value, *(found for inner in value.values() for found in _all(inner))]
-    return []

@@ -4,6 +4,7 @@ The one place that speaks to `jsonschema`. Formats are asserted, because a port'
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ from functools import lru_cache
 from typing import Protocol
 
 from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.exceptions import UnknownType
 from referencing.exceptions import Unresolvable
 
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.schema.inline import canonical, inline
+from gemini_mcp_spec.schema.inline import RECURSIVE, canonical, inline
 from gemini_mcp_spec.schema.metaschema import metaschema
 
 _LONGEST_MESSAGE = 240
@@ -88,12 +90,27 @@ def _schema_violation(text: str) -> Violation | None:
     return next(violations(validator(metaschema()), json.loads(text)), None)
 
 
+def is_valid(instance: Json, schema: Json) -> bool | None:
+    """Whether `schema` accepts `instance`; None where that cannot be decided."""
+    text = canonical(schema)
+    return None if RECURSIVE in text else _judged(_validator(text), instance)
+
+
+@lru_cache(maxsize=4096)
+def _validator(schema: str) -> Validator:
+    return validator(json.loads(schema))
+
+
 def accepts(validator: Validator, instance: Json) -> bool:
-    """Whether `instance` is valid; a schema that cannot be evaluated accepts nothing."""
+    """Whether `instance` is known to be valid."""
+    return _judged(validator, instance) is True
+
+
+def _judged(validator: Validator, instance: Json) -> bool | None:
     try:
         return validator.is_valid(instance)
-    except (Unresolvable, RecursionError, OverflowError, ValueError):
-        return False
+    except (Unresolvable, UnknownType, RecursionError, ArithmeticError, ValueError, re.error):
+        return None
 
 
 def by_kind(metas: Mapping[str, Json]) -> Mapping[str, Validator]:

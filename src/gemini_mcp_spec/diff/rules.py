@@ -1,0 +1,131 @@
+"""Rules of `diff`: the name of a change in, whom it breaks, what it raises and what is said of it out. Pure.
+
+A kind of change is one row. A name that ends in `*` stands for all that begin so and have no row of their own. Braces
+enclose what the change fills in: `old`, `new`, `file`, `key`, `place`, or words of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gemini_mcp_spec.files.version import Bump
+
+
+class Severity(StrEnum):
+    """Whom a change breaks."""
+
+    CALLERS = "breaking for callers"
+    PORTS = "breaking for ports"
+    NOTICE = "notice"
+    COMPATIBLE = "compatible"
+
+    @property
+    def breaks(self) -> bool:
+        return self in (Severity.CALLERS, Severity.PORTS)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of change."""
+
+    name: str
+    severity: Severity
+    bump: Bump
+    sentence: str
+
+
+_EXAMPLES = ("case", "script", "scenario", "vector")
+
+_TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
+    (Severity.CALLERS, Bump.MAJOR): {
+        "tool-removed": "The tool `{name}` is gone.",
+        "tool-*": "`{key}` of `{name}` is another.",
+        "tool-promise": "The hint `{key}` of `{name}` was {old!r} and is {new!r}.",
+        "schema-removed": "The schema `{file}` is gone.",
+        "locale-removed": "The locale `{file}` is gone.",
+        "revision-removed": "The revision {name!r} is gone from `{place}`.",
+        "profile-removed": "The profile {name!r} is gone from `{place}`.",
+        "refusal-added": "{argument} is refused now when it is {name!r}.",
+        "refusal-narrower": "The refusal {name!r} refuses what it did not.",
+        "template-published": "An argument of `{name}` is no longer private.",
+        "outcome-prefix": "`{place}` was {old!r} and is {new!r}.",
+        "outcome-separator": "`{place}` was {old!r} and is {new!r}.",
+        "outcome-meta": "`{place}` was {old!r} and is {new!r}.",
+        "mask-removed": "{name!r} is masked no longer.",
+        "notice-removed": "The notice {name!r} is gone.",
+        "sentence-removed": "{name!r} is no longer said.",
+        "sentence-order": "The sentences have another order, and the first that fits is said.",
+        "sentence-condition": "{name!r} is said on another condition: `{key}` was {old!r} and is {new!r}.",
+        "requirement-removed": "The requirement {name!r} is gone.",
+    },
+    (Severity.PORTS, Bump.MAJOR): {
+        "server-name": "The server's {key} was {old!r} and is {new!r}.",
+        "manifest-key": "`{key}` of the manifest is another.",
+        "file-unknown": "`{file}` differs, and nobody can tell what that means.",
+        "argument-*": "`{key}` of the argument `{name}` is another.",
+        "template-removed": "The template of `{name}` is gone.",
+        "template-*": "`{key}` of `{name}` is another.",
+        "invocation-*": "`{place}` is another.",
+        "outcome-*": "`{place}` was {old!r} and is {new!r}.",
+        "mask-added": "Ports have to mask {name!r}.",
+        "mask-order": "The masks have another order.",
+        "requirement-added": "The requirement {name!r} is new: {sentence}",
+        "requirement-raised": "{name!r} was {old} and is {new}.",
+        "requirement-profile": "{name!r} binds another profile: {new}.",
+        "requirement-sentence": "{name!r} says something else: {new} Its meaning should get another id.",
+        "released-changed": "`{file}` was released and is another now.",
+        "released-removed": "`{file}` was released and is gone.",
+        **{f"{kind}-changed": f"The {kind} {{name!r}} has another `{{key}}`." for kind in _EXAMPLES},
+    },
+    (Severity.NOTICE, Bump.MINOR): {
+        "refusal-removed": "{argument} may be {name!r} now, so ports have to take it.",
+        "refusal-wider": "The refusal {name!r} refuses less, so ports have to take more.",
+        "sentence-extended": "{name!r} is said for other exit codes: {old} before, {new} now.",
+        "sentence-fields": "{name!r} is said otherwise, with other fields.",
+        "sentence-cause": "`{key}` of {name!r} is another, so the words of other ports are judged otherwise.",
+        "sentence-names": "`{key}` of {name!r} is another, so the words of other ports are judged otherwise.",
+        "requirement-lowered": "{name!r} was {old} and is {new}.",
+        "recommendation-raised": "{name!r} was {old} and is {new}.",
+        "recommendation-sentence": "{name!r} says something else: {new} Its meaning should get another id.",
+    },
+    (Severity.NOTICE, Bump.PATCH): {
+        "tool-title": "`{key}` of `{name}` is another.",
+        "tool-description": "`{key}` of `{name}` is another.",
+        "tool-hint": "The hint `{key}` of `{name}` was {old!r} and is {new!r}.",
+        "server-version": "The server's {key} was {old!r} and is {new!r}.",
+        "locale-reworded": "`{file}` says something else.",
+        "file-changed": "`{file}` is another.",
+        "sentence-reworded": "{name!r} is said otherwise.",
+        "requirement-reworded": "{name!r} is reworded. If it means something else, give it another id.",
+        "requirement-*": "`{key}` of {name!r} is another.",
+        **{f"{kind}-described": f"`{{key}}` of the {kind} {{name!r}} is another." for kind in _EXAMPLES},
+        **{f"{kind}-removed": f"The {kind} {{name!r}} is gone." for kind in _EXAMPLES},
+    },
+    (Severity.COMPATIBLE, Bump.MINOR): {
+        "tool-added": "The tool `{name}` is new.",
+        "schema-added": "The schema `{file}` is new.",
+        "locale-added": "The locale `{file}` is new.",
+        "revision-added": "The revision {name!r} is new in `{place}`.",
+        "profile-added": "The profile {name!r} is new in `{place}`.",
+        "argument-added": "`{name}` is new.",
+        "template-added": "The tool `{name}` has a template.",
+        "template-extended": "`{key}` of `{name}` hands over a new argument.",
+        "notice-added": "The notice {name!r} is new.",
+        "sentence-added": "The sentence {name!r} is new.",
+        "recommendation-added": "The requirement {name!r} is new: {sentence}",
+    },
+    (Severity.COMPATIBLE, Bump.PATCH): {
+        "refusal-defined": "The refusal {name!r} is defined.",
+        **{f"{kind}-added": f"The {kind} {{name!r}} is new." for kind in _EXAMPLES},
+    },
+    (Severity.COMPATIBLE, Bump.NONE): {"released-added": "The list `{file}` is new."},
+}
+
+RULES: Mapping[str, Rule] = {
+    name: Rule(name, *verdict, sentence) for verdict, rows in _TABLE.items() for name, sentence in rows.items()
+}
+
+
+def rule_of(name: str) -> Rule:
+    """The row of that name, or the one that stands for all that begin as it does."""
+    return RULES.get(name) or RULES[f"{name.partition('-')[0]}-*"]

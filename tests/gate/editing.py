@@ -1,7 +1,9 @@
-"""Small edits of the specification: its files and an edit in, the files with that edit out. Pure."""
+"""Small edits of the specification, and the places where an edited one can lie."""
 
 import copy
 import json
+import subprocess
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -119,6 +121,31 @@ def deleted(file: str) -> Edit:
 def at_version(spec: SpecFiles, version: str) -> SpecFiles:
     """`spec` under another version."""
     return changed("manifest.json", ["version"], version).of(spec)
+
+
+def laid_out(spec: SpecFiles, folder: Path) -> str:
+    """The name of `folder`, which holds the files of `spec` now."""
+    for path, content in spec.files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return str(folder)
+
+
+def packed(spec: SpecFiles, file: Path) -> str:
+    """The name of `file`, which is a wheel with the files of `spec` now."""
+    with zipfile.ZipFile(file, "w") as wheel:
+        for path, content in spec.files.items():
+            wheel.writestr(f"gemini_mcp/_spec/{path}", content)
+    return str(file)
+
+
+def committed(spec: SpecFiles, folder: Path) -> None:
+    """Make `folder` a repository on the branch `main` that holds `spec`."""
+    laid_out(spec, folder / "spec")
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    for words in (("init", "-q", "-b", "main"), ("add", "spec"), (*identity, "commit", "-qm", "Begin")):
+        subprocess.run(["git", *words], cwd=folder, timeout=30, check=True)
 
 
 def document(file: str) -> Json:

@@ -6,13 +6,12 @@ import re
 import runpy
 import subprocess
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from editing import changed, small
+from editing import changed, committed, laid_out, packed, small
 
 from gemini_mcp_spec.files.reader import read_directory
 
@@ -38,13 +37,10 @@ for argument in sys.argv:
         Path(path).write_text(os.environ["ANSWER"] if kind == "json" else "page")
 sys.exit(int(os.environ.get("EXIT", "0")))
 """
+VERDICTS = ("fail", "pass", "fail")
 REPORT = {
     "score": {"must": {"passed": 1, "applicable": 2}},
-    "requirements": [
-        {"id": "a:b", "verdict": "fail"},
-        {"id": "a:c", "verdict": "pass"},
-        {"id": "a:d", "verdict": "fail"},
-    ],
+    "requirements": [{"id": f"a:{name}", "verdict": verdict} for name, verdict in zip("bcd", VERDICTS, strict=True)],
 }
 
 
@@ -111,13 +107,11 @@ def play(name: str, folder: Path, inputs: Mapping[str, str], **more: str) -> tup
     )
 
 
-def specifications(folder: Path, *names: str) -> None:
-    """Write the specification into each of the directories: an old and a new one unless they are named."""
-    for name in names or ("old", "new"):
-        for path, content in small().files.items():
-            file = folder / name / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+def both(folder: Path) -> str:
+    """The name of the old one of two specifications in `folder`, which are equal."""
+    laid_out(small(), folder / "new")
+    laid_out(small(), folder / "old")
+    return "old"
 
 
 def test_no_input_is_written_into_a_script() -> None:
@@ -149,8 +143,7 @@ def test_a_hostile_input_of_the_gate_stays_one_argument(value: str, tmp_path: Pa
 
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_hostile_list_of_ports_stays_one_argument(value: str, tmp_path: Path) -> None:
-    specifications(tmp_path)
-    inputs = {"spec-old": "old", "spec": "new", "ports": value}
+    inputs = {"spec-old": both(tmp_path), "spec": "new", "ports": value}
     _, [arguments], _ = play("Name the ports that break", tmp_path, inputs)
     assert arguments[-3:] == [str(tmp_path / name) for name in ("old", "new", value)]
     assert not (tmp_path / "canary").exists()
@@ -165,8 +158,7 @@ def test_an_old_specification_that_is_nowhere_ends_with_2(value: str, tmp_path: 
 
 @pytest.mark.parametrize("code", ["0", "1", "3", "4"])
 def test_the_exit_code_and_the_page_of_the_impact_are_handed_on(code: str, tmp_path: Path) -> None:
-    specifications(tmp_path)
-    inputs = {"spec-old": "old", "spec": "new", "ports": "PORTS.toml", "strict": "true"}
+    inputs = {"spec-old": both(tmp_path), "spec": "new", "ports": "PORTS.toml", "strict": "true"}
     exit_code, [arguments], _ = play("Name the ports that break", tmp_path, inputs, EXIT=code)
     assert (exit_code, "--strict" in arguments) == (int(code), True)
     assert (tmp_path / "summary").read_text(encoding="utf-8") == "page"
@@ -177,10 +169,7 @@ def test_the_exit_code_and_the_page_of_the_impact_are_handed_on(code: str, tmp_p
 def test_an_old_specification_can_be_a_git_ref(
     folder: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    specifications(tmp_path, "spec")
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
-    for words in (("init", "-q"), ("add", "spec"), (*identity, "commit", "-qm", "Begin")):
-        subprocess.run(["git", *words], cwd=tmp_path, timeout=30, check=True)
+    committed(small(), tmp_path)
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / folder)
     found = runpy.run_path(str(ROOT / ".ci/action.py"))["directory"](name, tmp_path / "into")
@@ -188,11 +177,9 @@ def test_an_old_specification_can_be_a_git_ref(
 
 
 def test_an_old_specification_can_be_a_wheel_or_hold_the_folder(tmp_path: Path) -> None:
-    specifications(tmp_path, "checkout/spec")
+    laid_out(small(), tmp_path / "checkout/spec")
+    packed(small(), tmp_path / "old.whl")
     directory = runpy.run_path(str(ROOT / ".ci/action.py"))["directory"]
-    with zipfile.ZipFile(tmp_path / "old.whl", "w") as wheel:
-        for path, content in small().files.items():
-            wheel.writestr(f"gemini_mcp/_spec/{path}", content)
     for name in ("checkout", "old.whl"):
         assert read_directory(directory(str(tmp_path / name), tmp_path / "into")).files == small().files
 
@@ -217,11 +204,8 @@ def test_the_exit_code_and_the_score_of_the_suite_are_handed_on(code: str, tmp_p
 
 def test_the_gate_judges_a_real_change(tmp_path: Path) -> None:
     change = changed("server/tools/chat.json", ["inputSchema", "required", 1], "cwd").of(small())
-    for name, spec in (("old", small()), ("new", change)):
-        for path, content in spec.files.items():
-            file = tmp_path / name / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+    laid_out(small(), tmp_path / "old")
+    laid_out(change, tmp_path / "new")
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin/gemini-mcp-spec"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gemini_mcp_spec.cli "$@"\n', encoding="utf-8")

@@ -1,17 +1,14 @@
 """The command: exit codes, formats, places to read from, approvals, impact, pages and frozen lists."""
 
 import json
-import subprocess
-import zipfile
 from pathlib import Path
 
 import pytest
-from editing import Edit, at_version, changed, document, requirement, small, written
+from editing import Edit, at_version, changed, committed, document, laid_out, packed, requirement, small, written
 
 from gemini_mcp_spec.cli import main
 from gemini_mcp_spec.diff.comparison import diff
 from gemini_mcp_spec.files.requirements import requirements
-from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.version import Bump, Version
 
 CHAT = "server/tools/chat.json"
@@ -20,24 +17,11 @@ REWORDED = changed(CHAT, ["description"], "Starts a session.")
 EXTENDED = changed(CHAT, ["inputSchema", "properties", "seed"], {"type": "string"})
 
 
-def laid_out(spec: SpecFiles, folder: Path) -> str:
-    for path, content in spec.files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-    return str(folder)
-
-
 def edited(folder: Path, *edits: Edit, version: str = "1.0.0") -> str:
     spec = small()
     for edit in edits:
         spec = edit.of(spec)
     return laid_out(at_version(spec, version), folder)
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True, timeout=30)
 
 
 @pytest.fixture
@@ -132,18 +116,11 @@ def test_a_version_that_falls_is_refused(old: str, tmp_path: Path) -> None:
 def test_git_refs_and_wheels_are_read(
     old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    repository, wheel = tmp_path / "repository", tmp_path / "a-1.0.0-py3-none-any.whl"
-    laid_out(small(), repository / "spec")
-    git(repository, "init")
-    git(repository, "add", ".")
-    git(repository, "commit", "-m", "First")
-    git(repository, "tag", "v1.0.0")
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for path, content in NARROWED.of(small()).files.items():
-            archive.writestr(f"gemini_mcp/_spec/{path}", content)
-    monkeypatch.chdir(repository)
-    assert main(["diff", "v1.0.0", old]) == 0
-    assert main(["diff", "main", "--format", "json", str(wheel)]) == 1
+    committed(small(), tmp_path)
+    wheel = packed(NARROWED.of(small()), tmp_path / "a-1.0.0-py3-none-any.whl")
+    monkeypatch.chdir(tmp_path)
+    assert main(["diff", "HEAD", old]) == 0
+    assert main(["diff", "main", "--format", "json", wheel]) == 1
     assert "no changes" in capsys.readouterr().out
 
 
@@ -259,14 +236,6 @@ def test_the_needed_version_follows_semantic_versioning(old: str, bump: Bump, ne
 
 
 def test_versions_are_ordered_as_semantic_versioning_says() -> None:
-    names = [
-        "1.0.0-alpha",
-        "1.0.0-alpha.1",
-        "1.0.0-alpha.beta",
-        "1.0.0-rc.2",
-        "1.0.0-rc.11",
-        "1.0.0",
-        "1.0.1",
-        "1.10.0",
-    ]
+    tags = ["-alpha", "-alpha.1", "-alpha.beta", "-rc.2", "-rc.11", ""]
+    names = [*(f"1.0.0{tag}" for tag in tags), "1.0.1", "1.10.0"]
     assert sorted(names, key=Version.parse) == names

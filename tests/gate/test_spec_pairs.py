@@ -8,8 +8,8 @@ from editing import Edit, Place, at_version, changed, deleted, document, replace
 from judging import gravest
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_spec.diff.change import Severity
 from gemini_mcp_spec.diff.comparison import Comparison, diff
+from gemini_mcp_spec.diff.rules import Severity
 
 CALLERS, PORTS, NOTICE, COMPATIBLE = Severity.CALLERS, Severity.PORTS, Severity.NOTICE, Severity.COMPATIBLE
 

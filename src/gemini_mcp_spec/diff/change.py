@@ -57,6 +57,7 @@ def change(
     /,
     old: Json = None,
     new: Json = None,
+    *,
     witness: Prover | None = None,
     **words: Json,
 ) -> Change:
@@ -73,10 +74,10 @@ def _dotted(path: Path) -> str:
 
 
 def one_sided(
-    kind: str, file: str, path: Path, old: Json, new: Json, witness: Prover | None = None, **words: Json
+    kind: str, file: str, path: Path, old: Json, new: Json, *, witness: Prover | None = None, **words: Json
 ) -> Change:
     """What came where the old side has nothing, and what went where the new side has nothing."""
-    return change(f"{kind}-{'added' if old is None else 'removed'}", file, path, old, new, witness, **words)
+    return change(f"{kind}-{'added' if old is None else 'removed'}", file, path, old, new, witness=witness, **words)
 
 
 def differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tuple[str, Json, Json]]:
@@ -101,9 +102,10 @@ def listed(
     path: Path,
     old: Sequence[Json],
     new: Sequence[Json],
+    *,
     witness: Prover | None = None,
     **words: Json,
 ) -> list[Change]:
     """What went from an array and what came into it, whatever the order."""
     moved = [(value, None) for value in old if value not in new] + [(None, value) for value in new if value not in old]
-    return [one_sided(kind, file, path, *sides, witness, name=sides[0] or sides[1], **words) for sides in moved]
+    return [one_sided(kind, file, path, *sides, witness=witness, name=sides[0] or sides[1], **words) for sides in moved]

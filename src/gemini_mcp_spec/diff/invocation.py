@@ -18,16 +18,16 @@ def invocation_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     calls = Calls(old, new)
     known = {name: table(schema.get("properties")).keys() for name, (_, schema) in tools(old).items()}
     for key, before, after in differing(table(old.documents.get(INVOCATION)), table(new.documents.get(INVOCATION))):
-        for name, *values in differing(table(before), table(after)):
+        for name, was, becomes in differing(table(before), table(after)):
             match key:
                 case "refusals":
-                    yield from _refusal(name, *values, calls)
+                    yield from _refusal(name, was, becomes, calls)
                 case "arguments" if any(name in arguments for arguments in known.values()):
-                    yield from _argument(name, *values, calls)
+                    yield from _argument(name, was, becomes, calls)
                 case "arguments":
-                    yield change("argument-added", INVOCATION, (key, name), *values, name=name)
+                    yield change("argument-added", INVOCATION, (key, name), was, becomes, name=name)
                 case "tools":
-                    yield from _template(name, *values, calls, known.get(name, ()))
+                    yield from _template(name, was, becomes, calls, known.get(name, ()))
                 case _:
                     break
         if key not in ("refusals", "arguments", "tools"):
@@ -40,7 +40,9 @@ def _refusal(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]:
     if old is None and not table(new).get("everywhere"):
         yield change("refusal-defined", INVOCATION, path, None, new, name=name)
     elif old is None or new is None:
-        yield one_sided("refusal", INVOCATION, path, old, new, calls.refused_now, name=name, argument="Every argument")
+        yield one_sided(
+            "refusal", INVOCATION, path, old, new, witness=calls.refused_now, name=name, argument="Every argument"
+        )
     else:
         for key, *values in differing(old, new):
             rule = "sentence-reworded" if key == "sentence" else f"refusal-{_extent(key, *values)}"
@@ -58,7 +60,7 @@ def _argument(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]
         path = ("arguments", name, key)
         if key == "refuse":
             witness = partial(calls.refused_now, name)
-            yield from listed("refusal", INVOCATION, path, *map(items, values), witness, argument=f"`{name}`")
+            yield from listed("refusal", INVOCATION, path, *map(items, values), witness=witness, argument=f"`{name}`")
         else:
             yield change(f"argument-{key}", INVOCATION, path, *values, witness=calls.different, name=name)
 
@@ -71,7 +73,7 @@ def _template(name: str, old: Json, new: Json, calls: Calls, known: Collection[s
         rule = f"template-{key}"
         if key == "private" and set(items(values[0])) - set(items(values[1])):
             rule = "template-published"
-        elif key == "argv" and _only_new(*values, known):
+        elif key == "argv" and _only_new(values[0], values[1], known):
             rule = "template-extended"
         witness = partial(calls.different, name)
         yield change(rule, INVOCATION, ("tools", name, key), *values, witness=witness, name=name)

@@ -5,6 +5,7 @@ Only lookups belong here. Positions are found when a message needs them, because
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -37,42 +38,26 @@ def _position(text: str, offset: int) -> Position:
 def _offset(text: str, path: Path) -> int:
     offset = _skip(text, 0)
     for step in path:
-        found = _member(text, offset, step) if isinstance(step, str) else _item(text, offset, step)
+        found = next((place for name, place in _inside(text, offset) if name == step), None)
         if found is None:
             return offset
         offset = found
     return offset
 
 
-def _member(text: str, offset: int, key: str) -> int | None:
-    if text[offset] != "{":
-        return None
-    offset = _skip(text, offset + 1)
-    while text[offset] != "}":
-        name, offset = _DECODER.raw_decode(text, offset)
-        offset = _skip(text, _skip(text, offset) + 1)
-        if name == key:
-            return offset
-        offset = _next(text, offset)
-    return None
-
-
-def _item(text: str, offset: int, index: int) -> int | None:
-    if text[offset] != "[":
-        return None
-    offset = _skip(text, offset + 1)
-    while text[offset] != "]":
-        if index == 0:
-            return offset
-        index -= 1
-        offset = _next(text, offset)
-    return None
-
-
-def _next(text: str, offset: int) -> int:
-    _, offset = _DECODER.raw_decode(text, offset)
-    offset = _skip(text, offset)
-    return _skip(text, offset + 1) if text[offset] == "," else offset
+def _inside(text: str, offset: int) -> Iterator[tuple[str | int, int]]:
+    """The key or index of everything directly inside the value there, with where it begins."""
+    end = {"{": "}", "[": "]"}.get(text[offset])
+    offset, index = _skip(text, offset + 1), -1
+    while end is not None and text[offset] != end:
+        name = index = index + 1
+        if end == "}":
+            name, offset = _DECODER.raw_decode(text, offset)
+            offset = _skip(text, _skip(text, offset) + 1)
+        yield name, offset
+        _, offset = _DECODER.raw_decode(text, offset)
+        offset = _skip(text, offset)
+        offset = _skip(text, offset + 1) if text[offset] == "," else offset
 
 
 def _skip(text: str, offset: int) -> int:

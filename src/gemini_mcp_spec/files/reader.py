@@ -64,14 +64,9 @@ def read_git(ref: str) -> SpecFiles:
     if archive is None:
         raise UnreadableSpec(f"git could not read {ref!r}. Fetch the commit first.")
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        members = [member for member in tar.getmembers() if member.isfile() and member.name.endswith(".json")]
-        files = {member.name: _content(tar, member) for member in members}
+        held = {member.name: tar.extractfile(member) for member in tar if member.name.endswith(".json")}
+        files = {name: file.read() for name, file in held.items() if file}
     return SpecFiles(ref, "spec/", files)
-
-
-def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = tar.extractfile(member)
-    return file.read() if file else b""
 
 
 def _git(*arguments: str) -> bytes | None:

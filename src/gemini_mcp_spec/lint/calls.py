@@ -11,17 +11,14 @@ from gemini_mcp_spec.files.examples import calls, steps
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import tools
-from gemini_mcp_spec.lint.complaint import Complaint, Rule
+from gemini_mcp_spec.lint.complaint import Complaint, unknown
 from gemini_mcp_spec.schema.validation import Validator, schema_violation, validator, violations
 
 
 def call_tool(spec: SpecFiles) -> Iterator[Complaint]:
     """A call that starts something names a tool that exists."""
-    known = tools(spec)
-    for call in calls(spec):
-        if call.starts and call.name not in known:
-            message = f"There is no tool `{call.name}`, so nothing can start."
-            yield Complaint(call.file, (*call.path, "call", "name"), message, "Name a tool that exists.")
+    named = ((call.file, (*call.path, "call", "name"), call.name) for call in calls(spec) if call.starts)
+    return unknown(named, tools(spec), "There is no tool `{}`, so nothing can start.")
 
 
 def call_arguments(spec: SpecFiles) -> Iterator[Complaint]:
@@ -31,8 +28,7 @@ def call_arguments(spec: SpecFiles) -> Iterator[Complaint]:
         known = validators.get(call.name) if call.starts else None
         for violation in violations(known, call.arguments) if known else ():
             path = (*call.path, "call", "arguments", *violation.path)
-            message = f"`{call.name}` does not allow this: {violation.message}."
-            yield Complaint(call.file, path, message, "Correct the arguments, or let nothing start.")
+            yield Complaint(call.file, path, f"`{call.name}` does not allow this: {violation.message}.")
 
 
 def call_result(spec: SpecFiles) -> Iterator[Complaint]:
@@ -44,8 +40,7 @@ def call_result(spec: SpecFiles) -> Iterator[Complaint]:
         known = validators[kind] if is_object(call.result) else None
         for violation in violations(known, call.result) if known else ():
             path = (*call.path, "result", *violation.path)
-            message = f"This is no {kind}: {violation.message}."
-            yield Complaint(call.file, path, message, f"`{files[kind]}` says what it is.")
+            yield Complaint(call.file, path, f"This is no {kind}: {violation.message}.")
 
 
 def _validator(schema: Json) -> Validator | None:
@@ -57,8 +52,7 @@ def case_outcome(spec: SpecFiles) -> Iterator[Complaint]:
     for file, case in spec.folder("server/cases").items():
         outcome = table(case).get("outcome")
         if (outcome is None) != (table(case).get("invocation") is None):
-            message = "A case has either an invocation and an outcome, or neither."
-            yield Complaint(file, ("outcome",), message, "Add what is missing, or remove the other.")
+            yield Complaint(file, ("outcome",), "A case has either an invocation and an outcome, or neither.")
         elif "listing" in case and inside(outcome, "exit") != 0:
             message = "The sessions are listed after a gemini that did not exit with 0."
             yield Complaint(file, ("listing",), message, "Remove the listing, or correct the outcome.")
@@ -66,10 +60,10 @@ def case_outcome(spec: SpecFiles) -> Iterator[Complaint]:
 
 def script_exists(spec: SpecFiles) -> Iterator[Complaint]:
     """A script that a scenario names is there."""
-    for file, path, step in steps(spec):
-        name = step.get("script")
-        if isinstance(name, str) and f"server/scripts/{name}.json" not in spec.files:
-            yield Complaint(file, (*path, "script"), f"There is no script {name!r}.", "Name one of `server/scripts`.")
+    named = ((file, (*path, "script"), step.get("script")) for file, path, step in steps(spec))
+    scripts = (one for one in named if isinstance(one[2], str))
+    known = {file.rpartition("/")[2].removesuffix(".json") for file in spec.files if file.startswith("server/scripts/")}
+    return unknown(scripts, known, "There is no script {!r}.")
 
 
 def script_plays(spec: SpecFiles) -> Iterator[Complaint]:
@@ -87,7 +81,7 @@ def script_plays(spec: SpecFiles) -> Iterator[Complaint]:
 def _unplayable(file: str, path: Path, step: Mapping[str, Json], kinds: Mapping[str, Json]) -> Iterator[Complaint]:
     if len(step) != 1 or not step.keys() <= kinds.keys():
         message = f"The step {step!r} should have exactly one key of {', '.join(kinds)}."
-        yield Complaint(file, path, message, "Write steps that the fake knows.")
+        yield Complaint(file, path, message)
     for kind, value in step.items():
         if inside(kinds, kind, "contentEncoding") == "base64" and not _is_base64(value):
             yield Complaint(file, (*path, kind), f"{value!r} is no Base64.", "Encode the bytes again.")
@@ -108,11 +102,10 @@ def step_name(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, step in steps(spec):
         ids, releases = known.setdefault(file, set()), waited.setdefault(file, set())
         if isinstance(step.get("cancel"), str) and step["cancel"] not in ids:
-            message = f"No earlier step is named {step['cancel']!r}."
-            yield Complaint(file, (*path, "cancel"), message, "Name an earlier step.")
+            yield Complaint(file, (*path, "cancel"), f"No earlier step is named {step['cancel']!r}.")
         if isinstance(step.get("release"), str) and step["release"] not in releases:
             message = f"No earlier script of this scenario waits for {step['release']!r}."
-            yield Complaint(file, (*path, "release"), message, "Name what a script releases.")
+            yield Complaint(file, (*path, "release"), message)
         if isinstance(step.get("id"), str):
             if step["id"] in ids:
                 message = f"An earlier step is named {step['id']!r} already."
@@ -125,14 +118,3 @@ def _releases(spec: SpecFiles, script: Json) -> set[str]:
     """The names that a script, or the script of that name, waits for."""
     script = spec.documents.get(f"server/scripts/{script}.json") if isinstance(script, str) else script
     return {step["release"] for step in items(inside(script, "play")) if "release" in table(step)}
-
-
-RULES: Mapping[str, Rule] = {
-    "call-tool": call_tool,
-    "call-arguments": call_arguments,
-    "call-result": call_result,
-    "case-outcome": case_outcome,
-    "script-exists": script_exists,
-    "script-plays": script_plays,
-    "step-name": step_name,
-}

@@ -11,7 +11,7 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_spec.files.kinds import NEEDED, SCHEMA, kind_of, named_by
 from gemini_mcp_spec.files.requirements import FILE, documents
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.lint.complaint import Complaint, Rule
+from gemini_mcp_spec.lint.complaint import Complaint, unknown
 from gemini_mcp_spec.schema.validation import by_kind, schema_violation, violations
 
 _FIXES: Mapping[str, str] = {
@@ -34,12 +34,12 @@ def text(spec: SpecFiles) -> Iterator[Complaint]:
         try:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
-            yield Complaint(file, (), f"Byte {error.start} is no UTF-8.", "Save the file as UTF-8.")
+            yield Complaint(file, (), f"Byte {error.start} is no UTF-8.")
             continue
         if b"\t" in content or b"\r" in content:
-            yield Complaint(file, (), "The file holds a tab or a carriage return.", "Use spaces and newlines.")
+            yield Complaint(file, (), "The file holds a tab or a carriage return.")
         if not content.endswith(b"\n") or content.endswith(b"\n\n"):
-            yield Complaint(file, (), "The file does not end with one newline.", "End it with one newline.")
+            yield Complaint(file, (), "The file does not end with one newline.")
 
 
 def json_syntax(spec: SpecFiles) -> Iterator[Complaint]:
@@ -48,7 +48,7 @@ def json_syntax(spec: SpecFiles) -> Iterator[Complaint]:
         try:
             twice = _twice(content.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
-            yield Complaint(file, (), f"The file is no JSON: {error}.", "Correct it there.")
+            yield Complaint(file, (), f"The file is no JSON: {error}.")
             continue
         for key in twice:
             message = f"An object holds the key {key!r} twice, and only the last one counts."
@@ -71,13 +71,11 @@ def _twice(text: str) -> list[str]:
 
 def file_missing(spec: SpecFiles) -> Iterator[Complaint]:
     """The files that every specification needs are there."""
-    for file in NEEDED:
-        if file not in spec.files:
-            yield Complaint(file, (), f"`{file}` does not exist.", "Write it.")
+    yield from unknown(((file, (), file) for file in NEEDED), spec.files, "`{}` does not exist.")
     if not documents(spec) and FILE not in spec.files:
-        yield Complaint(FILE, (), "There are no requirements.", f"Write them to `{FILE}`.")
+        yield Complaint(FILE, (), f"There are no requirements in `{FILE}`.")
     if not spec.folder("server/tools"):
-        yield Complaint("server/tools", (), "`server/tools` holds no tool.", "Write a tool there.")
+        yield Complaint("server/tools", (), "`server/tools` holds no tool.")
 
 
 def file_kind(spec: SpecFiles) -> Iterator[Complaint]:
@@ -85,8 +83,7 @@ def file_kind(spec: SpecFiles) -> Iterator[Complaint]:
     for file in spec.files:
         kind = kind_of(file)
         if kind is None:
-            message = "This file is of no kind that the specification has."
-            yield Complaint(file, (), message, "Move it to the folder of its kind, or remove it.")
+            yield Complaint(file, (), "This file is of no kind that the specification has.")
         elif kind != SCHEMA and f"meta/{kind}.schema.json" not in spec.files:
             message = f"Files of the kind {kind!r} have no schema."
             yield Complaint(file, (), message, f"Write `meta/{kind}.schema.json`.")
@@ -99,31 +96,27 @@ def file_name(spec: SpecFiles) -> Iterator[Complaint]:
         name = table(document).get(key)
         if isinstance(name, str) and name != expected:
             stem = file.rpartition("/")[2].removesuffix(".json")
-            message = f"The file is named {stem!r}, but its `{key}` is {name!r}."
-            yield Complaint(file, (key,), message, "Make them equal.")
+            yield Complaint(file, (key,), f"The file is named {stem!r}, but its `{key}` is {name!r}.")
 
 
 def manifest_files(spec: SpecFiles) -> Iterator[Complaint]:
     """`files` of the manifest, where there is one, lists every file and no other."""
     listed = spec.entries("manifest.json", "files")
-    if not listed:
-        return
-    for file in sorted(set(spec.files) - set(listed)):
-        yield Complaint("manifest.json", ("files",), f"`{file}` is not listed.", "List it.")
-    for file in sorted(set(listed) - set(spec.files)):
-        yield Complaint("manifest.json", ("files",), f"`{file}` does not exist.", "Remove it here.")
+    for names, known, message in (
+        (spec.files, listed, "`{}` is not listed."),
+        (listed, spec.files, "`{}` does not exist."),
+    ):
+        yield from unknown((("manifest.json", ("files",), name) for name in names if listed), known, message)
 
 
 def schema_valid(spec: SpecFiles) -> Iterator[Complaint]:
     """A schema, that of a tool's arguments included, is a JSON Schema of 2020-12."""
     schemas = [(file, (), document) for file, document in spec.documents.items() if kind_of(file) == SCHEMA]
-    tools = [
-        (file, ("inputSchema",), tool.get("inputSchema", {})) for file, tool in spec.folder("server/tools").items()
-    ]
-    for file, path, schema in [*schemas, *tools]:
+    tools = spec.folder("server/tools").items()
+    arguments = [(file, ("inputSchema",), tool.get("inputSchema", {})) for file, tool in tools]
+    for file, path, schema in (*schemas, *arguments):
         if violation := schema_violation(schema):
-            message = f"This is no JSON Schema: {violation.message}."
-            yield Complaint(file, (*path, *violation.path), message, "Correct the keyword.")
+            yield Complaint(file, (*path, *violation.path), f"This is no JSON Schema: {violation.message}.")
 
 
 def meta_schema(spec: SpecFiles) -> Iterator[Complaint]:
@@ -137,15 +130,3 @@ def meta_schema(spec: SpecFiles) -> Iterator[Complaint]:
         for violation in violations(validators[kind], document):
             fix = _FIXES.get(violation.keyword, f"`meta/{kind}.schema.json` says what it should be.")
             yield Complaint(file, violation.path, f"{violation.message}.", fix)
-
-
-RULES: Mapping[str, Rule] = {
-    "text": text,
-    "json": json_syntax,
-    "file-missing": file_missing,
-    "file-kind": file_kind,
-    "file-name": file_name,
-    "manifest-files": manifest_files,
-    "schema-valid": schema_valid,
-    "meta-schema": meta_schema,
-}

@@ -1,6 +1,6 @@
 """Lint: the files of one specification in, complaints out. Pure.
 
-A rule joins by being in the table of its module. The rule `meta-schema` is silent where another rule says more.
+A rule joins by being a row of `_TABLE`. The rule `meta-schema` is silent where another rule says more.
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,47 @@ from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.lint import calls, files, host, requirements, server
 from gemini_mcp_spec.lint.complaint import Complaint, Rule
 
-RULES: Mapping[str, Rule] = {**files.RULES, **requirements.RULES, **server.RULES, **calls.RULES, **host.RULES}
+_TABLE = (
+    Rule("text", files.text, "Save the file as UTF-8 with spaces and newlines, and end it with one newline."),
+    Rule("json", files.json_syntax, "Correct it there."),
+    Rule("file-missing", files.file_missing, "Write it."),
+    Rule("file-kind", files.file_kind, "Move it to the folder of its kind, or remove it."),
+    Rule("file-name", files.file_name, "Make them equal."),
+    Rule("manifest-files", files.manifest_files, "List what is there."),
+    Rule("schema-valid", files.schema_valid, "Correct the keyword."),
+    Rule("meta-schema", files.meta_schema, "The schema in `meta/` says what it should be."),
+    Rule("id-form", requirements.id_form, "Write it so."),
+    Rule("id-profile", requirements.id_profile, "Begin the ids of the profile `host` with `host-`, no other."),
+    Rule("id-unique", requirements.id_unique, "Give this statement another id."),
+    Rule("id-removed", requirements.id_removed, "Give this statement another id."),
+    Rule("level-keyword", requirements.level_keyword, "Say the level once."),
+    Rule("one-sentence", requirements.one_sentence, "Say one thing in one sentence, once."),
+    Rule("since-version", requirements.since_version, "Name this version, or raise the manifest's."),
+    Rule("source-exists", requirements.source_exists, "Cite what `sources.json` lists, or add it there."),
+    Rule("source-cited", requirements.source_cited, "Add it there, or remove it here."),
+    Rule("requirement-unknown", requirements.requirement_unknown, "Name one that exists."),
+    Rule("frozen-set", requirements.frozen_set, "A released list never changes; `gemini-mcp-spec freeze` writes one."),
+    Rule("tool-required", server.tool_required, "Add the property, or do not require it."),
+    Rule("tool-example", server.tool_example, "Correct it."),
+    Rule("locale-coverage", server.locale_coverage, "Make it cover what `server/tools` holds."),
+    Rule("template-tool", server.template_tool, "Give every tool its template, and remove the others."),
+    Rule("template-argument", server.template_argument, "Name the arguments of the tool, all of them."),
+    Rule("template-name", server.template_name, "Name one that the file defines."),
+    Rule("sentence-reached", server.sentence_reached, "Move it up, or remove it."),
+    Rule("sentence-fields", server.sentence_fields, "Write a field as `{name}`."),
+    Rule("call-tool", calls.call_tool, "Name a tool that exists."),
+    Rule("call-arguments", calls.call_arguments, "Correct the arguments, or let nothing start."),
+    Rule("call-result", calls.call_result, "The schemas in `server/results` say what it is."),
+    Rule("case-outcome", calls.case_outcome, "Add what is missing, or remove the other."),
+    Rule("script-exists", calls.script_exists, "Name one of `server/scripts`."),
+    Rule("script-plays", calls.script_plays, "Write steps that the fake knows."),
+    Rule("step-name", calls.step_name, "Name an earlier step, or what its script waits for."),
+    Rule("vector-id", host.vector_id, "Give this vector another id."),
+    Rule("vector-exception", host.vector_exception, "Remove `exception` and `observed`, or correct them."),
+    Rule("profile-known", host.profile_known, "Write one that exists."),
+)
 
-DESCRIPTIONS: Mapping[str, str] = {name: (rule.__doc__ or "").strip() for name, rule in RULES.items()}
-"""What each rule demands, in a sentence."""
+RULES: Mapping[str, Rule] = {rule.name: rule for rule in _TABLE}
 
 _GENERAL = "meta-schema"
 _STRUCTURAL = (AttributeError, IndexError, KeyError, TypeError)
@@ -24,9 +61,9 @@ def lint(spec: SpecFiles) -> list[Complaint]:
     """Every mistake of `spec`, in the order of its files."""
     found: dict[Complaint, None] = {}
     stopped: list[Exception] = []
-    for name, rule in RULES.items():
+    for rule in _TABLE:
         try:
-            found |= {replace(complaint, rule=name): None for complaint in rule(spec)}
+            found |= {replace(one, rule=rule.name, fix=one.fix or rule.fix): None for one in rule.check(spec)}
         except _STRUCTURAL as error:
             stopped.append(error)
     if stopped and not found:

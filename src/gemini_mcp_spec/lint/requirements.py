@@ -4,7 +4,7 @@ A rule about a statement or about what it cites belongs here.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from gemini_mcp.spec.families import is_member
 from gemini_mcp.spec.values import Json, is_array, is_object, items, table
@@ -13,11 +13,12 @@ from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import FILE, removed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.version import Version
-from gemini_mcp_spec.lint.complaint import Complaint, Rule
+from gemini_mcp_spec.lint.complaint import Complaint, unknown
 
 _ID = re.compile(r"[a-z][a-z0-9-]*(?::[a-z0-9][a-z0-9-]*){1,2}")
 _KEYWORD = re.compile(r"\b(MUST|SHOULD|MAY|SHALL|REQUIRED|RECOMMENDED|OPTIONAL)\b")
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z`])")
+_SOURCES, _MANIFEST = "sources.json", "manifest.json"
 _CITING = ("server/cases", "server/scenarios", "host/scenarios")
 
 
@@ -26,7 +27,7 @@ def id_form(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, entry in requirements(spec):
         if not _ID.fullmatch(entry["id"]):
             message = f"The id {entry['id']!r} is not `area:feature` or `area:feature:variant` in lower case."
-            yield Complaint(file, (*path, "id"), message, "Write it so.")
+            yield Complaint(file, (*path, "id"), message)
 
 
 def id_profile(spec: SpecFiles) -> Iterator[Complaint]:
@@ -34,7 +35,7 @@ def id_profile(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, entry in written(spec):
         if entry["id"].startswith("host-") != (entry.get("profile") == "host"):
             message = f"{entry['id']!r} binds the profile {entry.get('profile')!r}, which its id denies."
-            yield Complaint(file, (*path, "id"), message, "Begin the ids of the profile `host` with `host-`, no other.")
+            yield Complaint(file, (*path, "id"), message)
 
 
 def id_unique(spec: SpecFiles) -> Iterator[Complaint]:
@@ -45,8 +46,7 @@ def id_unique(spec: SpecFiles) -> Iterator[Complaint]:
         if key in first:
             other, place = first[key]
             there = f"line {spec.position(other, (*place, 'id')).line}{'' if other == file else f' of `{other}`'}"
-            message = f"The id {entry['id']!r} is that of {there} already."
-            yield Complaint(file, (*path, "id"), message, "Give this statement another id.")
+            yield Complaint(file, (*path, "id"), f"The id {entry['id']!r} is that of {there} already.")
         first.setdefault(key, (file, path))
 
 
@@ -56,7 +56,7 @@ def id_removed(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, entry in requirements(spec):
         if entry["id"] in gone:
             message = f"The id {entry['id']!r} went with version {gone[entry['id']]} and cannot return."
-            yield Complaint(file, (*path, "id"), message, "Give this statement another id.")
+            yield Complaint(file, (*path, "id"), message)
 
 
 def level_keyword(spec: SpecFiles) -> Iterator[Complaint]:
@@ -66,7 +66,7 @@ def level_keyword(spec: SpecFiles) -> Iterator[Complaint]:
         if found != [entry.get("level")]:
             said = " and ".join(found) or "no keyword"
             message = f"The sentence says {said}, but its level is {entry.get('level')}."
-            yield Complaint(file, (*path, "sentence"), message, "Say the level once.")
+            yield Complaint(file, (*path, "sentence"), message)
 
 
 def one_sentence(spec: SpecFiles) -> Iterator[Complaint]:
@@ -75,11 +75,9 @@ def one_sentence(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, entry in requirements(spec):
         sentence = str(entry.get("sentence", ""))
         if _SENTENCE_END.search(sentence):
-            message = "The statement has more than one sentence."
-            yield Complaint(file, (*path, "sentence"), message, "Make two requirements of it.")
+            yield Complaint(file, (*path, "sentence"), "The statement has more than one sentence.")
         if sentence in said:
-            message = f"{said[sentence]!r} says the same."
-            yield Complaint(file, (*path, "sentence"), message, "Remove one of them.")
+            yield Complaint(file, (*path, "sentence"), f"{said[sentence]!r} says the same.")
         said.setdefault(sentence, entry["id"])
 
 
@@ -89,20 +87,17 @@ def since_version(spec: SpecFiles) -> Iterator[Complaint]:
         since = str(entry.get("since", ""))
         if Version.parse(since) > Version.parse(spec.version):
             message = f"The requirement is there since {since}, but this is version {spec.version}."
-            yield Complaint(file, (*path, "since"), message, "Name this version, or raise the manifest's.")
+            yield Complaint(file, (*path, "since"), message)
 
 
 def source_exists(spec: SpecFiles) -> Iterator[Complaint]:
     """The source of a requirement is one that `sources.json` lists, or a decision with its reason."""
-    sources = spec.documents.get("sources.json")
+    sources = spec.documents.get(_SOURCES)
     for file, path, entry in written(spec):
         source = entry.get("source")
         if is_object(source) and is_object(sources) and (wrong := _missing(source, sources)):
             key, message = wrong
-            fix = (
-                "Write why it is decided so." if key == "reason" else "Cite what `sources.json` lists, or add it there."
-            )
-            yield Complaint(file, (*path, "source", key), message, fix)
+            yield Complaint(file, (*path, "source", key), message, "Write why." if key == "reason" else "")
 
 
 def _missing(source: Mapping[str, Json], sources: Mapping[str, Json]) -> tuple[str, str] | None:
@@ -131,24 +126,21 @@ def _missing(source: Mapping[str, Json], sources: Mapping[str, Json]) -> tuple[s
 
 def source_cited(spec: SpecFiles) -> Iterator[Complaint]:
     """Every page that `sources.json` lists is cited, and its revisions are those of the manifest."""
-    sources, manifest = spec.documents.get("sources.json"), spec.documents.get("manifest.json")
-    if not is_object(sources) or not is_object(manifest):
+    if not all(is_object(spec.documents.get(file)) for file in (_SOURCES, _MANIFEST)):
         return
-    cited = [entry["source"] for _, _, entry in requirements(spec) if is_object(entry.get("source"))]
+    cited = [table(entry.get("source")) for _, _, entry in requirements(spec)]
     pages = {(source.get("revision"), source.get("page")) for source in cited}
-    protocol = manifest.get("protocol", {})
-    revisions = {*protocol.get("handshake", ()), *protocol.get("stateless", ())}
-    for index, entry in enumerate(sources.get("mcp", ())):
-        if entry["revision"] not in revisions:
-            message = f"MCP {entry['revision']} is no revision of the manifest."
-            yield Complaint("sources.json", ("mcp", index), message, "Add it there, or remove it here.")
-        for number, page in enumerate(entry["pages"]):
-            if (entry["revision"], page) not in pages:
-                message = f"No requirement cites the page {page!r} of MCP {entry['revision']}."
-                yield Complaint("sources.json", ("mcp", index, "pages", number), message, "Remove it.")
-    for revision in sorted(revisions - {entry["revision"] for entry in sources.get("mcp", ())}):
-        message = f"The revision {revision} is not in `sources.json`."
-        yield Complaint("manifest.json", ("protocol",), message, "Add it there.")
+    revisions = {revision for era in spec.objects(_MANIFEST, "protocol").values() for revision in era}
+    listed = [(entry["revision"], entry["pages"]) for entry in spec.entries(_SOURCES, "mcp")]
+    for index, (revision, named) in enumerate(listed):
+        if revision not in revisions:
+            yield Complaint(_SOURCES, ("mcp", index), f"MCP {revision} is no revision of the manifest.")
+        for number, page in enumerate(named):
+            if (revision, page) not in pages:
+                message = f"No requirement cites the page {page!r} of MCP {revision}."
+                yield Complaint(_SOURCES, ("mcp", index, "pages", number), message, "Remove it.")
+    named = ((_MANIFEST, ("protocol",), revision) for revision in sorted(revisions))
+    yield from unknown(named, dict(listed), "The revision {} is not in `sources.json`.")
 
 
 def requirement_unknown(spec: SpecFiles) -> Iterator[Complaint]:
@@ -160,7 +152,7 @@ def requirement_unknown(spec: SpecFiles) -> Iterator[Complaint]:
         for index, name in enumerate(items(table(entry).get("requirements"))):
             if (profile, name) not in known:
                 message = f"The profile {profile!r} has no requirement {name!r}."
-                yield Complaint(file, (*path, "requirements", index), message, "Name one that exists.")
+                yield Complaint(file, (*path, "requirements", index), message)
 
 
 def frozen_set(spec: SpecFiles) -> Iterator[Complaint]:
@@ -178,10 +170,11 @@ def frozen_set(spec: SpecFiles) -> Iterator[Complaint]:
                 message = f"{name!r} has gone, but `removed` of {FILE} does not say so."
                 yield Complaint(file, ("requirements", index), message, "Add it to `removed`.")
         alone = [entry for entry in current if not any(is_member(entry["id"], family) for family in families)]
-        for name in _lost(alone, set(listed), str(document.get("version"))):
-            message = f"{name!r} claims to be older than this list, which lacks it."
-            fix = "Correct its `since`; before the release, run `gemini-mcp-spec freeze`."
-            yield Complaint(file, ("requirements",), message, fix)
+        version = str(document.get("version"))
+        old = [one for one in alone if Version.parse(str(one.get("since", version))) <= Version.parse(version)]
+        named = ((file, ("requirements",), entry["id"]) for entry in old)
+        message = "{!r} claims to be older than this list, which lacks it."
+        yield from unknown(named, listed, message, "Correct its `since`; before the release, run `freeze`.")
 
 
 def _version_of(spec: SpecFiles, file: str, document: Mapping[str, Json]) -> Iterator[Complaint]:
@@ -189,27 +182,3 @@ def _version_of(spec: SpecFiles, file: str, document: Mapping[str, Json]) -> Ite
     if version != stem or Version.parse(version) > Version.parse(spec.version):
         message = f"The list {stem!r} names version {version!r} of a specification whose version is {spec.version}."
         yield Complaint(file, ("version",), message, "Name the file and the version alike, and raise neither.")
-
-
-def _lost(current: Iterable[Mapping[str, Json]], listed: set[str], version: str) -> list[str]:
-    released = Version.parse(version)
-    return [
-        entry["id"]
-        for entry in current
-        if entry["id"] not in listed and Version.parse(str(entry.get("since", version))) <= released
-    ]
-
-
-RULES: Mapping[str, Rule] = {
-    "id-form": id_form,
-    "id-profile": id_profile,
-    "id-unique": id_unique,
-    "id-removed": id_removed,
-    "level-keyword": level_keyword,
-    "one-sentence": one_sentence,
-    "since-version": since_version,
-    "source-exists": source_exists,
-    "source-cited": source_cited,
-    "requirement-unknown": requirement_unknown,
-    "frozen-set": frozen_set,
-}

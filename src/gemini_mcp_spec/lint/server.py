@@ -10,18 +10,17 @@ from gemini_mcp.spec.values import Json, is_object, items, table
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
-from gemini_mcp_spec.lint.complaint import Complaint, Rule
+from gemini_mcp_spec.lint.complaint import Complaint, Named, unknown
 from gemini_mcp_spec.schema.validation import schema_violation, validator, violations
 
 
 def tool_required(spec: SpecFiles) -> Iterator[Complaint]:
     """What a tool requires is among its properties."""
     for name, (file, schema) in tools(spec).items():
-        for index, argument in enumerate(schema.get("required", ())):
-            if argument not in schema.get("properties", {}):
-                message = f"`{name}` requires {argument!r}, which it does not describe."
-                path = ("inputSchema", "required", index)
-                yield Complaint(file, path, message, "Add the property, or do not require it.")
+        required = enumerate(schema.get("required", ()))
+        named = ((file, ("inputSchema", "required", index), argument) for index, argument in required)
+        message = f"`{name}` requires {{!r}}, which it does not describe."
+        yield from unknown(named, schema.get("properties", {}), message)
 
 
 def tool_example(spec: SpecFiles) -> Iterator[Complaint]:
@@ -38,119 +37,101 @@ def _examples(file: str, path: Path, schema: Json) -> Iterator[Complaint]:
     named += [(("examples", index), example) for index, example in enumerate(schema.get("examples", ()))]
     for where, example in named:
         for violation in violations(validator(schema), example):
-            message = f"The {where[0].rstrip('s')} is not valid: {violation.message}."
-            yield Complaint(file, (*path, *where), message, "Correct it.")
+            yield Complaint(file, (*path, *where), f"The {where[0].rstrip('s')} is not valid: {violation.message}.")
     for name, inner in schema.get("properties", {}).items():
         yield from _examples(file, (*path, "properties", name), inner)
 
 
 def locale_coverage(spec: SpecFiles) -> Iterator[Complaint]:
     """A locale describes the same tools and properties as `tools/`."""
-    wanted = {name: set(schema.get("properties", {})) for name, (_, schema) in tools(spec).items()}
+    wanted = {name: schema.get("properties", {}) for name, (_, schema) in tools(spec).items()}
     for file in spec.folder("server/locales"):
-        held = {name: set(text.get("properties", {})) for name, text in spec.objects(file, "tools").items()}
-        for message, path in _uncovered(wanted, held):
-            yield Complaint(file, path, message, "Make it cover what `server/tools` holds.")
+        held = {name: text.get("properties", {}) for name, text in spec.objects(file, "tools").items()}
+        yield from _covered(file, ("tools",), wanted, held, "tool `{}`")
+        for name in wanted.keys() & held.keys():
+            path = ("tools", name, "properties")
+            yield from _covered(file, path, wanted[name], held[name], f"argument `{{}}` of `{name}`")
 
 
-def _uncovered(wanted: Mapping[str, set[str]], held: Mapping[str, set[str]]) -> Iterator[tuple[str, Path]]:
-    for name in sorted(wanted.keys() - held.keys()):
-        yield f"The tool `{name}` is not translated.", ("tools",)
-    for name in sorted(held.keys() - wanted.keys()):
-        yield f"There is no tool `{name}`.", ("tools", name)
-    for name in sorted(wanted.keys() & held.keys()):
-        for argument in sorted(wanted[name] - held[name]):
-            yield f"The argument `{argument}` of `{name}` is not translated.", ("tools", name, "properties")
-        for argument in sorted(held[name] - wanted[name]):
-            yield f"`{name}` has no argument `{argument}`.", ("tools", name, "properties", argument)
+def _covered(
+    file: str, path: Path, wanted: Mapping[str, Json], held: Mapping[str, Json], what: str
+) -> Iterator[Complaint]:
+    """Complaints about what one of two tables lacks; the file holds the second at `path`."""
+    yield from unknown(((file, path, name) for name in wanted), held, f"The {what} is missing.")
+    yield from unknown(((file, (*path, name), name) for name in held), wanted, f"There is no {what}.")
 
 
-def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+def _texts(value: Json, path: Path) -> Iterator[Named]:
     """Every text of a template, with its path."""
     for key, inner in table(value).items() or enumerate(items(value)):
         if isinstance(inner, str):
-            yield (*path, key), inner
+            yield INVOCATION, (*path, key), inner
         else:
             yield from _texts(inner, (*path, key))
 
 
-def _arguments(template: Json, path: Path) -> list[tuple[Path, str]]:
+def _arguments(template: Json, path: Path) -> list[Named]:
     """Every argument that a template names, with the path of its name."""
     named = ("argument", "with", "cwd")
-    return [found for found in _texts(template, path) if found[0][-1] in named or found[0][-2] == "private"]
+    return [text for text in _texts(template, path) if text[1][-1] in named or text[1][-2] == "private"]
 
 
-def _forms(template: Json, path: Path) -> list[tuple[Path, str]]:
+def _forms(template: Json, path: Path) -> list[Named]:
     """Every form that a template uses, with the path of its name."""
-    return [found for found in _texts(template, path) if found[0][-1] == "form"]
+    return [text for text in _texts(template, path) if text[1][-1] == "form"]
 
 
 def template_tool(spec: SpecFiles) -> Iterator[Complaint]:
     """Every tool has a template, and every template a tool."""
-    templates, known = spec.objects(INVOCATION, "tools"), tools(spec)
-    for name in sorted(known.keys() - templates.keys()):
-        message = f"The tool `{name}` has no template."
-        yield Complaint(INVOCATION, ("tools",), message, "Say which command line it becomes.")
-    for name in sorted(templates.keys() - known.keys()):
-        message = f"There is no tool `{name}`."
-        yield Complaint(INVOCATION, ("tools", name), message, "Remove the template, or write the tool.")
+    return _covered(INVOCATION, ("tools",), tools(spec), spec.objects(INVOCATION, "tools"), "tool `{}`")
 
 
 def template_argument(spec: SpecFiles) -> Iterator[Complaint]:
     """Every argument that a template or a rule names is one of the tool's, and none is left out."""
     forms, known = spec.objects(INVOCATION, "forms"), tools(spec)
-    for name, template in spec.objects(INVOCATION, "tools").items():
-        if name not in known:
+    for tool, template in spec.objects(INVOCATION, "tools").items():
+        if tool not in known:
             continue
-        file, schema = known[name]
-        properties = set(schema.get("properties", {}))
-        named = _arguments(template, ("tools", name))
-        for _, form in _forms(template, ("tools", name)):
+        file, schema = known[tool]
+        properties: Mapping[str, Json] = schema.get("properties", {})
+        named = _arguments(template, ("tools", tool))
+        for _, _, form in _forms(template, ("tools", tool)):
             named += _arguments(forms.get(form), ("forms", form))
-        for path, argument in named:
-            if argument not in properties:
-                message = f"`{name}` has no argument `{argument}`."
-                yield Complaint(INVOCATION, path, message, "Name one of its arguments.")
-        for argument in sorted(properties - {argument for _, argument in named}):
-            message = f"No template uses the argument `{argument}` of `{name}`."
-            yield Complaint(file, ("inputSchema", "properties", argument), message, "Use it, or remove it.")
+        yield from unknown(named, properties, f"`{tool}` has no argument `{{}}`.")
+        places = ((file, ("inputSchema", "properties", name), name) for name in properties)
+        used = {argument for _, _, argument in named}
+        yield from unknown(places, used, f"No template uses the argument `{{}}` of `{tool}`.", "Use it, or remove it.")
     every = {argument for _, schema in known.values() for argument in schema.get("properties", {})}
-    for argument in spec.objects(INVOCATION, "arguments").keys() - every:
-        message = f"No tool has an argument `{argument}`."
-        yield Complaint(INVOCATION, ("arguments", argument), message, "Name one, or remove the rule.")
+    ruled = ((INVOCATION, ("arguments", name), name) for name in spec.objects(INVOCATION, "arguments"))
+    yield from unknown(ruled, every, "No tool has an argument `{}`.")
 
 
 def template_name(spec: SpecFiles) -> Iterator[Complaint]:
     """Forms, files and refusals that a template names are there."""
-    forms, refusals = spec.objects(INVOCATION, "forms"), spec.objects(INVOCATION, "refusals")
-    for name, template in spec.objects(INVOCATION, "tools").items():
-        for path, form in _forms(template, ("tools", name)):
-            if form not in forms:
-                yield Complaint(INVOCATION, path, f"There is no form {form!r}.", "Name one of `forms`.")
-        for variable, value in template.get("env", {}).items():
-            if value.get("file") not in template.get("files", {}):
-                message = f"`{name}` has no file {value.get('file')!r}."
-                yield Complaint(INVOCATION, ("tools", name, "env", variable), message, "Name one of `files`.")
+    for tool, template in spec.objects(INVOCATION, "tools").items():
+        path = ("tools", tool)
+        forms = _forms(template, path)
+        yield from unknown(forms, spec.objects(INVOCATION, "forms"), "There is no form {!r}.")
+        files = [(INVOCATION, (*path, "env", name), held.get("file")) for name, held in template.get("env", {}).items()]
+        yield from unknown(files, template.get("files", {}), f"`{tool}` has no file {{!r}}.")
     for argument, rule in spec.objects(INVOCATION, "arguments").items():
-        for index, refusal in enumerate(rule.get("refuse", ())):
-            if refusal not in refusals:
-                path = ("arguments", argument, "refuse", index)
-                yield Complaint(INVOCATION, path, f"There is no refusal {refusal!r}.", "Name one of `refusals`.")
+        refused = enumerate(rule.get("refuse", ()))
+        named = ((INVOCATION, ("arguments", argument, "refuse", index), name) for index, name in refused)
+        yield from unknown(named, spec.objects(INVOCATION, "refusals"), "There is no refusal {!r}.")
 
 
 def sentence_reached(spec: SpecFiles) -> Iterator[Complaint]:
     """Sentences have ids of their own, and none stands behind one that always fits first."""
-    sentences = spec.entries(OUTCOME, "sentences")
     ids: set[str] = set()
     final: dict[str, str] = {}
-    for index, entry in enumerate(sentences):
+    for index, entry in enumerate(spec.entries(OUTCOME, "sentences")):
         name, when = entry.get("id"), entry.get("when")
         if name in ids:
             message = f"The sentence {name!r} is there twice."
             yield Complaint(OUTCOME, ("sentences", index, "id"), message, "Give it another id.")
         elif when in final:
             message = f"The sentence {name!r} is never said, because {final[when]!r} fits before it."
-            yield Complaint(OUTCOME, ("sentences", index), message, "Move it up, or remove it.")
+            yield Complaint(OUTCOME, ("sentences", index), message)
         ids.add(name)
         if not {"exit", "stderr"} & set(entry):
             final.setdefault(when, name)
@@ -158,23 +139,8 @@ def sentence_reached(spec: SpecFiles) -> Iterator[Complaint]:
 
 def sentence_fields(spec: SpecFiles) -> Iterator[Complaint]:
     """Braces of a sentence enclose one name and nothing else."""
-    sentences: list[tuple[str, Path, Json]] = [
-        *((OUTCOME, ("sentences", index), entry) for index, entry in enumerate(spec.entries(OUTCOME, "sentences"))),
-        *((INVOCATION, ("refusals", name), entry) for name, entry in spec.objects(INVOCATION, "refusals").items()),
-    ]
-    for file, path, entry in sentences:
+    sentences = [(OUTCOME, ("sentences", index), one) for index, one in enumerate(spec.entries(OUTCOME, "sentences"))]
+    refusals = [(INVOCATION, ("refusals", name), one) for name, one in spec.objects(INVOCATION, "refusals").items()]
+    for file, path, entry in (*sentences, *refusals):
         if re.search(r"[{}]", re.sub(r"\{[a-z]+\}", "", str(entry.get("sentence")))):
-            message = "A brace of the sentence encloses no field."
-            yield Complaint(file, (*path, "sentence"), message, "Write a field as `{name}`.")
-
-
-RULES: Mapping[str, Rule] = {
-    "tool-required": tool_required,
-    "tool-example": tool_example,
-    "locale-coverage": locale_coverage,
-    "template-tool": template_tool,
-    "template-argument": template_argument,
-    "template-name": template_name,
-    "sentence-reached": sentence_reached,
-    "sentence-fields": sentence_fields,
-}
+            yield Complaint(file, (*path, "sentence"), "A brace of the sentence encloses no field.")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from gemini_mcp_spec.lint.complaint import Located
-from gemini_mcp_spec.lint.linter import DESCRIPTIONS
+from gemini_mcp_spec.lint.linter import RULES
 from gemini_mcp_spec.report.annotation import annotation
 
 
@@ -43,7 +43,7 @@ def github(complaints: Sequence[Located]) -> str:
 
 def sarif(complaints: Sequence[Located]) -> str:
     """A SARIF 2.1.0 log."""
-    rules = [{"id": name, "shortDescription": {"text": sentence}} for name, sentence in DESCRIPTIONS.items()]
+    rules = [{"id": name, "shortDescription": {"text": rule.demand}} for name, rule in RULES.items()]
     run = {
         "tool": {"driver": {"name": "gemini-mcp-spec", "rules": rules}},
         "results": [_result(found) for found in complaints],

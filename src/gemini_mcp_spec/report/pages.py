@@ -5,7 +5,9 @@ language than English is used where the specification has that locale.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json, is_array
 from gemini_mcp_spec.files.examples import vectors
@@ -31,19 +33,19 @@ _KOREAN: Mapping[str, str] = {
     "file": "파일",
     "working directory": "작업 디렉토리",
     "Specification": "스펙",
-    _GENERATED: ("`gemini-mcp-spec docs`가 `spec/`에서 생성한 문서입니다. 이 문서 대신 스펙을 고치세요."),
+    _GENERATED: "`gemini-mcp-spec docs`가 `spec/`에서 생성한 문서입니다. 이 문서 대신 스펙을 고치세요.",
 }
 _LANGUAGES: Mapping[str, Mapping[str, str]] = {"ko": _KOREAN}
+_CATALOGUE = (
+    ("Cases", "server/cases"),
+    ("Scenarios", "server/scenarios"),
+    ("Host scenarios", "host/scenarios"),
+)
+_UNTOLD = frozenset({"type", "title", "description", "properties", "items", "required"})
+"""Keywords of a schema that have a column or rows of their own."""
 
-
-class _Words:
-    """The words of a page in one language; English where it has none."""
-
-    def __init__(self, language: str = "en") -> None:
-        self._words = _LANGUAGES.get(language, {})
-
-    def __getitem__(self, word: str) -> str:
-        return self._words.get(word, word)
+Words: TypeAlias = Callable[[str], str]
+"""The words of a page in its language; English where that has none."""
 
 
 def pages(spec: SpecFiles) -> Mapping[str, str]:
@@ -55,14 +57,20 @@ def pages(spec: SpecFiles) -> Mapping[str, str]:
     return held
 
 
-def _page(spec: SpecFiles, title: str, lines: Iterable[str], language: str = "en") -> str:
-    words = _Words(language)
-    head = [f"# {title}", "", f"{words[_GENERATED]} {words['Specification']} {spec.version}.", ""]
+def _words(language: str = "en") -> Words:
+    known = _LANGUAGES.get(language, {})
+    return lambda word: known.get(word, word)
+
+
+def _page(spec: SpecFiles, title: str, lines: Iterable[str], words: Words = str) -> str:
+    head = [f"# {words(title)}", "", f"{words(_GENERATED)} {words('Specification')} {spec.version}.", ""]
     return "\n".join([*head, *lines]).rstrip("\n") + "\n"
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    ruled = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+def _table(columns: str, rows: Iterable[Sequence[str]], words: Words = str) -> list[str]:
+    """A table with these columns, named in one text with bars between."""
+    names = [words(column.strip()) for column in columns.split("|")]
+    ruled = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
     return [*ruled, *(f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows), ""]
 
 
@@ -70,57 +78,49 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", "<br>")
 
 
+def _code(texts: Iterable[str]) -> str:
+    return ", ".join(f"`{text}`" for text in texts)
+
+
 def _tools(spec: SpecFiles, language: str = "en", texts: Mapping[str, Json] | None = None) -> str:
-    words, invocation, texts = _Words(language), spec.documents[INVOCATION], texts or {}
+    words, invocation, texts = _words(language), spec.documents[INVOCATION], texts or {}
     lines: list[str] = []
     for name, (file, schema) in tools(spec).items():
         text = texts.get(name, {})
         lines += [f"## `{name}`", "", str(text.get("description", spec.documents[file]["description"])), ""]
-        lines += _arguments(schema, text.get("properties", {}), words)
+        rows = _arguments(schema, text.get("properties", {}), words)
+        lines += _table("argument | type | required | means", rows, words)
         lines += _command(invocation, name, words)
-    lines += [f"## {words['Refused']}", ""]
-    lines += _table((words["argument"], words["when"], words["error"]), _refusals(invocation))
-    lines += [f"## {words['Results']}", ""]
+    lines += [f"## {words('Refused')}", "", *_table("argument | when | error", _refusals(invocation), words)]
+    lines += [f"## {words('Results')}", ""]
     for kind in ("success", "error"):
-        lines += [f"### {words[kind]}", "", *_schema(spec.documents[f"server/results/{kind}.schema.json"], words)]
-    return _page(spec, words["Tools"], lines, language)
+        schema = spec.documents[f"server/results/{kind}.schema.json"]
+        lines += [f"### {words(kind)}", "", schema.get("description", ""), ""]
+        lines += _table("| type | required | means", _members(schema, ""), words)
+    return _page(spec, "Tools", lines, words)
 
 
-def _arguments(schema: Json, texts: Mapping[str, str], words: _Words) -> list[str]:
-    rows = [
-        (
-            f"`{name}`",
-            _type(inner),
-            words["yes"] if name in schema.get("required", ()) else words["no"],
-            str(texts.get(name, inner.get("description", ""))),
-        )
-        for name, inner in schema["properties"].items()
-    ]
-    return _table((words["argument"], words["type"], words["required"], words["means"]), rows)
+def _arguments(schema: Json, texts: Mapping[str, str], words: Words) -> Iterator[Sequence[str]]:
+    for name, inner in schema["properties"].items():
+        required = words("yes" if name in schema.get("required", ()) else "no")
+        yield f"`{name}`", _type(inner), required, str(texts.get(name, inner.get("description", "")))
 
 
 def _type(schema: Json) -> str:
     named = schema.get("type", "")
-    limits = {
-        key: value
-        for key, value in schema.items()
-        if key not in ("type", "title", "description", "properties", "items", "required")
-    }
-    said = ", ".join(f"`{key}` {json.dumps(value, ensure_ascii=False)}" for key, value in limits.items())
-    return ", ".join(part for part in (" | ".join(named) if is_array(named) else named, said) if part)
+    limits = (f"`{key}` {json.dumps(value, ensure_ascii=False)}" for key, value in schema.items() if key not in _UNTOLD)
+    return ", ".join(part for part in (" | ".join(named) if is_array(named) else named, *limits) if part)
 
 
-def _command(invocation: Json, name: str, words: _Words) -> list[str]:
+def _command(invocation: Json, name: str, words: Words) -> list[str]:
     template = invocation["tools"][name]
-    argv = " ".join([invocation["program"], *(_element(element) for element in template["argv"])])
-    lines = [f"{words['Command line']}:", "", "```text", argv, "```", ""]
+    argv = " ".join([invocation["program"], *map(_element, template["argv"])])
+    lines = [f"{words('Command line')}:", "", "```text", argv, "```", ""]
     for file, value in template.get("files", {}).items():
         variables = [variable for variable, held in template.get("env", {}).items() if held["file"] == file]
-        lines.append(
-            f"- {words['file']} `{file}`: `<{value['argument']}>`, {', '.join(f'`{one}`' for one in variables)}"
-        )
+        lines.append(f"- {words('file')} `{file}`: `<{value['argument']}>`, {_code(variables)}")
     if "cwd" in template:
-        lines.append(f"- {words['working directory']}: `<{template['cwd']}>`")
+        lines.append(f"- {words('working directory')}: `<{template['cwd']}>`")
     return [*lines, ""]
 
 
@@ -128,44 +128,30 @@ def _element(element: Json) -> str:
     match element:
         case str():
             return element
-        case {"form": str(name)}:
+        case {"form": name}:
             return f"<{name}>"
         case {"join": parts}:
-            return "".join(_element(part) for part in parts)
-        case {"with": str(), "argv": inner}:
-            return f"[{' '.join(_element(part) for part in inner)}]"
-        case {"argument": str(name), "default": str(default)}:
+            return "".join(map(_element, parts))
+        case {"with": _, "argv": inner}:
+            return f"[{' '.join(map(_element, inner))}]"
+        case {"argument": name, "default": default}:
             return f"<{name}|{default}>"
         case _:
             return f"<{element['argument']}>"
 
 
-def _refusals(invocation: Json) -> list[tuple[str, str, str]]:
-    rows: list[tuple[str, str, str]] = []
+def _refusals(invocation: Json) -> Iterator[Sequence[str]]:
     for name, entry in invocation["refusals"].items():
-        named = [
-            f"`{argument}`" for argument, rule in invocation["arguments"].items() if name in rule.get("refuse", ())
-        ]
-        rows.append(("*" if entry.get("everywhere") else ", ".join(named), f"`{name}`", entry["sentence"]))
-    return rows
+        named = _code(argument for argument, rule in invocation["arguments"].items() if name in rule.get("refuse", ()))
+        yield "*" if entry.get("everywhere") else named, f"`{name}`", entry["sentence"]
 
 
-def _schema(schema: Json, words: _Words) -> list[str]:
-    return [
-        schema.get("description", ""),
-        "",
-        *_table(("", words["type"], words["required"], words["means"]), _members(schema, "")),
-    ]
-
-
-def _members(schema: Json, path: str) -> list[tuple[str, str, str, str]]:
-    rows: list[tuple[str, str, str, str]] = []
+def _members(schema: Json, path: str) -> Iterator[Sequence[str]]:
     for name, inner in schema.get("properties", {}).items():
         required = "✓" if name in schema.get("required", ()) else ""
-        rows.append((f"`{path}{name}`", _type(inner), required, inner.get("description", "")))
-        rows += _members(inner, f"{path}{name}.")
-        rows += _members(inner.get("items", {}), f"{path}{name}[].")
-    return rows
+        yield f"`{path}{name}`", _type(inner), required, inner.get("description", "")
+        yield from _members(inner, f"{path}{name}.")
+        yield from _members(inner.get("items", {}), f"{path}{name}[].")
 
 
 def _errors(spec: SpecFiles) -> str:
@@ -180,35 +166,22 @@ def _errors(spec: SpecFiles) -> str:
         )
         for entry in outcome["sentences"]
     ]
-    head = [
-        f"The text of every error begins with `{outcome['prefix'].strip()}`. The first sentence that fits is said.",
-        "",
-    ]
-    return _page(spec, "Errors", [*head, *_table(("id", "when", "exit codes", "stderr holds", "sentence"), rows)])
+    prefix = f"The text of every error begins with `{outcome['prefix'].strip()}`."
+    lines = [f"{prefix} The first sentence that fits is said.", ""]
+    return _page(spec, "Errors", [*lines, *_table("id | when | exit codes | stderr holds | sentence", rows)])
 
 
 def _requirements(spec: SpecFiles) -> str:
+    areas: dict[tuple[str, str], list[Sequence[str]]] = {}
+    for _, _, entry in requirements(spec):
+        rows = areas.setdefault((entry["profile"], entry["id"].partition(":")[0]), [])
+        reason = f"\nexcluded: {entry['excluded']}" if "excluded" in entry else ""
+        statement = entry["sentence"] + reason
+        rows.append((f"`{entry['id']}`", entry["level"], statement, _source(entry["source"]), entry["since"]))
     lines: list[str] = []
-    entries = [entry for _, _, entry in requirements(spec)]
-    for profile in dict.fromkeys(entry["profile"] for entry in entries):
-        for area in dict.fromkeys(_area(entry) for entry in entries if entry["profile"] == profile):
-            lines += [f"## {profile}: {area}", ""]
-            held = [entry for entry in entries if entry["profile"] == profile and _area(entry) == area]
-            rows = [
-                (f"`{entry['id']}`", entry["level"], _statement(entry), _source(entry["source"]), entry["since"])
-                for entry in held
-            ]
-            lines += _table(("id", "level", "statement", "source", "since"), rows)
+    for (profile, area), rows in areas.items():
+        lines += [f"## {profile}: {area}", "", *_table("id | level | statement | source | since", rows)]
     return _page(spec, "Requirements", lines)
-
-
-def _statement(entry: Mapping[str, Json]) -> str:
-    """What a requirement says, and why no check decides it if none does."""
-    return f"{entry['sentence']}\nexcluded: {entry['excluded']}" if "excluded" in entry else str(entry["sentence"])
-
-
-def _area(entry: Mapping[str, Json]) -> str:
-    return str(entry["id"]).partition(":")[0]
 
 
 def _source(source: Json) -> str:
@@ -225,29 +198,17 @@ def _source(source: Json) -> str:
 
 def _catalogue(spec: SpecFiles) -> str:
     lines: list[str] = []
-    for title, folder in (
-        ("Cases", "server/cases"),
-        ("Scenarios", "server/scenarios"),
-        ("Host scenarios", "host/scenarios"),
-    ):
-        rows = [_entry(file, document) for file, document in spec.folder(folder).items()]
-        lines += [f"## {title}", "", *_table(("file", "shows", "requirements"), rows)]
+    for title, folder in _CATALOGUE:
+        rows = [
+            (f"`{file}`", str(document.get("title", "")), _code(document.get("requirements", ())))
+            for file, document in spec.folder(folder).items()
+        ]
+        lines += [f"## {title}", "", *_table("file | shows | requirements", rows)]
     scripts = [(f"`{file}`", document["description"], "") for file, document in spec.folder("server/scripts").items()]
-    lines += ["## Scripts of the fake gemini", "", *_table(("file", "imitates", ""), scripts)]
-    counts: dict[str, int] = {}
-    for file, _, _ in vectors(spec):
-        counts[file] = counts.get(file, 0) + 1
-    lines += [
-        "## Host vectors",
-        "",
-        *_table(("file", "vectors"), [(f"`{file}`", str(count)) for file, count in counts.items()]),
-    ]
+    lines += ["## Scripts of the fake gemini", "", *_table("file | imitates |", scripts)]
+    counts = Counter(file for file, _, _ in vectors(spec))
+    lines += ["## Host vectors", "", *_table("file | vectors", [(f"`{file}`", str(n)) for file, n in counts.items()])]
     return _page(spec, "Cases, scenarios, scripts and vectors", lines)
-
-
-def _entry(file: str, document: Json) -> tuple[str, str, str]:
-    names = ", ".join(f"`{name}`" for name in document.get("requirements", ()))
-    return f"`{file}`", str(document.get("title", "")), names
 
 
 _PAGES: Mapping[str, Callable[[SpecFiles], str]] = {

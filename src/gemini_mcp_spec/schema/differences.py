@@ -63,7 +63,7 @@ def _changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> It
 
 
 def _differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:
-    apart = DEFINITIONS | {"properties"} | ({"items"} if "items" in old and "items" in new else set())
+    apart = DEFINITIONS | {"properties"} | ({"items"} & old.keys() & new.keys())
     keys = [key for key in {**old, **new} if key not in apart]
     different = [key for key in keys if key not in old or key not in new or canonical(old[key]) != canonical(new[key])]
     return list(dict.fromkeys(_READ_WITH.get(key, key) for key in different))
@@ -109,21 +109,22 @@ def _property_changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Pa
 
 def _message(old: Mapping[str, Json], new: Mapping[str, Json], keyword: str) -> str:
     if keyword == "required":
-        before, after = old.get(keyword, []), new.get(keyword, [])
-        added, gone = [name for name in after if name not in before], [name for name in before if name not in after]
-        parts = [
-            f"{_listed(added)} is required now" if added else "",
-            f"{_listed(gone)} is optional now" if gone else "",
-        ]
-        return " and ".join(part for part in parts if part) or "`required` has another order"
+        gone, added = _moved(old, new, keyword)
+        parts = [f"{_listed(added)} is required now"] * bool(added) + [f"{_listed(gone)} is optional now"] * bool(gone)
+        return " and ".join(parts) or "`required` has another order"
     if keyword == "enum" and {keyword} <= old.keys() & new.keys():
-        gone = [value for value in old[keyword] if value not in new[keyword]]
-        added = [value for value in new[keyword] if value not in old[keyword]]
-        parts = [f"loses {_shown(gone)}" if gone else "", f"gains {_shown(added)}" if added else ""]
-        return "`enum` " + (" and ".join(part for part in parts if part) or "has another order")
+        gone, added = _moved(old, new, keyword)
+        parts = [f"loses {_shown(gone)}"] * bool(gone) + [f"gains {_shown(added)}"] * bool(added)
+        return "`enum` " + (" and ".join(parts) or "has another order")
     if keyword == "$ref" and old.get(keyword) == new.get(keyword):
         return f"`{keyword}` leads back to another schema"
     return f"`{keyword}` {_was(old, new, keyword)}"
+
+
+def _moved(old: Mapping[str, Json], new: Mapping[str, Json], keyword: str) -> tuple[list[Json], list[Json]]:
+    """What the array under a keyword loses, and what it gains."""
+    before, after = old.get(keyword, []), new.get(keyword, [])
+    return [value for value in before if value not in after], [value for value in after if value not in before]
 
 
 def _was(old: Mapping[str, Json], new: Mapping[str, Json], keyword: str) -> str:

@@ -33,7 +33,10 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """One run of gemini; `turn` names the conversation in which runs go one after the other."""
+    """One run of gemini; `turn` names the conversation in which runs go one after the other.
+
+    What is `private`, no error may repeat.
+    """
 
     argv: tuple[str, ...]
     cwd: str | None
@@ -58,19 +61,16 @@ class Plans:
             stdin=stdin,
             session=self.resumed(texts) if tool == "chat-reply" else None,
             turn=self.turn(tool, texts),
-            private=self.private(texts),
+            private=tuple(texts[name] for name in ("prompt", "systemPrompt") if name in texts),
         )
 
     def texts(self, tool: str, arguments: Mapping[str, JSON]) -> dict[str, str]:
         """The declared arguments that are present, each of them checked."""
         if "prompt" not in arguments:
             raise Refusal("`prompt` is missing, but should be a string.")
-        checked = {name: self.text(tool, name, arguments[name]) for name in self.declared(tool) if name in arguments}
+        checked = {name: self.text(tool, name, arguments[name]) for name in PROPERTIES[tool] if name in arguments}
         self.check_prompt(tool, checked["prompt"])
         return {name: text for name, text in checked.items() if not self.is_absent(name, text)}
-
-    def declared(self, tool: str) -> list[str]:
-        return list(PROPERTIES[tool])
 
     def text(self, tool: str, name: str, value: JSON) -> str:
         if not isinstance(value, str):
@@ -150,7 +150,3 @@ class Plans:
             return None
         session = self.resumed(texts)
         return f"latest in {os.path.realpath(texts.get('cwd', '.'))}" if session == "latest" else session
-
-    def private(self, texts: Mapping[str, str]) -> tuple[str, ...]:
-        """What no error may repeat."""
-        return tuple(texts[name] for name in ("prompt", "systemPrompt") if name in texts)

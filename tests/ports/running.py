@@ -64,14 +64,11 @@ class Runs:
         path = None if plan.system is None else self.write_system(plan.system)
         outcome = None
         try:
-            outcome = self.run(call, plan.argv, plan.cwd, self.environment(path), plan.stdin, self.timeout())
+            outcome = self.run(call, plan.argv, plan.cwd, self.environment(path), plan.stdin, TIMEOUT)
             return outcome
         finally:
             if path is not None:
                 self.remove_system(path, call, outcome)
-
-    def timeout(self) -> float:
-        return TIMEOUT
 
     def list_sessions(self, call: Call, plan: Plan) -> Outcome | None:
         """The listing in the directory of the call; None when it takes too long."""
@@ -90,7 +87,7 @@ class Runs:
 
     def write_system(self, text: str) -> str:
         path = os.path.join(self.new_directory(), self.system_name())
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.system_mode())
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "wb") as file:
             file.write(self.system_bytes(text))
         return path
@@ -104,9 +101,6 @@ class Runs:
 
     def system_name(self) -> str:
         return "SYSTEM.md"
-
-    def system_mode(self) -> int:
-        return 0o600
 
     def system_bytes(self, text: str) -> bytes:
         return text.encode()
@@ -147,21 +141,13 @@ class Runs:
                 raise Cancelled
             call.ended.clear()
             call.is_timed_out = False
-            call.process = self.start(argv, cwd, env, stdin, out, err)
+            call.process = self.start(argv, cwd=cwd, env=env, stdin=stdin, stdout=out, stderr=err)
             call.deadline = time.monotonic() + timeout
             return call.process
 
-    def start(
-        self,
-        argv: tuple[str, ...],
-        cwd: str | None,
-        env: Environment,
-        stdin: IO[bytes],
-        out: IO[bytes],
-        err: IO[bytes],
-    ) -> subprocess.Popen[bytes]:
+    def start(self, argv: tuple[str, ...], **options: JSON) -> subprocess.Popen[bytes]:
         try:
-            return self.spawn(argv, cwd=cwd, env=env, stdin=stdin, stdout=out, stderr=err, start_new_session=True)
+            return self.spawn(argv, start_new_session=True, **options)
         except FileNotFoundError:
             raise Failure("gemini was not found on PATH. Install it: `npm install -g @google/gemini-cli`.") from None
         except OSError as error:
@@ -195,11 +181,8 @@ class Runs:
             process = call.process
         if process is not None:
             self.signal_group(process.pid, signal.SIGTERM)
-            call.ended.wait(self.grace())
+            call.ended.wait(GRACE)
             self.signal_group(process.pid, signal.SIGKILL)
-
-    def grace(self) -> float:
-        return GRACE
 
     def signal_group(self, leader: int, number: signal.Signals) -> None:
         with suppress(ProcessLookupError, PermissionError):

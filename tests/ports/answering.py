@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,11 +67,12 @@ class Answer:
 
 @dataclass(eq=False)
 class Failure(Exception):
-    """Why there is no answer; `stderr` is None when nothing was started."""
+    """Why there is no answer; `stderr` is None when nothing was started. Nothing `private` may be repeated."""
 
     sentence: str
     stderr: str | None = None
     said: str | None = None
+    private: tuple[str, ...] = ()
 
 
 @dataclass
@@ -100,7 +101,7 @@ class Answers:
         scan = self.scan(stdout)
         answers = [value for _, value in scan.objects if "response" in value or value.get("error") is not None]
         if answers:
-            return self.read_json(self.choose(answers), stderr)
+            return self.read_json(answers[-1], stderr)
         if scan.is_cut_short:
             raise Failure("gemini ended in the middle of its answer: its JSON is incomplete.", stderr)
         if any(begins_line for begins_line, _ in scan.objects):
@@ -128,16 +129,14 @@ class Answers:
             return False
         return error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 8
 
-    def choose(self, answers: list[Mapping[str, JSON]]) -> Mapping[str, JSON]:
-        return answers[-1]
-
     def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
         if (error := value.get("error")) is not None:
             raise Failure("Gemini reported an error instead of an answer.", stderr, self.message(error))
-        text = self.response(value)
+        text, session = self.response(value), value.get("session_id")
         if not isinstance(text, str):
             raise Failure("gemini printed JSON without a text in `response`.", stderr)
-        return Answer(self.whole(text), self.session_id(value), value.get("warnings") or None)
+        named = session if isinstance(session, str) and session else None
+        return Answer(self.whole(text), named, value.get("warnings") or None)
 
     def response(self, value: Mapping[str, JSON]) -> JSON:
         return value.get("response")
@@ -146,10 +145,6 @@ class Answers:
         """JSON can spell half a character, which no UTF-8 can carry."""
         return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
-    def session_id(self, value: Mapping[str, JSON]) -> str | None:
-        session = value.get("session_id")
-        return session if isinstance(session, str) and session else None
-
     def plain_text(self, stdout: str) -> Answer:
         return Answer(stdout)
 
@@ -157,16 +152,12 @@ class Answers:
         """The id of the last entry in the list of sessions."""
         if listing.exit != 0:
             return None
-        entries = list(self.entries(self.list_text(listing)))
+        lines = map(self.entry_pattern().fullmatch, self.list_text(listing).split("\n"))
+        entries = [(int(entry[1]), entry[2]) for entry in lines if entry]
         return self.newest_entry(entries)[1] if entries else None
 
     def list_text(self, listing: Outcome) -> str:
         return f"{self.decode(listing.stdout)}\n{self.decode(listing.stderr)}"
-
-    def entries(self, text: str) -> Iterator[tuple[int, str]]:
-        for line in text.split("\n"):
-            if match := self.entry_pattern().fullmatch(line):
-                yield int(match[1]), match[2]
 
     def entry_pattern(self) -> re.Pattern[str]:
         return ENTRY
@@ -208,15 +199,15 @@ class Answers:
     def content(self, text: str) -> list[JSON]:
         return [{"type": "text", "text": text}]
 
-    def error(self, failure: Failure, private: tuple[str, ...] = ()) -> dict[str, JSON]:
-        said = f" Gemini CLI says: {self.redacted(failure.said, private)}" if failure.said else ""
-        text = f"{PREFIX}{failure.sentence}{said}{self.stderr_part(failure, private)}"
+    def error(self, failure: Failure) -> dict[str, JSON]:
+        said = f" Gemini CLI says: {self.redacted(failure.said, failure.private)}" if failure.said else ""
+        text = f"{PREFIX}{failure.sentence}{said}{self.stderr_part(failure)}"
         return {"content": self.content(text), "isError": True}
 
-    def stderr_part(self, failure: Failure, private: tuple[str, ...]) -> str:
+    def stderr_part(self, failure: Failure) -> str:
         if failure.stderr is None:
             return ""
-        return f"\nStderr: {self.tail(self.redacted(failure.stderr, private))}"
+        return f"\nStderr: {self.tail(self.redacted(failure.stderr, failure.private))}"
 
     def redacted(self, text: str, private: tuple[str, ...]) -> str:
         return self.masked(self.withheld(text, private))

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -240,7 +241,7 @@ class Port(Speaks, Plans, Answers, Runs):
         try:
             return self.success(self.ask(call, plan))
         except Failure as failure:
-            return self.error(failure, plan.private)
+            return self.error(replace(failure, private=plan.private))
         finally:
             self.end_turn(call, plan.turn)
 

@@ -1,7 +1,4 @@
-"""Ports with one defect each, by area. A new defect is a class in the module of its area: the step that is wrong.
-
-Where many ports differ in the value of one step, a row of a table registers each.
-"""
+"""Ports with one defect each, by area. A new defect is a row of the table of its area: see record.py."""
 
 import importlib
 import pkgutil

@@ -1,175 +1,111 @@
 """Defects in handing an answer and its session on."""
 
-from __future__ import annotations
-
-import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
-from answering import Answer
-from defects.record import breaks, variant
-from planning import Plan
-from port import Port
-from running import Call
-from speaking import JSON, Message, as_object
+from defects.record import defect
+from speaking import as_object
+from steps import Change, Step, for_tool, gives, notes, takes
 
 
-@breaks("result:content")
-class ContentIsText(Port):
-    """Returns the text where the array of content should be."""
-
-    def success(self, answer: Answer) -> Message:
-        return {**super().success(answer), "content": answer.text}
+def text(change: Change) -> Step:
+    """Changes the text of an answer."""
+    return takes(lambda answer: replace(answer, text=change(answer.text)))
 
 
-@breaks("result:content")
-class ContentIsMarkdown(Port):
-    """Calls the type of its content `markdown`."""
-
-    def success(self, answer: Answer) -> Message:
-        return {**super().success(answer), "content": [{"type": "markdown", "text": answer.text}]}
-
-
-@breaks("result:content", "result:text")
-class StructuredOnly(Port):
-    """Leaves the content empty for clients of newer revisions, which get structured content."""
-
-    is_new = False
-
-    def initialize(self, params: Mapping[str, JSON]) -> Message:
-        answer = super().initialize(params)
-        self.is_new = answer["protocolVersion"] >= "2025-06-18"
-        return answer
-
-    def success(self, answer: Answer) -> Message:
-        result = super().success(answer)
-        return {**result, "content": [], "structuredContent": {"text": answer.text}} if self.is_new else result
+def unwrapped(text: str) -> str:
+    try:
+        inner = as_object(json.loads(text))
+    except ValueError:
+        return text
+    return text if inner is None else str(inner.get("response", json.dumps(inner)))
 
 
-class Retold(Port):
-    """A port that alters the text of an answer."""
-
-    def success(self, answer: Answer) -> Message:
-        return super().success(dataclasses.replace(answer, text=self.retold(answer)))
-
-    def retold(self, answer: Answer) -> str:
-        return answer.text
+def innermost(text: str) -> str:
+    try:
+        return json.loads(text[text.rindex('{"response"') :])["response"]
+    except (ValueError, KeyError, TypeError):
+        return text
 
 
-def retells(name: str, sentence: str, *kills: str, by: Callable[[Answer], str]) -> None:
-    """Register a port that makes such a text of an answer."""
-    variant(Retold, name, sentence, kills, retold=staticmethod(by))
+defect("content-is-text", "Returns the text where the array of content should be.", "result:content")(
+    success=gives(lambda result: {**result, "content": result["content"][0]["text"]})
+)
+defect("content-is-markdown", "Calls the type of its content `markdown`.", "result:content")(
+    success=gives(lambda result: {**result, "content": [{**result["content"][0], "type": "markdown"}]})
+)
 
 
-@breaks("result:text")
-class WholeStdout(Port):
-    """Returns all of stdout."""
-
-    def read_stdout(self, stdout: str, stderr: str) -> Answer:
-        return dataclasses.replace(super().read_stdout(stdout, stderr), text=stdout)
+def structured(port: Any, real: Any, answer: Any) -> Any:
+    is_new = port.memory.get("revision", "") >= "2025-06-18"
+    return {**real(answer), "content": [], "structuredContent": {"text": answer.text}} if is_new else real(answer)
 
 
-retells(
-    "session-appended",
-    "Adds the session to the text of an answer.",
+defect(
+    "structured-only",
+    "Leaves the content empty for clients of newer revisions, which get structured content.",
+    "result:content",
     "result:text",
-    by=lambda answer: f"{answer.text}\n\n[sessionId: {answer.session}]",
+)(initialize=notes("revision", lambda answer: answer["protocolVersion"]), success=structured)
+defect("whole-stdout", "Returns all of stdout.", "result:text")(
+    read_stdout=lambda port, real, stdout, stderr: replace(real(stdout, stderr), text=stdout)
 )
-retells(
-    "long-answers-cut",
-    "Cuts an answer after 25,000 characters.",
-    "result:text",
-    "result:large-stdout",
-    by=lambda answer: answer.text if len(answer.text) <= 25_000 else f"{answer.text[:25_000]}\n[cut]",
+defect("session-appended", "Adds the session to the text of an answer.", "result:text")(
+    success=takes(lambda answer: replace(answer, text=f"{answer.text}\n\n[sessionId: {answer.session}]"))
 )
-retells(
-    "answer-escaped",
-    "Escapes what is not ASCII.",
-    "result:text:unicode",
-    by=lambda answer: answer.text.encode("ascii", "backslashreplace").decode(),
+defect("long-answers-cut", "Cuts an answer after 25,000 characters.", "result:text", "result:large-stdout")(
+    success=text(lambda text: text if len(text) <= 25_000 else f"{text[:25_000]}\n[cut]")
 )
-retells(
-    "emoji-of-answer-lost",
-    "Replaces characters beyond the basic plane.",
-    "result:text:unicode",
-    by=lambda answer: "".join(letter if letter <= "\uffff" else "\ufffd" for letter in answer.text),
+defect("answer-escaped", "Escapes what is not ASCII.", "result:text:unicode")(
+    success=text(lambda text: text.encode("ascii", "backslashreplace").decode())
 )
-retells(
-    "newlines-translated",
-    "Makes one kind of line end of all.",
-    "result:text:newline",
-    by=lambda answer: answer.text.replace("\r\n", "\n").replace("\r", "\n"),
+defect("emoji-of-answer-lost", "Replaces characters beyond the basic plane.", "result:text:unicode")(
+    success=text(lambda text: "".join(letter if letter <= "\uffff" else "\ufffd" for letter in text))
 )
-retells("answer-stripped", "Strips the answer.", "result:text:blanks", by=lambda answer: answer.text.strip())
-retells(
-    "last-newline-of-answer-lost",
-    "Takes one newline off the end of an answer.",
-    "result:text:blanks",
-    by=lambda answer: answer.text.removesuffix("\n"),
+defect("newlines-translated", "Makes one kind of line end of all.", "result:text:newline")(
+    success=text(lambda text: text.replace("\r\n", "\n").replace("\r", "\n"))
+)
+defect("answer-stripped", "Strips the answer.", "result:text:blanks")(success=text(str.strip))
+defect("last-newline-of-answer-lost", "Takes one newline off the end of an answer.", "result:text:blanks")(
+    success=text(lambda text: text.removesuffix("\n"))
+)
+defect("json-answer-unwrapped", "Looks for a response inside an answer that is JSON itself.", "result:text:json")(
+    success=text(unwrapped)
+)
+defect(
+    "innermost-json-taken",
+    "Looks for the last brace that begins an object with a response, inside of texts too.",
+    "result:text:json",
+)(read_json=gives(lambda answer: replace(answer, text=innermost(answer.text))))
+defect("chat-without-session", "Returns no session from `chat`.", "result:session-id")(
+    ask=for_tool("chat", gives(lambda answer: replace(answer, session=None)))
 )
 
 
-@breaks("result:text:json")
-class JsonAnswerUnwrapped(Retold):
-    """Looks for a response inside an answer that is JSON itself."""
-
-    def retold(self, answer: Answer) -> str:
-        try:
-            inner = as_object(json.loads(answer.text))
-        except ValueError:
-            return answer.text
-        return answer.text if inner is None else str(inner.get("response", json.dumps(inner)))
+def under_cli_name(result: Any) -> Any:
+    meta = result.get("_meta", {})
+    return {**result, "_meta": {{"sessionId": "session_id"}.get(name, name): value for name, value in meta.items()}}
 
 
-@breaks("result:text:json")
-class InnermostJsonTaken(Port):
-    """Looks for the last brace that begins an object with a response, inside of texts too."""
-
-    def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
-        answer = super().read_json(value, stderr)
-        start = answer.text.rfind('{"response"')
-        try:
-            return dataclasses.replace(
-                answer, text=json.loads(answer.text[start:])["response"] if start >= 0 else answer.text
-            )
-        except (ValueError, KeyError, TypeError):
-            return answer
+defect(
+    "session-under-cli-name",
+    "Names the session `session_id`, as gemini does.",
+    "result:session-id",
+    "result:session-id:chat-reply",
+)(success=gives(under_cli_name))
+defect("reply-without-session", "Returns no session from `chat-reply`.", "result:session-id:chat-reply")(
+    ask=for_tool("chat-reply", gives(lambda answer: replace(answer, session=None)))
+)
 
 
-@breaks("result:session-id")
-class ChatWithoutSession(Port):
-    """Returns no session from `chat`."""
-
-    def ask(self, call: Call, plan: Plan) -> Answer:
-        answer = super().ask(call, plan)
-        return dataclasses.replace(answer, session=None) if call.tool == "chat" else answer
+def echoing(port: Any, real: Any, call: Any, plan: Any) -> Any:
+    answer = real(call, plan)
+    return answer if plan.session in (None, "latest") else replace(answer, session=plan.session)
 
 
-@breaks("result:session-id", "result:session-id:chat-reply")
-class SessionUnderCliName(Port):
-    """Names the session `session_id`, as gemini does."""
-
-    def success(self, answer: Answer) -> Message:
-        result = super().success(answer)
-        meta = {
-            ("session_id" if name == "sessionId" else name): value for name, value in result.get("_meta", {}).items()
-        }
-        return {**result, "_meta": meta}
-
-
-@breaks("result:session-id:chat-reply")
-class ReplyWithoutSession(Port):
-    """Returns no session from `chat-reply`."""
-
-    def ask(self, call: Call, plan: Plan) -> Answer:
-        answer = super().ask(call, plan)
-        return dataclasses.replace(answer, session=None) if call.tool == "chat-reply" else answer
-
-
-@breaks("result:session-id:changed")
-class ReplyEchoesSession(Port):
-    """Returns the session that a reply asked for, not the one it got."""
-
-    def ask(self, call: Call, plan: Plan) -> Answer:
-        answer = super().ask(call, plan)
-        return answer if plan.session in (None, "latest") else dataclasses.replace(answer, session=plan.session)
+defect(
+    "reply-echoes-session",
+    "Returns the session that a reply asked for, not the one it got.",
+    "result:session-id:changed",
+)(ask=echoing)

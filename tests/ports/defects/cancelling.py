@@ -1,149 +1,116 @@
 """Defects in cancelling calls."""
 
-from __future__ import annotations
-
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
-from answering import Failure, Outcome
-from defects.record import breaks
-from planning import Plan
+from answering import Failure
+from defects.record import defect
 from port import Port
 from running import Call
-from speaking import JSON, as_object
+from speaking import as_object
+from steps import Step, after, always, before, for_tool, only
 
 
-@breaks("cancel:child")
-class CancelIgnored(Port):
-    """Ignores cancellations."""
+def leader_only(when: Callable[[Port], bool]) -> Step:
+    """Signals gemini but not what gemini started, in this state of the port."""
 
-    def cancel(self, call: Call) -> None:
-        """Nothing is done."""
+    def signal_group(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
+        if not when(port):
+            real(leader, number)
+            return
+        with suppress(ProcessLookupError):
+            os.kill(leader, number)
 
-
-@breaks("cancel:child")
-class CancelSilencesOnly(Port):
-    """Lets gemini run on, and only keeps the answer to itself."""
-
-    def cancel(self, call: Call) -> None:
-        with self.output:
-            call.is_answered = True
-
-    def answer(self, call: Call, result: JSON) -> None:
-        if not call.is_answered:
-            super().answer(call, result)
+    return signal_group
 
 
-@breaks("cancel:child")
-class CancelKnowsNumbersOnly(Port):
-    """Finds no call whose id is a string."""
+def never_kills(when: Callable[[Port], bool]) -> Step:
+    """Sends SIGTERM and leaves it at that, in this state of the port."""
 
-    def cancel(self, call: Call) -> None:
-        if not isinstance(call.id, str):
-            super().cancel(call)
+    def signal_group(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
+        if number == signal.SIGTERM or not when(port):
+            real(leader, number)
 
-
-@breaks("cancel:child")
-class RepliesUncancellable(Port):
-    """Does not cancel replies."""
-
-    def cancel(self, call: Call) -> None:
-        if call.tool == "chat":
-            super().cancel(call)
+    return signal_group
 
 
-@breaks("cancel:child")
-class CancelSparesLists(Port):
-    """Lets a list of sessions run on."""
+def cancelled_answered(stateless: bool) -> Step:
+    """Answers the cancelled calls of one era."""
 
-    def list_sessions(self, call: Call, plan: Plan) -> Outcome | None:
-        return super().list_sessions(Call(call.id, call.tool, call.arguments), plan)
+    def answer(port: Any, call: Call) -> None:
+        if call.is_cancelled and not port.is_ending and call.stateless == stateless:
+            port.send_result(call.id, port.finished(port.error(Failure("The call was cancelled.")), stateless))
 
-
-@breaks("cancel:group")
-class CancelEndsLeaderOnly(Port):
-    """Ends gemini but not what gemini started."""
-
-    def signal_group(self, leader: int, number: signal.Signals) -> None:
-        if self.is_ending:
-            super().signal_group(leader, number)
-        else:
-            with suppress(ProcessLookupError):
-                os.kill(leader, number)
+    return after(answer)
 
 
-@breaks("cancel:ignored-term")
-class CancelOnlyAsks(Port):
-    """Sends SIGTERM and leaves it at that."""
-
-    def signal_group(self, leader: int, number: signal.Signals) -> None:
-        if self.is_ending or number == signal.SIGTERM:
-            super().signal_group(leader, number)
+def only_silences(port: Any, real: Any, call: Call) -> None:
+    with port.output:
+        call.is_answered = True
 
 
-@breaks("cancel:unanswered")
-class CancelledAnswered(Port):
-    """Answers a call that was cancelled with an error."""
-
-    def serve_call(self, call: Call) -> None:
-        super().serve_call(call)
-        if call.is_cancelled and not self.is_ending and not call.stateless:
-            self.send_result(call.id, self.error(Failure("The call was cancelled.")))
+def cancels_all(port: Any, call: Call) -> None:
+    for each in set(port.calls) - {call}:
+        port.end(each)
 
 
-@breaks("cancel:others")
-class CancelEndsAll(Port):
-    """Ends every call when one is cancelled."""
-
-    def cancel(self, call: Call) -> None:
-        for each in list(self.calls):
-            super().cancel(each)
+def wanted(method: str, params: Any) -> Any:
+    """The id of the call that the notification cancels."""
+    return (as_object(params) or {}).get("requestId") if method == "notifications/cancelled" else None
 
 
-@breaks("cancel:others")
-class CancelComparesText(Port):
-    """Takes the id 7 and the id "7" for the same."""
-
-    def notified(self, method: str, params: JSON) -> None:
-        wanted = str((as_object(params) or {}).get("requestId"))
-        for call in list(self.calls):
-            if method == "notifications/cancelled" and str(call.id) == wanted:
-                self.cancel(call)
+def compares_text(port: Any, real: Any, method: str, params: Any) -> None:
+    for call in list(port.calls):
+        if str(call.id) == str(wanted(method, params)):
+            port.cancel(call)
 
 
-@breaks("cancel:others")
-class CancelledReplyKeepsTurn(Port):
-    """Lets the replies behind one that was cancelled wait for ever."""
-
-    def end_turn(self, call: Call, turn: str | None) -> None:
-        if not call.is_cancelled:
-            super().end_turn(call, turn)
+def is_unknown(port: Any, method: str, params: Any) -> bool:
+    """Whether the notification cancels a call that does not run."""
+    return method == "notifications/cancelled" and wanted(method, params) not in [call.id for call in port.calls]
 
 
-@breaks("cancel:unknown")
-class UnknownCancelAnswered(Port):
-    """Answers the cancellation of an unknown call with an error."""
-
-    def notified(self, method: str, params: JSON) -> None:
-        wanted = (as_object(params) or {}).get("requestId")
-        if method == "notifications/cancelled" and wanted not in [call.id for call in self.calls]:
-            self.send_error(None, -32602, "The request is unknown.")
-        super().notified(method, params)
+def answers_unknown(port: Any, method: str, params: Any) -> None:
+    if is_unknown(port, method, params):
+        port.send_error(None, -32602, "The request is unknown.")
 
 
-@breaks("cancel:late")
-class DeafAfterLateCancel(Port):
-    """Falls silent when a call is cancelled that it has answered."""
+def deaf_after_unknown(port: Any, method: str, params: Any) -> None:
+    port.memory["is_deaf"] = port.memory.get("is_deaf") or is_unknown(port, method, params)
 
-    is_deaf = False
 
-    def notified(self, method: str, params: JSON) -> None:
-        wanted = (as_object(params) or {}).get("requestId")
-        if method == "notifications/cancelled" and wanted not in [call.id for call in self.calls]:
-            self.is_deaf = True
-        super().notified(method, params)
-
-    def dispatch(self, message: JSON) -> None:
-        if not self.is_deaf:
-            super().dispatch(message)
+defect("cancel-ignored", "Ignores cancellations.", "cancel:child")(cancel=always(None))
+defect("cancel-silences-only", "Lets gemini run on, and only keeps the answer to itself.", "cancel:child")(
+    cancel=only_silences, answer=only(lambda call, result: not call.is_answered)
+)
+defect("cancel-knows-numbers-only", "Finds no call whose id is a string.", "cancel:child")(
+    cancel=only(lambda call: not isinstance(call.id, str))
+)
+defect("replies-uncancellable", "Does not cancel replies.", "cancel:child")(cancel=for_tool("chat-reply", always(None)))
+defect("cancel-spares-lists", "Lets a list of sessions run on.", "cancel:child")(
+    list_sessions=lambda port, real, call, plan: real(Call(call.id, call.tool, call.arguments), plan)
+)
+defect("cancel-ends-leader-only", "Ends gemini but not what gemini started.", "cancel:group")(
+    signal_group=leader_only(lambda port: not port.is_ending)
+)
+defect("cancel-only-asks", "Sends SIGTERM and leaves it at that.", "cancel:ignored-term")(
+    signal_group=never_kills(lambda port: not port.is_ending)
+)
+defect("cancelled-answered", "Answers a call that was cancelled with an error.", "cancel:unanswered")(
+    serve_call=cancelled_answered(stateless=False)
+)
+defect("cancel-ends-all", "Ends every call when one is cancelled.", "cancel:others")(cancel=before(cancels_all))
+defect("cancel-compares-text", 'Takes the id 7 and the id "7" for the same.', "cancel:others")(notified=compares_text)
+defect("cancelled-reply-keeps-turn", "Lets the replies behind one that was cancelled wait for ever.", "cancel:others")(
+    end_turn=only(lambda call, turn: not call.is_cancelled)
+)
+defect("unknown-cancel-answered", "Answers the cancellation of an unknown call with an error.", "cancel:unknown")(
+    notified=before(answers_unknown)
+)
+defect("deaf-after-late-cancel", "Falls silent when a call is cancelled that it has answered.", "cancel:late")(
+    notified=before(deaf_after_unknown),
+    dispatch=lambda port, real, message: port.memory.get("is_deaf") or real(message),
+)

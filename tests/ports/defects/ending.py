@@ -1,153 +1,95 @@
 """Defects in ending: when the input ends, and on signals."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
-from collections.abc import Iterable
-from contextlib import suppress
-from types import FrameType
+from collections.abc import Iterator
+from typing import Any
 
-from answering import Outcome
-from defects.record import breaks
-from planning import Plan
+from defects.cancelling import leader_only, never_kills
+from defects.concurrency import when_idle
+from defects.record import defect
 from port import Port
-from running import Call
+from steps import always, before
 
 
-@breaks("shutdown:stdin-end")
-class EndOfInputOverlooked(Port):
-    """Lives on after the end of its input."""
-
-    def input_ended(self) -> None:
-        while True:
-            signal.pause()
+def input_has_ended(port: Port) -> bool:
+    return port.is_ending and not port.ended_by_signal
 
 
-@breaks("shutdown:stdin-end:busy")
-class EndWaitsForCalls(Port):
-    """Waits for the calls that run when its input ends."""
-
-    def input_ended(self) -> None:
-        for thread in self.threads:
-            thread.join()
+def overlooks_end(port: Any, real: Any) -> None:
+    while True:
+        signal.pause()
 
 
-@breaks("shutdown:stdin-end:group", "system:removed:stdin-end")
-class EndLeavesOrphans(Port):
-    """Leaves gemini running when its input ends."""
-
-    def input_ended(self) -> None:
-        os._exit(0)
+def notes_signal(port: Any, real: Any, number: int, frame: Any) -> None:
+    port.ended_by_signal = True
 
 
-@breaks("shutdown:stdin-end:group")
-class EndEndsLeaderOnly(Port):
-    """Ends gemini, but not what gemini started, when its input ends."""
-
-    def signal_group(self, leader: int, number: signal.Signals) -> None:
-        if not self.is_ending or self.ended_by_signal:
-            super().signal_group(leader, number)
-        else:
-            with suppress(ProcessLookupError):
-                os.kill(leader, number)
+def lines_until_signal(port: Any, real: Any) -> Iterator[bytes]:
+    for line in real():
+        if port.ended_by_signal:
+            return
+        yield line
 
 
-@breaks("shutdown:stdin-end:group")
-class EndSparesLists(Port):
-    """Leaves a list of sessions running when its input ends."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.listing: set[Call] = set()
-
-    def list_sessions(self, call: Call, plan: Plan) -> Outcome | None:
-        self.listing.add(call)
-        return super().list_sessions(call, plan)
-
-    def stop(self, call: Call) -> None:
-        if self.ended_by_signal or not (self.is_ending and call in self.listing):
-            super().stop(call)
+def default_for_sigint(port: Any, real: Any) -> tuple[signal.Signals, ...]:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return (signal.SIGTERM, signal.SIGHUP)
 
 
-@breaks("shutdown:stdin-end:ignored-term")
-class EndOnlyAsks(Port):
-    """Sends SIGTERM to gemini when its input ends, and leaves it at that."""
-
-    def signal_group(self, leader: int, number: signal.Signals) -> None:
-        if not self.is_ending or self.ended_by_signal or number == signal.SIGTERM:
-            super().signal_group(leader, number)
+def ends_slowly(port: Any, real: Any) -> None:
+    for call in list(port.calls):
+        port.end(call)
+    time.sleep(5)
+    real()
 
 
-@breaks("shutdown:sigterm")
-class SigtermWaitsForLine(Port):
-    """Notices SIGTERM when the next line comes."""
-
-    is_asked = False
-
-    def on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.is_asked = self.ended_by_signal = True
-
-    def lines(self) -> Iterable[bytes]:
-        for line in super().lines():
-            if self.is_asked:
-                return
-            yield line
-
-
-@breaks("shutdown:sigterm")
-class SigtermIgnoredWhileBusy(Port):
-    """Ignores SIGTERM while a call runs."""
-
-    def on_signal(self, number: int, frame: FrameType | None) -> None:
-        if not self.calls:
-            super().on_signal(number, frame)
-
-
-@breaks("shutdown:sigterm:group", "system:removed:sigterm")
-class SigtermUnhandled(Port):
-    """Dies of SIGTERM as it is, and leaves gemini running."""
-
-    def signals(self) -> tuple[signal.Signals, ...]:
-        return (signal.SIGINT, signal.SIGHUP)
-
-
-@breaks("shutdown:sigterm:group")
-class SignalEndsLeaderOnly(Port):
-    """Ends gemini, but not what gemini started, on a signal."""
-
-    def signal_group(self, leader: int, number: signal.Signals) -> None:
-        if not self.ended_by_signal:
-            super().signal_group(leader, number)
-        else:
-            with suppress(ProcessLookupError):
-                os.kill(leader, number)
-
-
-@breaks("shutdown:sigint:group")
-class SigintUnhandled(Port):
-    """Dies of SIGINT as it is, and leaves gemini running."""
-
-    def signals(self) -> tuple[signal.Signals, ...]:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        return (signal.SIGTERM, signal.SIGHUP)
-
-
-@breaks("shutdown:sighup:group")
-class SighupUnhandled(Port):
-    """Dies of SIGHUP as it is, and leaves gemini running."""
-
-    def signals(self) -> tuple[signal.Signals, ...]:
-        return (signal.SIGTERM, signal.SIGINT)
-
-
-@breaks("shutdown:prompt")
-class SlowToEnd(Port):
-    """Takes its time before it ends."""
-
-    def shut_down(self) -> None:
-        for call in list(self.calls):
-            self.end(call)
-        time.sleep(5)
-        super().shut_down()
+defect("end-of-input-overlooked", "Lives on after the end of its input.", "shutdown:stdin-end")(
+    input_ended=overlooks_end
+)
+defect("end-waits-for-calls", "Waits for the calls that run when its input ends.", "shutdown:stdin-end:busy")(
+    input_ended=when_idle
+)
+defect(
+    "end-leaves-orphans",
+    "Leaves gemini running when its input ends.",
+    "shutdown:stdin-end:group",
+    "system:removed:stdin-end",
+)(input_ended=lambda port, real: os._exit(0))
+defect(
+    "end-ends-leader-only",
+    "Ends gemini, but not what gemini started, when its input ends.",
+    "shutdown:stdin-end:group",
+)(signal_group=leader_only(input_has_ended))
+defect("end-spares-lists", "Leaves a list of sessions running when its input ends.", "shutdown:stdin-end:group")(
+    list_sessions=before(lambda port, call, plan: port.memory.update({call: "listing"})),
+    stop=lambda port, real, call: None if input_has_ended(port) and call in port.memory else real(call),
+)
+defect(
+    "end-only-asks",
+    "Sends SIGTERM to gemini when its input ends, and leaves it at that.",
+    "shutdown:stdin-end:ignored-term",
+)(signal_group=never_kills(input_has_ended))
+defect("sigterm-waits-for-line", "Notices SIGTERM when the next line comes.", "shutdown:sigterm")(
+    on_signal=notes_signal, lines=lines_until_signal
+)
+defect("sigterm-ignored-while-busy", "Ignores SIGTERM while a call runs.", "shutdown:sigterm")(
+    on_signal=lambda port, real, number, frame: None if port.calls else real(number, frame)
+)
+defect(
+    "sigterm-unhandled",
+    "Dies of SIGTERM as it is, and leaves gemini running.",
+    "shutdown:sigterm:group",
+    "system:removed:sigterm",
+)(signals=always((signal.SIGINT, signal.SIGHUP)))
+defect("signal-ends-leader-only", "Ends gemini, but not what gemini started, on a signal.", "shutdown:sigterm:group")(
+    signal_group=leader_only(lambda port: port.ended_by_signal)
+)
+defect("sigint-unhandled", "Dies of SIGINT as it is, and leaves gemini running.", "shutdown:sigint:group")(
+    signals=default_for_sigint
+)
+defect("sighup-unhandled", "Dies of SIGHUP as it is, and leaves gemini running.", "shutdown:sighup:group")(
+    signals=always((signal.SIGTERM, signal.SIGINT))
+)
+defect("slow-to-end", "Takes its time before it ends.", "shutdown:prompt")(shut_down=ends_slowly)

@@ -1,161 +1,93 @@
 """Defects of a port over HTTP."""
 
-from __future__ import annotations
+from typing import Any
 
-from collections.abc import Mapping
-
-from answering import Answer
-from defects.record import breaks
+from defects.record import defect
 from http_port import HttpPort
-from posting import Post
-from running import Call
-from speaking import INVALID_REQUEST, JSON, Message, RpcError
+from speaking import INVALID_REQUEST, RpcError
+from steps import Step, always, gives, on, without
 
 
-@breaks("http:origin")
-class EveryOriginAllowed(HttpPort):
-    """Lets the pages of every origin in."""
+def replies(status: int, body: bytes = b"", kind: str | None = None) -> Step:
+    """Answers a request in this way, without looking at it."""
 
-    def is_allowed(self, origin: str | None) -> bool:
-        return True
+    def step(port: Any, real: Any, post: Any, *body_of_request: Any) -> None:
+        post.reply(status, body, {"Content-Type": kind} if kind else {})
 
-
-@breaks("http:origin")
-class OriginByItsBeginning(HttpPort):
-    """Lets in every origin that begins like its own."""
-
-    def is_allowed(self, origin: str | None) -> bool:
-        return super().is_allowed(origin) or (origin or "").startswith("http://127.0.0.1")
+    return step
 
 
-@breaks("http:notification")
-class NotificationAnswered(HttpPort):
-    """Answers a notification with an empty result."""
-
-    def accept(self, post: Post) -> None:
-        post.reply(200, b"{}", {"Content-Type": "application/json"})
-
-
-@breaks("http:notification")
-class NotificationOkay(HttpPort):
-    """Answers a notification with status 200 where 202 should be."""
-
-    def accept(self, post: Post) -> None:
-        post.reply(200)
-
-
-@breaks("http:content-type")
-class AnswerAsText(HttpPort):
-    """Answers a request as plain text."""
-
-    def headers(self, message: Message) -> dict[str, str]:
-        return {**super().headers(message), "Content-Type": "text/plain"}
-
-
-@breaks("http:get")
-class GetNotFound(HttpPort):
-    """Answers a GET as if there were nothing at its address."""
-
-    def got(self, post: Post, body: bytes) -> None:
-        post.reply(404)
-
-
-@breaks("http:get")
-class GetGreets(HttpPort):
-    """Answers a GET with a page for people."""
-
-    def got(self, post: Post, body: bytes) -> None:
-        post.reply(200, b"<p>A server of Gemini.</p>", {"Content-Type": "text/html"})
-
-
-@breaks("http:version")
-class AnyVersionInTheHeader(HttpPort):
-    """Serves requests of a version that it does not support."""
-
-    def known_versions(self) -> tuple[str | None, ...]:
-        return (*super().known_versions(), self.current.post.version)
-
-
-@breaks("http:session:ended")
-class SessionWithoutEnd(HttpPort):
-    """Serves a session that its client has ended."""
-
-    def end_session(self, session: str | None) -> None:
-        """Keep it."""
-
-
-@breaks("http:session:ended")
-class EndedSessionAsBadRequest(HttpPort):
-    """Refuses an ended session with status 400 where 404 should be."""
-
-    def unknown_session(self) -> int:
-        return 400
-
-
-@breaks("http:stateless:header")
-class HeadersUnread(HttpPort):
-    """Does not compare the headers of a request with its body."""
-
-    def check_headers(self, method: str, params: Mapping[str, JSON]) -> None:
-        """Believe them."""
-
-
-@breaks("http:stateless:header")
-class MissingHeadersForgiven(HttpPort):
-    """Serves a request without the headers that name its method and its tool."""
-
-    def check_headers(self, method: str, params: Mapping[str, JSON]) -> None:
-        if self.current.post.header("Mcp-Method") and self.current.post.header("Mcp-Name"):
-            super().check_headers(method, params)
-
-
-@breaks("http:stateless:header")
-class HeaderMismatchWithoutItsCode(HttpPort):
-    """Refuses headers that differ from the body as parameters that are invalid."""
-
-    def check_headers(self, method: str, params: Mapping[str, JSON]) -> None:
-        try:
-            super().check_headers(method, params)
-        except RpcError as error:
-            raise RpcError(INVALID_REQUEST, error.error["message"]) from None
-
-
-@breaks("http:stateless:version")
-class VersionHeaderUnread(HttpPort):
-    """Serves a request whose header names another version than its body."""
-
-    def check_version(self, params: Mapping[str, JSON]) -> None:
-        """Believe the body."""
-
-
-@breaks("http:stateless:method")
-class UnknownMethodFound(HttpPort):
-    """Answers an unknown method with status 200."""
-
-    def status(self, message: Message) -> int:
-        status = super().status(message)
-        return 200 if status == 404 else status
-
-
-@breaks("http:stateless:disconnect")
-class DisconnectedCallRuns(HttpPort):
-    """Lets gemini run on for a client that has closed its connection."""
-
-    def disconnected(self, call: Call) -> None:
-        """Nobody knows whether the client comes back."""
-
-
-@breaks("http:equivalence", "result:text")
-class TextStrippedOverHttp(HttpPort):
-    """Strips the text of an answer, which the port over stdio does not."""
-
-    def whole(self, text: str) -> str:
-        return super().whole(text).strip()
-
-
-@breaks("http:equivalence", "result:session-id")
-class SessionUnnamedOverHttp(HttpPort):
-    """Does not name the session of a call, which the port over stdio does."""
-
-    def success(self, answer: Answer) -> Message:
-        return {name: value for name, value in super().success(answer).items() if name != "_meta"}
+defect("every-origin-allowed", "Lets the pages of every origin in.", "http:origin")(HttpPort, is_allowed=always(True))
+defect("origin-by-its-beginning", "Lets in every origin that begins like its own.", "http:origin")(
+    HttpPort,
+    is_allowed=lambda port, real, origin: real(origin) or (origin or "").startswith("http://127.0.0.1"),
+)
+defect("notification-answered", "Answers a notification with an empty result.", "http:notification")(
+    HttpPort, accept=replies(200, b"{}", "application/json")
+)
+defect("notification-okay", "Answers a notification with status 200 where 202 should be.", "http:notification")(
+    HttpPort, accept=replies(200)
+)
+defect("answer-as-text", "Answers a request as plain text.", "http:content-type")(
+    HttpPort, headers=gives(lambda headers: {**headers, "Content-Type": "text/plain"})
+)
+defect("get-not-found", "Answers a GET as if there were nothing at its address.", "http:get")(
+    HttpPort, got=replies(404)
+)
+defect("get-greets", "Answers a GET with a page for people.", "http:get")(
+    HttpPort, got=replies(200, b"<p>A server of Gemini.</p>", "text/html")
+)
+defect("any-version-in-the-header", "Serves requests of a version that it does not support.", "http:version")(
+    HttpPort, known_versions=lambda port, real: (*real(), port.current.post.version)
+)
+defect("session-without-end", "Serves a session that its client has ended.", "http:session:ended")(
+    HttpPort, end_session=always(None)
+)
+defect(
+    "ended-session-as-bad-request",
+    "Refuses an ended session with status 400 where 404 should be.",
+    "http:session:ended",
+)(HttpPort, unknown_session=always(400))
+defect("headers-unread", "Does not compare the headers of a request with its body.", "http:stateless:header")(
+    HttpPort, check_headers=always(None)
+)
+defect(
+    "missing-headers-forgiven",
+    "Serves a request without the headers that name its method and its tool.",
+    "http:stateless:header",
+)(
+    HttpPort,
+    check_headers=lambda port, real, method, params: (
+        real(method, params) if all(map(port.current.post.header, ("Mcp-Method", "Mcp-Name"))) else None
+    ),
+)
+defect(
+    "header-mismatch-without-its-code",
+    "Refuses headers that differ from the body as parameters that are invalid.",
+    "http:stateless:header",
+)(HttpPort, check_headers=on(RpcError, lambda port, error: RpcError(INVALID_REQUEST, error.error["message"])))
+defect(
+    "version-header-unread",
+    "Serves a request whose header names another version than its body.",
+    "http:stateless:version",
+)(HttpPort, check_version=always(None))
+defect("unknown-method-found", "Answers an unknown method with status 200.", "http:stateless:method")(
+    HttpPort, status=gives(lambda status: 200 if status == 404 else status)
+)
+defect(
+    "disconnected-call-runs",
+    "Lets gemini run on for a client that has closed its connection.",
+    "http:stateless:disconnect",
+)(HttpPort, disconnected=always(None))
+defect(
+    "text-stripped-over-http",
+    "Strips the text of an answer, which the port over stdio does not.",
+    "http:equivalence",
+    "result:text",
+)(HttpPort, whole=gives(str.strip))
+defect(
+    "session-unnamed-over-http",
+    "Does not name the session of a call, which the port over stdio does.",
+    "http:equivalence",
+    "result:session-id",
+)(HttpPort, success=gives(without("_meta")))

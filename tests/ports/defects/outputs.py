@@ -1,220 +1,143 @@
 """Defects in finding the answer in what gemini printed."""
 
-from __future__ import annotations
-
-import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from answering import Answer, Failure, Outcome, Scan
-from defects.record import breaks
-from port import Port
-from speaking import JSON, Message
+from defects.record import defect
+from speaking import as_object
+from steps import Change, Step, always, raises, takes
 
 
-@breaks("result:success")
-class StderrMakesError(Port):
-    """Calls a success an error when there is anything on stderr."""
+def refuses_stderr(port: Any, real: Any, outcome: Outcome) -> Answer:
+    answer = real(outcome)
+    if outcome.stderr.strip():
+        raise Failure(answer.text, port.decode(outcome.stderr))
+    return answer
 
-    def read(self, outcome: Outcome) -> Answer:
-        answer = super().read(outcome)
-        if outcome.stderr.strip():
-            raise Failure(answer.text, self.decode(outcome.stderr))
-        return answer
 
-
-@breaks("result:error-key")
-class ErrorWithoutMessageOverlooked(Port):
-    """Takes an error for one only when it has a message."""
-
-    def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
-        error = value.get("error")
-        is_silent = isinstance(error, dict) and "message" not in error
-        return super().read_json({**value, "error": None} if is_silent else value, stderr)
-
-
-@breaks("result:json:braces")
-class FirstSessionTaken(Port):
-    """Takes the first session that stands anywhere in the output."""
-
-    def read_stdout(self, stdout: str, stderr: str) -> Answer:
-        answer = super().read_stdout(stdout, stderr)
-        found = re.search(r'"session_id"\s*:\s*"([^"]+)"', stdout)
-        return dataclasses.replace(answer, session=found[1]) if found and answer.session else answer
-
-
-@breaks("result:success")
-class ErrorWordMakesError(Port):
-    """Sets isError when the answer begins with the word error."""
-
-    def success(self, answer: Answer) -> Message:
-        result = super().success(answer)
-        return {**result, "isError": True} if answer.text.lower().startswith("error") else result
-
-
-@breaks("result:stderr", "result:text")
-class StderrAppended(Port):
-    """Adds what stderr says to the answer."""
-
-    def read(self, outcome: Outcome) -> Answer:
-        answer, stderr = super().read(outcome), self.decode(outcome.stderr)
-        return dataclasses.replace(answer, text=f"{answer.text}\n{stderr}") if stderr else answer
-
-
-@breaks("result:stderr")
-class JsonOfStderrWins(Port):
-    """Reads stderr before stdout."""
-
-    def read(self, outcome: Outcome) -> Answer:
-        if outcome.exit == 0 and self.scan(self.decode(outcome.stderr)).objects:
-            return super().read(Outcome(0, outcome.stderr, b""))
-        return super().read(outcome)
-
-
-@breaks("result:json:pretty")
-class OneLineOnly(Port):
-    """Understands JSON on one line only."""
-
-    def scan(self, text: str) -> Scan:
-        found = Scan()
-        for line in text.split("\n"):
-            found.objects += super().scan(line).objects if line.endswith("}") else []
-        return found
-
-
-@breaks("result:json:compact")
-class PrettyOnly(Port):
-    """Understands JSON that begins with a brace on a line of its own."""
-
-    def scan(self, text: str) -> Scan:
-        found = super().scan(text)
-        return found if "{\n" in text else Scan()
-
-
-@breaks("result:json:notice-before")
-class WholeStdoutIsJson(Port):
-    """Takes all of stdout for JSON, else for text."""
-
-    def scan(self, text: str) -> Scan:
-        found = super().scan(text)
-        return found if text.lstrip().startswith("{") else Scan()
-
-
-@breaks("result:json:notice-after")
-class NothingMayFollow(Port):
-    """Reads JSON from the first brace to the end."""
-
-    def scan(self, text: str) -> Scan:
-        found = super().scan(text)
-        return found if text.rstrip().endswith("}") else Scan(is_cut_short=found.is_cut_short)
-
-
-@breaks("result:json:braces")
-class FirstToLastBrace(Port):
-    """Reads JSON from the first brace to the last."""
-
-    def scan(self, text: str) -> Scan:
-        start, end = text.find("{"), text.rfind("}")
-        if start < 0:
-            return Scan()
-        try:
-            return Scan([(True, json.loads(text[start : end + 1]))])
-        except ValueError:
-            return Scan(is_cut_short=super().scan(text).is_cut_short)
-
-
-@breaks("result:json:encoding")
-class DamageIsAnError(Port):
-    """Fails when the output is not UTF-8."""
-
-    def read(self, outcome: Outcome) -> Answer:
-        try:
-            outcome.stdout.decode()
-        except UnicodeDecodeError:
-            raise Failure("The output of gemini cannot be decoded.", "") from None
-        return super().read(outcome)
-
-
-@breaks("result:json:encoding")
-class DamageDropped(Port):
-    """Drops the bytes that are not UTF-8."""
-
-    def decode(self, raw: bytes) -> str:
-        return raw.decode("utf-8", "ignore")
-
-
-@breaks("result:plain-text")
-class PlainTextRefused(Port):
-    """Calls text without JSON an error."""
-
-    def plain_text(self, stdout: str) -> Answer:
-        raise Failure("gemini printed no JSON.", "")
-
-
-@breaks("result:empty")
-class EmptyAnswerDumped(Port):
-    """Returns the JSON when its response is empty."""
-
-    def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
-        answer = super().read_json(value, stderr)
-        return answer if answer.text else dataclasses.replace(answer, text=json.dumps(value))
-
-
-@breaks("result:empty")
-class EmptyAnswerIsError(Port):
-    """Calls an empty answer an error."""
-
-    def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
-        answer = super().read_json(value, stderr)
-        if not answer.text:
-            raise Failure("Gemini said nothing.", stderr)
-        return answer
-
-
-@breaks("result:warnings")
-class WarningsDropped(Port):
-    """Drops the warnings."""
-
-    def success(self, answer: Answer) -> Message:
-        return super().success(dataclasses.replace(answer, warnings=None))
-
-
-@breaks("result:error-key")
-class ErrorKeyOverlooked(Port):
-    """Overlooks the error in JSON when gemini exits with 0."""
-
-    def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
-        return super().read_json({"response": "", **value, "error": None}, stderr)
-
-
-@breaks("result:error-key")
-class ErrorBesideResponseOverlooked(Port):
-    """Overlooks an error in JSON that has a response beside it."""
-
-    def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:
-        return super().read_json({**value, "error": None} if "response" in value else value, stderr)
-
-
-@breaks("result:no-output")
-class NoOutputSucceeds(Port):
-    """Returns an empty text when gemini prints nothing."""
-
-    def read_stdout(self, stdout: str, stderr: str) -> Answer:
-        return super().read_stdout(stdout, stderr) if stdout.strip() else Answer("")
-
-
-@breaks("result:truncated")
-class TruncatedIsText(Port):
-    """Returns JSON that breaks off as text."""
-
-    def is_cut_short(self, text: str, position: int, error: Exception) -> bool:
-        return False
-
-
-@breaks("result:no-response")
-class ResponseSpeltOut(Port):
-    """Makes text of a response that is none."""
-
-    def response(self, value: Mapping[str, JSON]) -> JSON:
-        return str(value.get("response", ""))
+def reads_stderr_first(port: Any, real: Any, outcome: Outcome) -> Answer:
+    is_meant = outcome.exit == 0 and port.scan(port.decode(outcome.stderr)).objects
+    return real(Outcome(0, outcome.stderr) if is_meant else outcome)
+
+
+def appends_stderr(port: Any, real: Any, outcome: Outcome) -> Answer:
+    answer, stderr = real(outcome), port.decode(outcome.stderr)
+    return replace(answer, text=f"{answer.text}\n{stderr}") if stderr else answer
+
+
+def refuses_damage(port: Any, real: Any, outcome: Outcome) -> Answer:
+    try:
+        outcome.stdout.decode()
+    except UnicodeDecodeError:
+        raise Failure("The output of gemini cannot be decoded.", "") from None
+    return real(outcome)
+
+
+def first_session(port: Any, real: Any, stdout: str, stderr: str) -> Answer:
+    answer = real(stdout, stderr)
+    found = re.search(r'"session_id"\s*:\s*"([^"]+)"', stdout)
+    return replace(answer, session=found[1]) if found and answer.session else answer
+
+
+def reads(change: Change) -> Step:
+    """Reads the JSON object as if it were another."""
+    return lambda port, real, value, stderr: real(change(value), stderr)
+
+
+def without_silent_error(value: Any) -> Any:
+    error = as_object(value.get("error"))
+    return value if error is None or "message" in error else {**value, "error": None}
+
+
+def scans_lines(port: Any, real: Any, text: str) -> Scan:
+    lines = [line for line in text.split("\n") if line.endswith("}")]
+    return Scan([found for line in lines for found in real(line).objects])
+
+
+def scans_between_braces(port: Any, real: Any, text: str) -> Scan:
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        return Scan([(True, json.loads(text[start : end + 1]))]) if start >= 0 else Scan()
+    except ValueError:
+        return Scan(is_cut_short=real(text).is_cut_short)
+
+
+def scans(test: Callable[[str], bool]) -> Step:
+    """Finds JSON only in output of which `test` holds."""
+
+    def scan(port: Any, real: Any, text: str) -> Scan:
+        return real(text) if test(text) else Scan(is_cut_short=real(text).is_cut_short)
+
+    return scan
+
+
+def refuses_empty(port: Any, real: Any, value: Any, stderr: str) -> Answer:
+    answer = real(value, stderr)
+    if not answer.text:
+        raise Failure("Gemini said nothing.", stderr)
+    return answer
+
+
+def dumps_empty(port: Any, real: Any, value: Any, stderr: str) -> Answer:
+    answer = real(value, stderr)
+    return answer if answer.text else replace(answer, text=json.dumps(value))
+
+
+defect("stderr-makes-error", "Calls a success an error when there is anything on stderr.", "result:success")(
+    read=refuses_stderr
+)
+defect("error-without-message-overlooked", "Takes an error for one only when it has a message.", "result:error-key")(
+    read_json=reads(without_silent_error)
+)
+defect("first-session-taken", "Takes the first session that stands anywhere in the output.", "result:json:braces")(
+    read_stdout=first_session
+)
+defect("error-word-makes-error", "Sets isError when the answer begins with the word error.", "result:success")(
+    success=lambda port, real, answer: (
+        real(answer) | {"isError": True} if answer.text.lower().startswith("error") else real(answer)
+    )
+)
+defect("stderr-appended", "Adds what stderr says to the answer.", "result:stderr", "result:text")(read=appends_stderr)
+defect("json-of-stderr-wins", "Reads stderr before stdout.", "result:stderr")(read=reads_stderr_first)
+defect("one-line-only", "Understands JSON on one line only.", "result:json:pretty")(scan=scans_lines)
+defect("pretty-only", "Understands JSON that begins with a brace on a line of its own.", "result:json:compact")(
+    scan=scans(lambda text: "{\n" in text)
+)
+defect("whole-stdout-is-json", "Takes all of stdout for JSON, else for text.", "result:json:notice-before")(
+    scan=scans(lambda text: text.lstrip().startswith("{"))
+)
+defect("nothing-may-follow", "Reads JSON from the first brace to the end.", "result:json:notice-after")(
+    scan=scans(lambda text: text.rstrip().endswith("}"))
+)
+defect("first-to-last-brace", "Reads JSON from the first brace to the last.", "result:json:braces")(
+    scan=scans_between_braces
+)
+defect("damage-is-an-error", "Fails when the output is not UTF-8.", "result:json:encoding")(read=refuses_damage)
+defect("damage-dropped", "Drops the bytes that are not UTF-8.", "result:json:encoding")(
+    decode=lambda port, real, raw: raw.decode("utf-8", "ignore")
+)
+defect("plain-text-refused", "Calls text without JSON an error.", "result:plain-text")(
+    plain_text=raises(Failure("gemini printed no JSON.", ""))
+)
+defect("empty-answer-dumped", "Returns the JSON when its response is empty.", "result:empty")(read_json=dumps_empty)
+defect("empty-answer-is-error", "Calls an empty answer an error.", "result:empty")(read_json=refuses_empty)
+defect("warnings-dropped", "Drops the warnings.", "result:warnings")(
+    success=takes(lambda answer: replace(answer, warnings=None))
+)
+defect("error-key-overlooked", "Overlooks the error in JSON when gemini exits with 0.", "result:error-key")(
+    read_json=reads(lambda value: {"response": "", **value, "error": None})
+)
+defect(
+    "error-beside-response-overlooked", "Overlooks an error in JSON that has a response beside it.", "result:error-key"
+)(read_json=reads(lambda value: {**value, "error": None} if "response" in value else value))
+defect("no-output-succeeds", "Returns an empty text when gemini prints nothing.", "result:no-output")(
+    read_stdout=lambda port, real, stdout, stderr: real(stdout, stderr) if stdout.strip() else Answer("")
+)
+defect("truncated-is-text", "Returns JSON that breaks off as text.", "result:truncated")(is_cut_short=always(False))
+defect("response-spelt-out", "Makes text of a response that is none.", "result:no-response")(
+    response=lambda port, real, value: str(value.get("response", ""))
+)

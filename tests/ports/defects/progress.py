@@ -1,123 +1,77 @@
 """Defects in telling progress."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Any
 
-from defects.record import breaks, variant
-from port import Port
+from defects.record import defect
 from running import Call
-from speaking import JSON, Message
+from speaking import Message
+from steps import Step, always, for_tool, gives, only
 
 
-class Told(Port):
-    """A port that tells progress in another way."""
+def tells(change: Callable[[Call], Message]) -> Step:
+    """Says something else of a call."""
 
-    def progress(self, call: Call) -> Message:
-        message = super().progress(call)
-        return {**message, "params": {**message["params"], **self.told(call)}}
+    def progress(port: Any, real: Any, call: Call) -> Message:
+        message = real(call)
+        return {**message, "params": {**message["params"], **change(call)}}
 
-    def told(self, call: Call) -> Message:
-        return {}
-
-
-def tells(name: str, sentence: str, *kills: str, by: Callable[[Call], Message]) -> None:
-    """Register a port whose progress says this of a call."""
-    variant(Told, name, sentence, kills, told=staticmethod(by))
+    return progress
 
 
-tells(
-    "token-as-text",
-    "Sends the token as a string.",
-    "progress:token",
-    by=lambda call: {"progressToken": str(call.token)},
+def notes_token(port: Any, real: Any, params: Any) -> Any:
+    token = real(params)
+    if token is not None:
+        port.memory["latest"] = token
+    return token
+
+
+def with_latest_token(port: Any, real: Any, call: Call) -> None:
+    call.token = None if call.token is None else port.memory["latest"]
+    real(call)
+
+
+def tells_the_end(port: Any, real: Any, call: Call, result: Message) -> None:
+    real(call, result)
+    if call.token is not None and not call.is_cancelled:
+        call.progress += 1
+        port.send(port.progress(call))
+
+
+def not_at_start(port: Any, real: Any, call: Call) -> None:
+    if call.next_progress:
+        real(call)
+    else:
+        call.next_progress = time.monotonic() + 5
+
+
+defect("token-as-text", "Sends the token as a string.", "progress:token")(
+    progress=tells(lambda call: {"progressToken": str(call.token)})
 )
-tells(
-    "token-is-id",
-    "Sends the id of the request where the token should be.",
-    "progress:token",
-    by=lambda call: {"progressToken": call.id},
+defect("token-is-id", "Sends the id of the request where the token should be.", "progress:token")(
+    progress=tells(lambda call: {"progressToken": call.id})
 )
-
-
-@breaks("progress:token")
-class LatestTokenForAll(Port):
-    """Keeps one token for all calls that run."""
-
-    latest: JSON = None
-
-    def token(self, params: Mapping[str, JSON]) -> JSON:
-        token = super().token(params)
-        self.latest = self.latest if token is None else token
-        return token
-
-    def report_progress(self, call: Call) -> None:
-        call.token = None if call.token is None else self.latest
-        super().report_progress(call)
-
-
-tells(
-    "progress-stands-still",
-    "Tells the same progress each time.",
-    "progress:increase",
-    by=lambda call: {"progress": 50, "total": 100},
+defect("latest-token-for-all", "Keeps one token for all calls that run.", "progress:token")(
+    token=notes_token, report_progress=with_latest_token
 )
-tells("progress-falls", "Counts down.", "progress:increase", by=lambda call: {"progress": 100 - call.progress})
-
-
-@breaks("progress:end")
-class ProgressAfterAnswer(Port):
-    """Tells after the answer that it is done."""
-
-    def answer(self, call: Call, result: Message) -> None:
-        super().answer(call, result)
-        if call.token is not None and not call.is_cancelled:
-            call.progress += 1
-            self.send(self.progress(call))
-
-
-@breaks("progress:unasked")
-class ProgressUnasked(Port):
-    """Tells progress to those who did not ask."""
-
-    def token(self, params: Mapping[str, JSON]) -> JSON:
-        token = super().token(params)
-        return "progress" if token is None else token
-
-
-@breaks("progress:start")
-class FalsyTokenOverlooked(Port):
-    """Takes the token 0 for none."""
-
-    def token(self, params: Mapping[str, JSON]) -> JSON:
-        return super().token(params) or None
-
-
-@breaks("progress:start")
-class NoProgressAtStart(Port):
-    """Tells nothing when a call starts."""
-
-    def report_progress(self, call: Call) -> None:
-        if call.next_progress:
-            super().report_progress(call)
-        else:
-            call.next_progress = time.monotonic() + 5
-
-
-@breaks("progress:start")
-class NoProgressInReplies(Port):
-    """Tells no progress of replies."""
-
-    def report_progress(self, call: Call) -> None:
-        if call.tool == "chat":
-            super().report_progress(call)
-
-
-@breaks("progress:interval")
-class ProgressAtStartOnly(Port):
-    """Tells progress once."""
-
-    def report_progress(self, call: Call) -> None:
-        if not call.progress:
-            super().report_progress(call)
+defect("progress-stands-still", "Tells the same progress each time.", "progress:increase")(
+    progress=tells(lambda call: {"progress": 50, "total": 100})
+)
+defect("progress-falls", "Counts down.", "progress:increase")(
+    progress=tells(lambda call: {"progress": 100 - call.progress})
+)
+defect("progress-after-answer", "Tells after the answer that it is done.", "progress:end")(answer=tells_the_end)
+defect("progress-unasked", "Tells progress to those who did not ask.", "progress:unasked")(
+    token=gives(lambda token: "progress" if token is None else token)
+)
+defect("falsy-token-overlooked", "Takes the token 0 for none.", "progress:start")(
+    token=gives(lambda token: token or None)
+)
+defect("no-progress-at-start", "Tells nothing when a call starts.", "progress:start")(report_progress=not_at_start)
+defect("no-progress-in-replies", "Tells no progress of replies.", "progress:start")(
+    report_progress=for_tool("chat-reply", always(None))
+)
+defect("progress-at-start-only", "Tells progress once.", "progress:interval")(
+    report_progress=only(lambda call: not call.progress)
+)

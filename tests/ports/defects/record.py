@@ -1,13 +1,14 @@
-"""What a defect is: a port with one fault, its name, what is wrong, and the requirements whose checks must fail."""
+"""What a defect is: a port with one fault, its name, what is wrong, and the requirements whose checks must fail.
 
-from __future__ import annotations
+A row registers each: what is wrong, then the steps that are.
 
-import re
-from collections.abc import Callable
+    defect("ping-answers-pong", "Answers ping with something.", "lifecycle:ping")(ping=always({"pong": True}))
+"""
+
 from dataclasses import dataclass
-from typing import Any
 
 from port import Port
+from steps import Registers, Step, port_with
 
 
 @dataclass(frozen=True)
@@ -23,18 +24,11 @@ class Defect:
 DEFECTS: dict[str, Defect] = {}
 
 
-def breaks(*requirements: str) -> Callable[[type[Port]], type[Port]]:
-    """Register a port under the name of its class; its docstring says what is wrong."""
+def defect(name: str, sentence: str, *requirements: str) -> Registers:
+    """A row without its steps."""
 
-    def register(port: type[Port]) -> type[Port]:
-        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", port.__name__).lower()
+    def register(base: type[Port] = Port, /, **steps: Step) -> None:
         assert name not in DEFECTS, f"Two defects are named {name}."
-        DEFECTS[name] = Defect(name, str(port.__doc__), requirements, port)
-        return port
+        DEFECTS[name] = Defect(name, sentence, requirements, port_with(name, base, **steps))
 
     return register
-
-
-def variant(base: type[Port], name: str, sentence: str, kills: tuple[str, ...], **steps: Callable[..., Any]) -> None:
-    """Register a port that differs from `base` in steps alone; a step is a method, or static."""
-    breaks(*kills)(type(name, (base,), {"__doc__": sentence, **steps}))

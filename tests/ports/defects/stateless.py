@@ -1,151 +1,80 @@
 """Defects in the era without a handshake."""
 
-from __future__ import annotations
+from typing import Any
 
-from collections.abc import Mapping
-
-from answering import Failure
-from defects.record import breaks
-from port import META, Port
-from running import Call
-from speaking import JSON, Message, RpcError
+from defects.cancelling import cancelled_answered
+from defects.record import defect
+from port import META
+from speaking import Message, RpcError
+from steps import Change, Step, always, gives, notes, on, only, takes, without
 
 
-@breaks("stateless:discover")
-class DiscoverNamesNoVersions(Port):
-    """Names one version in `server/discover` where a list should be."""
-
-    def discover(self) -> Message:
-        answer = super().discover()
-        return {**answer, "supportedVersions": answer["supportedVersions"][0]}
+def with_meta(change: Change) -> Step:
+    """Takes the `_meta` of a request for another one."""
+    return takes(lambda params: {**params, "_meta": change(params["_meta"])})
 
 
-@breaks("stateless:discover")
-class DiscoverWithoutCapabilities(Port):
-    """Names no capabilities in `server/discover`."""
-
-    def discover(self) -> Message:
-        return {name: value for name, value in super().discover().items() if name != "capabilities"}
+def stateless(change: Change) -> Step:
+    """Changes the results of this era."""
+    return lambda port, real, first, stateless: change(real(first, stateless)) if stateless else real(first, stateless)
 
 
-@breaks("stateless:no-handshake")
-class HandshakeDemanded(Port):
-    """Serves no call before `initialize`."""
-
-    is_initialized = False
-
-    def initialize(self, params: Mapping[str, JSON]) -> Message:
-        self.is_initialized = True
-        return super().initialize(params)
-
-    def new_call(self, identity: JSON, params: Mapping[str, JSON], stateless: bool) -> Call:
-        if not self.is_initialized:
-            raise RpcError(-32002, "The server is not initialized.")
-        return super().new_call(identity, params, stateless)
+def demands_handshake(port: Any, real: Any, identity: Any, params: Any, stateless: bool) -> Any:
+    if "handshake" not in port.memory:
+        raise RpcError(-32002, "The server is not initialized.")
+    return real(identity, params, stateless)
 
 
-@breaks("stateless:result-type")
-class ResultTypeForCallsOnly(Port):
-    """Leaves the type out of the results that are no calls."""
-
-    def finished(self, result: Message, stateless: bool) -> Message:
-        finished = super().finished(result, stateless)
-        return finished if "content" in result else {k: v for k, v in finished.items() if k != "resultType"}
+def without_server(result: Message) -> Message:
+    return {**result, "_meta": {name: value for name, value in result["_meta"].items() if not name.startswith(META)}}
 
 
-@breaks("stateless:result-type")
-class ErrorsWithoutResultType(Port):
-    """Leaves the type out of the results that are errors."""
-
-    def finished(self, result: Message, stateless: bool) -> Message:
-        finished = super().finished(result, stateless)
-        return {k: v for k, v in finished.items() if k != "resultType"} if "isError" in result else finished
-
-
-@breaks("stateless:meta")
-class MetaUnchecked(Port):
-    """Serves a request whose `_meta` lacks the client's capabilities."""
-
-    def check_stateless(self, params: Mapping[str, JSON]) -> None:
-        super().check_stateless({"_meta": {f"{META}clientCapabilities": {}, **params["_meta"]}})
-
-
-@breaks("stateless:version")
-class AnyVersionServed(Port):
-    """Serves a request of a version that it does not support."""
-
-    def check_stateless(self, params: Mapping[str, JSON]) -> None:
-        super().check_stateless({"_meta": {**params["_meta"], f"{META}protocolVersion": "2026-07-28"}})
-
-
-@breaks("stateless:version")
-class SupportedVersionsUnnamed(Port):
-    """Does not say which versions it supports when it supports another."""
-
-    def check_stateless(self, params: Mapping[str, JSON]) -> None:
-        try:
-            super().check_stateless(params)
-        except RpcError as error:
-            raise RpcError(error.error["code"], error.error["message"]) from None
-
-
-@breaks("stateless:server-info")
-class ServerUnnamed(Port):
-    """Leaves its name out of its results."""
-
-    def finished(self, result: Message, stateless: bool) -> Message:
-        finished = super().finished(result, stateless)
-        meta = {name: value for name, value in finished.get("_meta", {}).items() if not name.startswith(META)}
-        return {**finished, "_meta": meta} if stateless else finished
-
-
-@breaks("stateless:caching")
-class CachingUnsaid(Port):
-    """Says nothing of how long its list of tools is good."""
-
-    def caching(self) -> Message:
-        return {}
-
-
-@breaks("stateless:caching")
-class CachingForEver(Port):
-    """Says with a negative number that its list of tools is good for ever."""
-
-    def caching(self) -> Message:
-        return {"ttlMs": -1, "cacheScope": "public"}
-
-
-@breaks("stateless:cancelled")
-class StatelessCancelAnswered(Port):
-    """Answers a cancelled call in this era."""
-
-    def serve_call(self, call: Call) -> None:
-        super().serve_call(call)
-        if call.stateless and call.is_cancelled and not self.is_ending:
-            self.send_result(call.id, self.finished(self.error(Failure("The call was cancelled.")), True))
-
-
-@breaks("result:session-id")
-class StatelessSessionOverwritten(Port):
-    """Replaces the `_meta` of a call by its own name, and the session with it."""
-
-    def finished(self, result: Message, stateless: bool) -> Message:
-        return super().finished({**result, "_meta": {}} if stateless else result, stateless)
-
-
-@breaks("cancel:child")
-class StatelessUncancellable(Port):
-    """Ignores cancellations in this era."""
-
-    def cancel(self, call: Call) -> None:
-        if not call.stateless:
-            super().cancel(call)
-
-
-@breaks("tools:chat-reply")
-class StatelessListShort(Port):
-    """Lists `chat` alone in this era."""
-
-    def list_tools(self, params: Mapping[str, JSON], stateless: bool) -> Message:
-        result = super().list_tools(params, stateless)
-        return {**result, "tools": result["tools"][:1]} if stateless else result
+defect(
+    "discover-names-no-versions",
+    "Names one version in `server/discover` where a list should be.",
+    "stateless:discover",
+)(discover=gives(lambda answer: {**answer, "supportedVersions": answer["supportedVersions"][0]}))
+defect("discover-without-capabilities", "Names no capabilities in `server/discover`.", "stateless:discover")(
+    discover=gives(without("capabilities"))
+)
+defect("handshake-demanded", "Serves no call before `initialize`.", "stateless:no-handshake")(
+    initialize=notes("handshake"), new_call=demands_handshake
+)
+defect("result-type-for-calls-only", "Leaves the type out of the results that are no calls.", "stateless:result-type")(
+    finished=stateless(lambda result: result if "content" in result else without("resultType")(result))
+)
+defect("errors-without-result-type", "Leaves the type out of the results that are errors.", "stateless:result-type")(
+    finished=stateless(lambda result: without("resultType")(result) if "isError" in result else result)
+)
+defect("meta-unchecked", "Serves a request whose `_meta` lacks the client's capabilities.", "stateless:meta")(
+    check_stateless=with_meta(lambda meta: {f"{META}clientCapabilities": {}, **meta})
+)
+defect("any-version-served", "Serves a request of a version that it does not support.", "stateless:version")(
+    check_stateless=with_meta(lambda meta: {**meta, f"{META}protocolVersion": "2026-07-28"})
+)
+defect(
+    "supported-versions-unnamed",
+    "Does not say which versions it supports when it supports another.",
+    "stateless:version",
+)(check_stateless=on(RpcError, lambda port, error: RpcError(error.error["code"], error.error["message"])))
+defect("server-unnamed", "Leaves its name out of its results.", "stateless:server-info")(
+    finished=stateless(without_server)
+)
+defect("caching-unsaid", "Says nothing of how long its list of tools is good.", "stateless:caching")(caching=always({}))
+defect("caching-for-ever", "Says with a negative number that its list of tools is good for ever.", "stateless:caching")(
+    caching=always({"ttlMs": -1, "cacheScope": "public"})
+)
+defect("stateless-cancel-answered", "Answers a cancelled call in this era.", "stateless:cancelled")(
+    serve_call=cancelled_answered(stateless=True)
+)
+defect(
+    "stateless-session-overwritten",
+    "Replaces the `_meta` of a call by its own name, and the session with it.",
+    "result:session-id",
+)(finished=lambda port, real, result, stateless: real({**result, "_meta": {}} if stateless else result, stateless))
+defect("stateless-uncancellable", "Ignores cancellations in this era.", "cancel:child")(
+    cancel=only(lambda call: not call.stateless)
+)
+defect("stateless-list-short", "Lists `chat` alone in this era.", "tools:chat-reply")(
+    list_tools=stateless(lambda result: {**result, "tools": result["tools"][:1]})
+)

@@ -1,214 +1,100 @@
 """Defects in the list of tools."""
 
-from __future__ import annotations
+from typing import Any
 
-from collections.abc import Callable, Mapping
-
-from defects.record import breaks, variant
-from planning import TEXT
-from port import Port
-from running import Call
-from speaking import JSON, Message, RpcError
+from defects.record import defect
+from planning import PROPERTIES, TEXT
+from speaking import Message, RpcError
+from steps import Change, Step, adding, always, for_tool, gives, on, refuses, without
 
 
-def renamed(properties: Message, old: str, new: str) -> Message:
-    return {new if name == old else name: schema for name, schema in properties.items()}
+def chat(change: Change) -> Step:
+    """Changes the properties of `chat`."""
+    return for_tool("chat", gives(change))
 
 
-def without(properties: Message, lost: str) -> Message:
-    return {name: schema for name, schema in properties.items() if name != lost}
+def reply(change: Change) -> Step:
+    """Changes the properties of `chat-reply`."""
+    return for_tool("chat-reply", gives(change))
 
 
-def lists(name: str, sentence: str, *kills: str, by: Callable[[Message], Message], tool: str = "chat") -> None:
-    """Register a port that makes such properties of the right ones of one tool."""
-
-    def properties(port: Port, listed: str) -> Message:
-        right = Port.properties(port, listed)
-        return by(right) if listed == tool else right
-
-    variant(Port, name, sentence, kills, properties=properties)
+def renaming(old: str, new: str) -> Change:
+    return lambda properties: {new if name == old else name: schema for name, schema in properties.items()}
 
 
-@breaks("tools:chat")
-class ChatRenamed(Port):
-    """Lists `chat` under another name."""
-
-    def tool(self, name: str) -> Message:
-        return {**super().tool(name), "name": {"chat": "ask-gemini"}.get(name, name)}
+def in_turn(port: Any, real: Any) -> list[Message]:
+    """Turns the list at every second call."""
+    port.memory["is_turned"] = not port.memory.get("is_turned", True)
+    return real()[::-1] if port.memory["is_turned"] else real()
 
 
-@breaks("tools:chat-reply")
-class ReplyRenamed(Port):
-    """Lists `chat-reply` with an underscore."""
-
-    def tool(self, name: str) -> Message:
-        return {**super().tool(name), "name": name.replace("-", "_")}
-
-
-@breaks("tools:chat-reply")
-class ReplyUnlisted(Port):
-    """Serves `chat-reply` but does not list it."""
-
-    def tools(self) -> list[Message]:
-        return super().tools()[:1]
-
-
-lists(
-    "chat-prompt-may-be-array",
-    "Declares that the prompt of `chat` may be an array.",
-    "tools:chat:prompt",
-    by=lambda right: {**right, "prompt": {"type": ["string", "array"]}},
+defect("chat-renamed", "Lists `chat` under another name.", "tools:chat")(tool=chat(adding(name="ask-gemini")))
+defect("reply-renamed", "Lists `chat-reply` with an underscore.", "tools:chat-reply")(
+    tool=reply(adding(name="chat_reply"))
 )
-lists(
-    "chat-model-untyped",
-    "Declares `model` without a type.",
-    "tools:chat:model",
-    by=lambda right: {**right, "model": {"description": "The model."}},
+defect("reply-unlisted", "Serves `chat-reply` but does not list it.", "tools:chat-reply")(
+    tools=gives(lambda tools: tools[:1])
 )
-lists(
-    "chat-system-prompt-snake-case",
-    "Declares `system_prompt` in place of `systemPrompt`.",
-    "tools:chat:system-prompt",
-    by=lambda right: renamed(right, "systemPrompt", "system_prompt"),
+defect("chat-prompt-may-be-array", "Declares that the prompt of `chat` may be an array.", "tools:chat:prompt")(
+    properties=chat(adding(prompt={"type": ["string", "array"]}))
 )
-lists(
-    "chat-cwd-undeclared",
-    "Does not declare `cwd` for `chat`.",
-    "tools:chat:cwd",
-    by=lambda right: without(right, "cwd"),
+defect("chat-model-untyped", "Declares `model` without a type.", "tools:chat:model")(
+    properties=chat(adding(model={"description": "The model."}))
 )
-
-
-@breaks("tools:chat:required")
-class ChatRequiresModel(Port):
-    """Declares `model` as required by `chat`."""
-
-    def required(self, name: str) -> list[str]:
-        return ["prompt", "model"] if name == "chat" else ["prompt"]
-
-
-@breaks("tools:chat:required")
-class ChatRequiresNothing(Port):
-    """Declares no property as required by `chat`."""
-
-    def required(self, name: str) -> list[str]:
-        return [] if name == "chat" else ["prompt"]
-
-
-lists(
-    "reply-prompt-renamed",
-    "Declares `message` in place of the prompt of `chat-reply`.",
-    "tools:chat-reply:prompt",
-    tool="chat-reply",
-    by=lambda right: {**renamed(right, "prompt", "message"), "prompt": {}},
+defect(
+    "chat-system-prompt-snake-case", "Declares `system_prompt` in place of `systemPrompt`.", "tools:chat:system-prompt"
+)(properties=chat(renaming("systemPrompt", "system_prompt")))
+defect("chat-cwd-undeclared", "Does not declare `cwd` for `chat`.", "tools:chat:cwd")(properties=chat(without("cwd")))
+defect("chat-requires-model", "Declares `model` as required by `chat`.", "tools:chat:required")(
+    required=for_tool("chat", always(["prompt", "model"]))
 )
-lists(
-    "session-id-may-be-number",
-    "Declares that a session may be a number.",
-    "tools:chat-reply:session-id",
-    tool="chat-reply",
-    by=lambda right: {**right, "sessionId": {"type": ["string", "integer"]}},
+defect("chat-requires-nothing", "Declares no property as required by `chat`.", "tools:chat:required")(
+    required=for_tool("chat", always([]))
 )
-lists(
-    "reply-model-undeclared",
-    "Does not declare `model` for `chat-reply`.",
-    "tools:chat-reply:model",
-    tool="chat-reply",
-    by=lambda right: without(right, "model"),
+defect("reply-prompt-renamed", "Declares `message` in place of the prompt of `chat-reply`.", "tools:chat-reply:prompt")(
+    properties=reply(lambda right: {**right, "message": right["prompt"], "prompt": {}})
 )
-lists(
+defect("session-id-may-be-number", "Declares that a session may be a number.", "tools:chat-reply:session-id")(
+    properties=reply(adding(sessionId={"type": ["string", "integer"]}))
+)
+defect("reply-model-undeclared", "Does not declare `model` for `chat-reply`.", "tools:chat-reply:model")(
+    properties=reply(without("model"))
+)
+defect(
     "reply-system-prompt-undeclared",
     "Does not declare `systemPrompt` for `chat-reply`.",
     "tools:chat-reply:system-prompt",
-    tool="chat-reply",
-    by=lambda right: without(right, "systemPrompt"),
+)(properties=reply(without("systemPrompt")))
+defect("reply-cwd-nullable", "Declares that the `cwd` of `chat-reply` may be null.", "tools:chat-reply:cwd")(
+    properties=reply(adding(cwd={"anyOf": [TEXT, {"type": "null"}]}))
 )
-lists(
-    "reply-cwd-nullable",
-    "Declares that the `cwd` of `chat-reply` may be null.",
-    "tools:chat-reply:cwd",
-    tool="chat-reply",
-    by=lambda right: {**right, "cwd": {"anyOf": [TEXT, {"type": "null"}]}},
+defect("reply-requires-session", "Declares `sessionId` as required.", "tools:chat-reply:required")(
+    required=for_tool("chat-reply", always(["prompt", "sessionId"]))
 )
-
-
-@breaks("tools:chat-reply:required")
-class ReplyRequiresSession(Port):
-    """Declares `sessionId` as required."""
-
-    def required(self, name: str) -> list[str]:
-        return ["prompt", "sessionId"] if name == "chat-reply" else ["prompt"]
-
-
-@breaks("tools:schema")
-class SchemaWithoutType(Port):
-    """Leaves the type out of the schema of `chat-reply`."""
-
-    def tool(self, name: str) -> Message:
-        tool = super().tool(name)
-        return tool if name == "chat" else {**tool, "inputSchema": without(tool["inputSchema"], "type")}
-
-
-lists(
-    "schema-invalid",
-    "Declares a minimal length that is no number.",
-    "tools:schema",
-    by=lambda right: {**right, "prompt": {**TEXT, "minLength": "1"}},
+defect("schema-without-type", "Leaves the type out of the schema of `chat-reply`.", "tools:schema")(
+    tool=reply(lambda tool: {**tool, "inputSchema": without("type")(tool["inputSchema"])})
 )
-
-
-@breaks("tools:unique")
-class ChatListedTwice(Port):
-    """Lists `chat` twice."""
-
-    def tools(self) -> list[Message]:
-        return [*super().tools(), super().tools()[0]]
-
-
-@breaks("tools:order")
-class OrderChanges(Port):
-    """Lists its tools in another order each time."""
-
-    turned = False
-
-    def tools(self) -> list[Message]:
-        self.turned = not self.turned
-        return super().tools() if self.turned else super().tools()[::-1]
-
-
-@breaks("tools:cursor")
-class AnyCursorStartsAgain(Port):
-    """Lists its tools from the start, whatever the cursor."""
-
-    def list_tools(self, params: Mapping[str, JSON], stateless: bool) -> Message:
-        return super().list_tools({}, stateless)
-
-
-@breaks("tools:unknown")
-class UnknownToolIsChat(Port):
-    """Serves a call of an unknown tool as `chat`."""
-
-    def new_call(self, identity: JSON, params: Mapping[str, JSON], stateless: bool) -> Call:
-        name = params.get("name")
-        return super().new_call(identity, {**params, "name": name if name == "chat-reply" else "chat"}, stateless)
-
-
-@breaks("tools:unknown")
-class UnknownToolSucceeds(Port):
-    """Says that a tool is unknown in a result that is no error."""
-
-    def begin_call(self, identity: JSON, params: Mapping[str, JSON], stateless: bool) -> Message | None:
-        try:
-            return super().begin_call(identity, params, stateless)
-        except RpcError as error:
-            return {"content": self.content(error.error["message"])}
-
-
-@breaks("tools:unknown:code")
-class UnknownToolIsUnknownMethod(Port):
-    """Answers a call of an unknown tool as an unknown method."""
-
-    def new_call(self, identity: JSON, params: Mapping[str, JSON], stateless: bool) -> Call:
-        if params.get("name") not in ("chat", "chat-reply"):
-            raise RpcError(-32601, "The tool is unknown.")
-        return super().new_call(identity, params, stateless)
+defect("schema-invalid", "Declares a minimal length that is no number.", "tools:schema")(
+    properties=chat(adding(prompt={**TEXT, "minLength": "1"}))
+)
+defect("chat-listed-twice", "Lists `chat` twice.", "tools:unique")(tools=gives(lambda tools: [*tools, tools[0]]))
+defect("order-changes", "Lists its tools in another order each time.", "tools:order")(tools=in_turn)
+defect("any-cursor-starts-again", "Lists its tools from the start, whatever the cursor.", "tools:cursor")(
+    list_tools=lambda port, real, params, stateless: real({}, stateless)
+)
+defect("unknown-tool-is-chat", "Serves a call of an unknown tool as `chat`.", "tools:unknown")(
+    new_call=lambda port, real, identity, params, stateless: real(
+        identity, params if params.get("name") == "chat-reply" else {**params, "name": "chat"}, stateless
+    )
+)
+defect("unknown-tool-succeeds", "Says that a tool is unknown in a result that is no error.", "tools:unknown")(
+    begin_call=on(RpcError, lambda port, error: {"content": port.content(error.error["message"])})
+)
+defect(
+    "unknown-tool-is-unknown-method", "Answers a call of an unknown tool as an unknown method.", "tools:unknown:code"
+)(
+    new_call=refuses(
+        RpcError(-32601, "The tool is unknown."),
+        lambda identity, params, stateless: params.get("name") not in PROPERTIES,
+    )
+)

@@ -1,145 +1,77 @@
 """Odd ways to run gemini."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from typing import Any
 
-from answering import Outcome
 from odd.record import odd
-from port import Port
-from running import Call, Environment
-from speaking import JSON, Message
-
-Form = tuple[tuple[str, ...], str | None]
+from steps import adding, always, gives, takes
 
 
-@odd
-class FlagsWithEquals(Port):
-    """Writes every option in one argument, and so can pass a model or a session that starts with a dash."""
-
-    def check_word(self, name: str, text: str) -> None:
-        super().check_word(name, text.lstrip("-"))
-
-    def model_option(self, tool: str, texts: Mapping[str, str]) -> tuple[str, ...]:
-        return (f"--model={texts['model']}",) if "model" in texts else ()
-
-    def resume_option(self, texts: Mapping[str, str]) -> tuple[str, ...]:
-        return (f"--resume={self.resumed(texts)}",)
-
-    def format_option(self, tool: str) -> tuple[str, ...]:
-        return ("-o=json",)
+def prompt_last(port: Any, real: Any, tool: str, texts: Any, form: tuple[str, ...]) -> tuple[str, ...]:
+    resume = port.resume_option(texts) if tool == "chat-reply" else ()
+    return ("gemini", *port.model_option(tool, texts), *resume, *port.format_option(tool), *form)
 
 
-@odd
-class PromptAlwaysFlagged(Port):
-    """Passes every prompt as `--prompt=`, and the other options by their short names."""
-
-    def is_risky(self, prompt: str) -> bool:
-        return True
-
-    def format_option(self, tool: str) -> tuple[str, ...]:
-        return ("-o", "json")
+def after_version(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    quiet = {**options, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    real((argv[0], "--version"), **quiet).wait()
+    return real(argv, **options)
 
 
-@odd
-class PromptLast(Port):
-    """Puts the prompt behind all options."""
-
-    def argv(self, tool: str, texts: Mapping[str, str], form: tuple[str, ...]) -> tuple[str, ...]:
-        resume = self.resume_option(texts) if tool == "chat-reply" else ()
-        return ("gemini", *self.model_option(tool, texts), *resume, *self.format_option(tool), *form)
+def by_absolute_path(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    found = shutil.which(argv[0])
+    if found is None:
+        raise FileNotFoundError
+    return real((found, *argv[1:]), **options)
 
 
-@odd
-class HarmlessFlags(Port):
-    """Adds options of gemini that change nothing a caller asked for."""
-
-    def argv(self, tool: str, texts: Mapping[str, str], form: tuple[str, ...]) -> tuple[str, ...]:
-        return (*super().argv(tool, texts, form), "--skip-trust", "--approval-mode", "default")
+def of_the_library(port: Any, real: Any) -> str:
+    directory = tempfile.TemporaryDirectory(prefix="gemini-mcp-")
+    port.memory[directory.name] = directory
+    return directory.name
 
 
-@odd
-class PromptAlwaysOnStdin(Port):
-    """Hands every prompt over on stdin, which gemini understands as well."""
-
-    def prompt_form(self, prompt: str) -> Form:
-        return (), prompt
-
-
-@odd
-class EmptyPromptPassed(Port):
-    """Passes an empty prompt on as an empty argument and leaves it to gemini to refuse it."""
-
-    def check_prompt(self, tool: str, prompt: str) -> None:
-        super().check_prompt(tool, prompt or "x")
-
-    def prompt_form(self, prompt: str) -> Form:
-        return super().prompt_form(prompt) if prompt else (("",), None)
-
-
-@odd
-class EmptyLatest(Port):
-    """Resumes the latest session by an empty name, which gemini takes for `latest`."""
-
-    def resume_option(self, texts: Mapping[str, str]) -> tuple[str, ...]:
-        return ("-r", texts.get("sessionId", ""))
-
-
-@odd
-class AsksForVersion(Port):
-    """Asks gemini for its version before each call."""
-
-    def spawn(self, argv: tuple[str, ...], **options: JSON) -> subprocess.Popen[bytes]:
-        quiet = {**options, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        super().spawn((argv[0], "--version"), **quiet).wait()
-        return super().spawn(argv, **options)
-
-
-@odd
-class AbsoluteProgram(Port):
-    """Looks gemini up on PATH by itself and runs it by its absolute path."""
-
-    def spawn(self, argv: tuple[str, ...], **options: JSON) -> subprocess.Popen[bytes]:
-        found = shutil.which(argv[0])
-        if found is None:
-            raise FileNotFoundError
-        return super().spawn((found, *argv[1:]), **options)
-
-
-@odd
-class AddedEnvironment(Port):
-    """Adds variables of its own to gemini's environment."""
-
-    def environment(self, system_path: str | None) -> Environment:
-        return {**super().environment(system_path), "NO_COLOR": "1", "GEMINI_CLI_NO_RELAUNCH": "true"}
-
-
-@odd
-class LongDirectoryNames(Port):
-    """Lets the library name and remove the temporary directory; its names are longer than six characters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.directories: dict[str, tempfile.TemporaryDirectory[str]] = {}
-
-    def new_directory(self) -> str:
-        directory = tempfile.TemporaryDirectory(prefix="gemini-mcp-")
-        self.directories[directory.name] = directory
-        return directory.name
-
-    def remove_system(self, path: str, call: Call, outcome: Outcome | None) -> None:
-        self.directories.pop(path.rpartition("/")[0]).cleanup()
-
-
-@odd
-class OtherWords(Port):
-    """Words its errors in another language."""
-
-    def exit_sentence(self, exit: int, stderr: str) -> str:
-        return f"명령이 실패했습니다 ({super().exit_sentence(exit, stderr)})"
-
-    def refused(self, sentence: str) -> Message:
-        return super().refused(f"잘못된 인수: {sentence}")
+odd(
+    "flags-with-equals",
+    "Writes every option in one argument, and so can pass a model or a session that starts with a dash.",
+)(
+    check_word=takes(lambda text: text.lstrip("-")),
+    model_option=lambda port, real, tool, texts: (f"--model={texts['model']}",) if "model" in texts else (),
+    resume_option=lambda port, real, texts: (f"--resume={port.resumed(texts)}",),
+    format_option=always(("-o=json",)),
+)
+odd("prompt-always-flagged", "Passes every prompt as `--prompt=`, and the other options by their short names.")(
+    is_risky=always(True), format_option=always(("-o", "json"))
+)
+odd("prompt-last", "Puts the prompt behind all options.")(argv=prompt_last)
+odd("harmless-flags", "Adds options of gemini that change nothing a caller asked for.")(
+    argv=gives(lambda argv: (*argv, "--skip-trust", "--approval-mode", "default"))
+)
+odd("prompt-always-on-stdin", "Hands every prompt over on stdin, which gemini understands as well.")(
+    prompt_form=lambda port, real, prompt: ((), prompt)
+)
+odd("empty-prompt-passed", "Passes an empty prompt on as an empty argument and leaves it to gemini to refuse it.")(
+    check_prompt=takes(lambda prompt: prompt or "x"),
+    prompt_form=lambda port, real, prompt: real(prompt) if prompt else (("",), None),
+)
+odd("empty-latest", "Resumes the latest session by an empty name, which gemini takes for `latest`.")(
+    resume_option=lambda port, real, texts: ("-r", texts.get("sessionId", ""))
+)
+odd("asks-for-version", "Asks gemini for its version before each call.")(spawn=after_version)
+odd("absolute-program", "Looks gemini up on PATH by itself and runs it by its absolute path.")(spawn=by_absolute_path)
+odd("added-environment", "Adds variables of its own to gemini's environment.")(
+    environment=gives(adding(NO_COLOR="1", GEMINI_CLI_NO_RELAUNCH="true"))
+)
+odd(
+    "long-directory-names",
+    "Lets the library name and remove the temporary directory; its names are longer than six characters.",
+)(
+    new_directory=of_the_library,
+    remove_system=lambda port, real, path, call, outcome: port.memory.pop(path.rpartition("/")[0]).cleanup(),
+)
+odd("other-words", "Words its errors in another language.")(
+    exit_sentence=gives(lambda sentence: f"명령이 실패했습니다 ({sentence})"),
+    refused=takes(lambda sentence: f"잘못된 인수: {sentence}"),
+)

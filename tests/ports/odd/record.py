@@ -1,12 +1,13 @@
-"""What an odd port is: one that conforms in a way its author is free to choose, its name, and what is odd about it."""
+"""What an odd port is: one that conforms in a way its author is free to choose, its name, and what is odd about it.
 
-from __future__ import annotations
+A row registers each, as one of `defects/record.py` does a defect.
+"""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from port import Port
+from steps import Registers, Step, port_with
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,13 @@ class Odd:
 ODD: dict[str, Odd] = {}
 
 
-def odd(port: type[Port]) -> type[Port]:
-    """Register a port under the name of its class; its docstring says what is odd."""
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", port.__name__).lower()
-    ODD[name] = Odd(name, str(port.__doc__), port)
-    return port
+def odd(name: str, sentence: str) -> Registers:
+    """A row without its steps."""
+
+    def register(base: type[Port] = Port, /, **steps: Step) -> None:
+        ODD[name] = Odd(name, sentence, port_with(name, base, **steps))
+
+    return register
 
 
 def program(file: Path) -> None:

@@ -3,7 +3,7 @@
 It decides nothing about tokens: `grants` says what to do, and the functions that it is given do it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import httpx2
 
@@ -59,23 +59,16 @@ class _Watched(httpx2.AsyncBaseTransport):
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.ConnectError as error:
-            self._watch.failure = f"connect ECONNREFUSED {request.url.host}:{_port(request.url)} ({error})"
+            port = request.url.port or {"http": 80, "https": 443}.get(request.url.scheme, 0)
+            self._watch.failure = f"connect ECONNREFUSED {request.url.host}:{port} ({error})"
             raise
         except httpx2.TimeoutException:
             self._watch.failure = "MCP error -32001: Request timed out"
             raise
         if response.status_code >= 400 and response.status_code not in (401, 404, 405):
-            self._watch.failure = f"HTTP {response.status_code} from {_shown(request.url)}"
+            url = request.url
+            self._watch.failure = f"HTTP {response.status_code} from {url.scheme}://{url.host}{url.path}"
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-
-def _port(url: httpx2.URL) -> int:
-    defaults: Mapping[str, int] = {"http": 80, "https": 443}
-    return url.port or defaults.get(url.scheme, 0)
-
-
-def _shown(url: httpx2.URL) -> str:
-    return f"{url.scheme}://{url.host}{url.path}"

@@ -21,8 +21,9 @@ from gemini_mcp.host.oauth.callback import listen
 from gemini_mcp.host.oauth.grants import Credentials, Token
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.discovery import Status
-from gemini_mcp.host.servers.host import Plan, Server, open_host, surroundings_of
+from gemini_mcp.host.servers.host import Plan, Server, open_host
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome
@@ -72,7 +73,7 @@ def authorizer_of(folder: Path, person: Person, clock: Callable[[], float] = lam
 async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive: bool = True) -> tuple[Server, str]:
     """The server as a session finds it, and what its tool says."""
     authenticate = authorizer.authenticate if is_interactive else None
-    plan = Plan((config,), surroundings_of({}), DOCUMENTED, authorizer.watch, authenticate)
+    plan = Plan((config,), Surroundings({}), DOCUMENTED, authorizer.watch, authenticate)
     async with open_host(plan) as host:
         server = host.servers[config.name]
         if server.status is not Status.CONNECTED:

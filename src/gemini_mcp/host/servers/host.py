@@ -3,7 +3,7 @@
 Each server has a task of its own, from its connection to the end of the host; pure modules decide about it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -14,16 +14,9 @@ from gemini_mcp.host.oauth.bearer import Watch
 from gemini_mcp.host.prompts import resources
 from gemini_mcp.host.prompts.prompts import Prompt
 from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers import discovery
 from gemini_mcp.host.servers.connection import Connection, Surroundings, Unreachable, connect
-from gemini_mcp.host.servers.discovery import (
-    Found,
-    Refusal,
-    State,
-    Status,
-    conclude,
-    connection_failure,
-    interview,
-)
+from gemini_mcp.host.servers.discovery import Found, Refusal, State, Status
 from gemini_mcp.host.servers.transport import UnusableConfig, url_transports
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
@@ -148,8 +141,8 @@ class Host:
 
     async def _stay(self, connection: Connection) -> None:
         config, rules = connection.config, self.plan.rules
-        found = await connection.hold(interview(config, connection.capabilities, rules))
-        ended = conclude(config.name, found, rules)
+        found = await connection.interview(discovery.interview(config, connection.capabilities, rules))
+        ended = discovery.conclude(config.name, found, rules)
         is_open = ended.status is Status.CONNECTED
         error = ended.messages[-1] if found.is_empty and ended.messages else None
         self._change(Server(config, ended.status, found, ended.messages, error, connection if is_open else None))
@@ -159,9 +152,8 @@ class Host:
             self._change(replace(self.servers[config.name], connection=None))
 
     def _fail(self, config: ServerConfig, reason: str, needs_authentication: bool = False) -> None:
-        said = connection_failure(config.name, reason, self.plan.rules)
-        failed = Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication)
-        self._change(failed)
+        said = discovery.connection_failure(config.name, reason, self.plan.rules)
+        self._change(Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication))
 
 
 @asynccontextmanager
@@ -184,9 +176,3 @@ def _fallback(config: ServerConfig, rules: Rules) -> ServerConfig | None:
     if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
         return None
     return replace(config, values={**values, "type": kinds[1]})
-
-
-def surroundings_of(environment: Mapping[str, str], heard: list[tuple[str, str]] | None = None) -> Surroundings:
-    """Surroundings that keep what servers write to stderr in a list."""
-    kept: list[tuple[str, str]] = [] if heard is None else heard
-    return Surroundings(environment, lambda server, line: kept.append((server, line)))

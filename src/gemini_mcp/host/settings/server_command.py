@@ -1,6 +1,6 @@
 """`mcp.serverCommand`: a command line, split into words as Gemini CLI's shell parser does it. Pure.
 
-Only the splitting belongs here: a line with operators, globs or comments cannot be used, so none of them is interpreted.
+Only the splitting belongs here: a line with operators, globs or comments cannot be used.
 """
 
 import re

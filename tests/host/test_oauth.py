@@ -78,8 +78,8 @@ async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive
         server = host.servers[config.name]
         if server.status is not Status.CONNECTED:
             return server, ""
-        confirm = execution.always(Outcome.PROCEED_ONCE)
-        called = await execution.call(host, "greet", {"name": "you"}, AllowList(), confirm)
+        arguments = {"name": "you"}
+        called = await execution.call(host, "greet", arguments, AllowList(), lambda asked: Outcome.PROCEED_ONCE)
         return server, called.rendered.display
 
 

@@ -62,15 +62,11 @@ def _at(server: ServerConfig, folder: str) -> ServerConfig:
 
 
 def _shown(host: Host) -> JsonObject:
-    tools = [
-        {"name": tool.name, "server": tool.offer.server, "tool": tool.offer.name}
-        for tool in host.registry.tools
-        if tool.offer is not None
-    ]
+    offers = ((tool.name, tool.offer) for tool in host.registry.tools if tool.offer is not None)
     return {
         "state": host.state.name,
         "servers": {name: server.status.name for name, server in host.servers.items()},
-        "tools": tools,
+        "tools": [{"name": name, "server": offer.server, "tool": offer.name} for name, offer in offers],
         "prompts": list(host.prompts()),
         "resources": [f"{resource.server}:{resource.uri}" for resource in host.resources()],
     }

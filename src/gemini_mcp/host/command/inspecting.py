@@ -34,7 +34,7 @@ async def run(context: Context, words: Sequence[str], name: str, page: str | Non
         return SERVER_FAILED
     inspections = [inspect(subject, others, context.environment, rules) for rules in profiles().values()]
     _show(context, name, inspections, page)
-    return FINDING if any(f.loses_tool for one in inspections for f in one.findings) else OK
+    return FINDING if any(f.loses_tool for one in inspections for f in one.remarks) else OK
 
 
 def server_of(words: Sequence[str], name: str) -> ServerConfig:

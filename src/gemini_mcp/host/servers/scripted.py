@@ -25,7 +25,7 @@ from gemini_mcp.spec.values import JsonObject, list_of, object_of
 CLOSED = "MCP error -32000: Connection closed"
 TIMED_OUT = "MCP error -32001: Request timed out"
 
-_PAGES = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePages"}
+PAGES = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePages"}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def capabilities(spec: JsonObject) -> JsonObject:
     given = object_of(spec.get("capabilities"))
     if given is not None:
         return given
-    return {kind: {} for kind, pages in _PAGES.items() if kind in spec or pages in spec}
+    return {kind: {} for kind, pages in PAGES.items() if kind in spec or pages in spec}
 
 
 def answer(spec: JsonObject, ask: Ask) -> Reply:
@@ -62,7 +62,7 @@ def answer(spec: JsonObject, ask: Ask) -> Reply:
     error = list_of(spec.get(f"{kind}Error"))
     if error is not None:
         return Refusal(f"MCP error {error[0]}: {error[1]}", int(error[0]))
-    pages = list_of(spec.get(_PAGES[kind]))
+    pages = list_of(spec.get(PAGES[kind]))
     if pages is not None:
         following = int(ask.cursor or 0) + 1
         page: JsonObject = {kind: pages[following - 1]}

@@ -73,7 +73,7 @@ def authorizer_of(folder: Path, person: Person, clock: Callable[[], float] = lam
 async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive: bool = True) -> tuple[Server, str]:
     """The server as a session finds it, and what its tool says."""
     authenticate = authorizer.authenticate if is_interactive else None
-    plan = Plan((config,), Surroundings({}), DOCUMENTED, authorizer.watch, authenticate)
+    plan = Plan((config,), Surroundings({}), DOCUMENTED, authorizer.auth_for, authenticate)
     async with open_host(plan) as host:
         server = host.servers[config.name]
         if server.status is not Status.CONNECTED:
@@ -230,8 +230,8 @@ async def test_the_token_parameter_puts_the_token_into_the_address(tmp_path: Pat
     authorizer = authorizer_of(tmp_path, Person())
     authorizer.tokens.save(credentials())
     config = ServerConfig("guarded", {"url": "http://127.0.0.1:1/sse", "oauth": {"tokenParamName": "key"}})
-    watch = await authorizer.watch(config)
-    assert watch.address("http://127.0.0.1:1/sse") == "http://127.0.0.1:1/sse?key=AT"
+    auth = await authorizer.auth_for(config)
+    assert auth.address("http://127.0.0.1:1/sse") == "http://127.0.0.1:1/sse?key=AT"
 
 
 async def test_a_connection_that_the_browser_breaks_off_does_not_end_the_wait() -> None:

@@ -75,7 +75,7 @@ class Context:
             tuple(replace(server, values={**server.values, **more}) for server in servers),
             Surroundings(self.environment, self._hear),
             self.rules,
-            authorizer.watch,
+            authorizer.auth_for,
             authorizer.authenticate if is_interactive and self.has_terminal else None,
             self._progress if self.err.isatty() else None,
         )

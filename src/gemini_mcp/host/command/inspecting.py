@@ -55,9 +55,9 @@ async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
 
 async def _subject(context: Context, config: ServerConfig) -> Subject:
     plan = context.plan([config], is_interactive=False)
-    watch = await context.authorizer().watch(config)
+    auth = await context.authorizer().auth_for(config)
     with anyio.fail_after(config.timeout_ms / 1000):
-        async with connect(config, plan.surroundings, profiles()[DEFAULT], watch) as connection:
+        async with connect(config, plan.surroundings, profiles()[DEFAULT], auth) as connection:
             pages: dict[str, list[list[Json]]] = {}
             failures: dict[str, tuple[int, str]] = {}
             for kind in ("tools", "prompts", "resources"):

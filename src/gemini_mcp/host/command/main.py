@@ -59,8 +59,9 @@ def _run(words: list[str]) -> int:
 
 def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options before the subcommand, and the rest."""
-    parser = _common(argparse.ArgumentParser(add_help=False, allow_abbrev=False))
-    parser.set_defaults(profile=DEFAULT)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--profile", choices=profiles(), default=DEFAULT)
+    parser.add_argument("--compare", action="store_true")
     place = next((index for index, word in enumerate(words) if word in ("add", "remove")), len(words))
     options, unknown = parser.parse_known_args(words[:place])
     return options, words[place:] if not unknown else []

@@ -80,8 +80,8 @@ async def _try(context: Context, server: ServerConfig, connected: set[str]) -> N
     surroundings = Surroundings(context.environment)
     with anyio.move_on_after(limit / 1000):
         try:
-            watch = await context.authorizer().watch(server)
-            async with connect(server, surroundings, context.rules, watch) as connection:
+            auth = await context.authorizer().auth_for(server)
+            async with connect(server, surroundings, context.rules, auth) as connection:
                 connected.add(server.name)
                 await connection.request("ping", {}, limit)
         except (Unreachable, UnusableConfig, InvalidUrl, Refusal):

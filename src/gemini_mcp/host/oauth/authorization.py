@@ -12,7 +12,7 @@ from functools import partial
 import httpx2
 
 from gemini_mcp.host.oauth import grants, metadata
-from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.oauth.callback import Refused, listen
 from gemini_mcp.host.oauth.google import google_token
 from gemini_mcp.host.oauth.token_file import TokenFile
@@ -48,15 +48,15 @@ class Authorizer:
     wait_seconds: float = 300.0
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    async def watch(self, config: ServerConfig) -> Watch:
+    async def auth_for(self, config: ServerConfig) -> BearerAuth:
         """What a connection to the server carries."""
         if config.address is None:
-            return Watch()
+            return BearerAuth()
         settings = grants.config_of(config.oauth)
         if config.values.get("authProviderType") == "google_credentials":
-            return Watch(await google_token(settings.scopes))
+            return BearerAuth(await google_token(settings.scopes))
         parameter = settings.token_param_name if not config.values.get("httpUrl") else None
-        return Watch(await self.valid_token(config), partial(self._renew, config), parameter)
+        return BearerAuth(await self.valid_token(config), partial(self._renew, config), parameter)
 
     async def valid_token(self, config: ServerConfig) -> str | None:
         """The server's token, refreshed when it is about to expire, forgotten when it is of no use."""

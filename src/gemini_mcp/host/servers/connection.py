@@ -16,7 +16,7 @@ from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import Implementation, InitializedNotification, InitializeResult
 
-from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.servers import stdio
 from gemini_mcp.host.servers.discovery import Found, Interview, Refusal, Reply
 from gemini_mcp.host.servers.environment import server_environment
@@ -83,11 +83,11 @@ class Connection:
 
 @asynccontextmanager
 async def connect(
-    config: ServerConfig, surroundings: Surroundings, rules: Rules, watch: Watch | None = None
+    config: ServerConfig, surroundings: Surroundings, rules: Rules, bearer: BearerAuth | None = None
 ) -> AsyncGenerator[Connection]:
     """A connection to the server; raises Unreachable when it fails or breaks, and what `transport.choose` raises."""
     chosen = choose(config.values, surroundings.environment, rules)
-    seen = watch or Watch()
+    seen = bearer or BearerAuth()
     try:
         async with AsyncExitStack() as stack:
             read, write = await _open(stack, chosen, config, surroundings, rules, seen)
@@ -123,7 +123,7 @@ async def _open(
     config: ServerConfig,
     surroundings: Surroundings,
     rules: Rules,
-    watch: Watch,
+    bearer: BearerAuth,
 ) -> Streams:
     """Open the transport; the stack closes it."""
     if isinstance(chosen, Stdio):
@@ -136,13 +136,13 @@ async def _open(
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
         limit = timeout or httpx2.Timeout(seconds)
-        return httpx2.AsyncClient(headers=headers, timeout=limit, auth=auth, transport=watch.transport())
+        return httpx2.AsyncClient(headers=headers, timeout=limit, auth=auth, transport=bearer.transport())
 
     if isinstance(chosen, Sse):
-        address = watch.address(chosen.url)
-        opened = sse_client(address, dict(chosen.headers), seconds, httpx_client_factory=client, auth=watch)
+        address = bearer.address(chosen.url)
+        opened = sse_client(address, dict(chosen.headers), seconds, httpx_client_factory=client, auth=bearer)
         return await stack.enter_async_context(opened)
-    http = await stack.enter_async_context(client(chosen.headers, auth=watch))
+    http = await stack.enter_async_context(client(chosen.headers, auth=bearer))
     return await stack.enter_async_context(streamable_http_client(chosen.url, http_client=http))
 
 
@@ -151,12 +151,12 @@ def _first(error: BaseException) -> BaseException:
     return _first(inner[0]) if inner else error
 
 
-def _reason(error: BaseException, watch: Watch) -> str:
+def _reason(error: BaseException, bearer: BearerAuth) -> str:
     """The sentence for what went wrong, the way Gemini CLI's own libraries put it."""
-    if watch.challenge is not None:
+    if bearer.challenge is not None:
         return "HTTP 401: the server asks for authentication"
-    if watch.failure is not None:
-        return watch.failure
+    if bearer.failure is not None:
+        return bearer.failure
     first = _first(error)
     if isinstance(first, httpx2.HTTPStatusError):
         return f"HTTP {first.response.status_code}"

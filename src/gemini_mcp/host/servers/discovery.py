@@ -167,8 +167,7 @@ def _list(kind: str, rules: Rules) -> _Listing:
 
 
 def _check_tools(page: Sequence[Json], all_tools: Sequence[Json], rules: Rules) -> None:
-    fault = first_fault(page, rules)
-    if fault is not None:
+    if (fault := first_fault(page, rules)) is not None:
         raise Refusal(fault.message(rules))
     twice = duplicate([tool["name"] for tool in objects_of(all_tools)]) if rules.refuses_duplicates else None
     if twice is not None:

@@ -1,4 +1,4 @@
-"""OAuth over the network: tokens before a connection, after a 401, and by way of a browser. Effect.
+"""OAuth over the network: gets tokens before a connection, after a 401, or with a browser. Effect.
 
 What is sent and what it means is decided in `grants` and `metadata`; files are in `token_file`, the listener in
 `callback`.

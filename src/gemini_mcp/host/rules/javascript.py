@@ -1,4 +1,4 @@
-"""What of JavaScript shows in Gemini CLI's behaviour: length of strings, JSON text, templates, order. Pure.
+"""JavaScript as far as Gemini CLI's behaviour shows it: lengths, JSON texts, templates, sort order. Pure.
 
 Only what an observed behaviour needs belongs here.
 """

@@ -63,7 +63,7 @@ Reply: TypeAlias = JsonObject | Refusal
 
 @dataclass(frozen=True)
 class Found:
-    """What a server turned out to offer, what was left out, and what was said about it."""
+    """What a server offers, the tools that its filters leave out, and the messages about it."""
 
     tools: tuple[OfferedTool, ...] = ()
     prompts: tuple[Prompt, ...] = ()

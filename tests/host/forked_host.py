@@ -31,13 +31,7 @@ class Ran:
 def run(words: Sequence[str], cwd: Path, environment: Mapping[str, str], folder: Path) -> Ran:
     """Run the command in a process of its own; what it writes is kept in `folder`."""
     out, err = folder / "stdout", folder / "stderr"
-    request = {
-        "words": list(words),
-        "cwd": str(cwd),
-        "environment": dict(environment),
-        "out": str(out),
-        "err": str(err),
-    }
+    request = {"words": [*words], "cwd": str(cwd), "environment": {**environment}, "out": str(out), "err": str(err)}
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
@@ -59,10 +53,9 @@ def _server() -> "subprocess.Popen[bytes]":
 
 def _serve() -> None:
     for line in sys.stdin:
-        request = json.loads(line)
         pid = os.fork()
         if pid == 0:
-            _become(request["words"], request["cwd"], request["environment"], request["out"], request["err"])
+            _become(**json.loads(line))
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 

@@ -7,7 +7,8 @@ import struct
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,16 @@ from gemini_mcp.host.oauth.callback import listen
 from gemini_mcp.host.oauth.grants import Credentials, Token
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.discovery import Status
-from gemini_mcp.host.servers.host import Plan, Server, open_host, surroundings_of
+from gemini_mcp.host.servers.host import Plan, Server, open_host
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome
 
 DOCUMENTED = profiles()["documented"]
 NOW = 1_000_000_000_000.0
+TOKEN_FILE = ".gemini/mcp-oauth-tokens.json"
 
 
 class Person:
@@ -64,25 +67,42 @@ def config_of(address: str, **oauth: Any) -> ServerConfig:
 
 
 def authorizer_of(folder: Path, person: Person, clock: Callable[[], float] = lambda: NOW) -> Authorizer:
-    tokens = TokenFile(folder / ".gemini" / "mcp-oauth-tokens.json")
-    return Authorizer(tokens, DOCUMENTED, clock, person.interaction(), wait_seconds=5)
+    return Authorizer(TokenFile(folder / TOKEN_FILE), DOCUMENTED, clock, person.interaction(), wait_seconds=5)
 
 
 async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive: bool = True) -> tuple[Server, str]:
     """The server as a session finds it, and what its tool says."""
     authenticate = authorizer.authenticate if is_interactive else None
-    plan = Plan((config,), surroundings_of({}), DOCUMENTED, authorizer.watch, authenticate)
+    plan = Plan((config,), Surroundings({}), DOCUMENTED, authorizer.auth_for, authenticate)
     async with open_host(plan) as host:
         server = host.servers[config.name]
         if server.status is not Status.CONNECTED:
             return server, ""
-        confirm = execution.always(Outcome.PROCEED_ONCE)
-        called = await execution.call(host, "greet", {"name": "you"}, AllowList(), confirm)
+        arguments = {"name": "you"}
+        called = await execution.call(host, "greet", arguments, AllowList(), lambda asked: Outcome.PROCEED_ONCE)
         return server, called.rendered.display
 
 
 def stored(folder: Path) -> Any:
-    return json.loads((folder / ".gemini" / "mcp-oauth-tokens.json").read_text(encoding="utf-8"))
+    return json.loads((folder / TOKEN_FILE).read_text(encoding="utf-8"))
+
+
+def credentials(token_url: str = "http://t/", **token: Any) -> Credentials:
+    """What is stored for the server when its token is `AT`."""
+    kept = Token(access_token="AT", **token)
+    return Credentials(server_name="guarded", token=kept, client_id="cid", token_url=token_url)
+
+
+@pytest.fixture
+def provider() -> Provider:
+    return Provider()
+
+
+@pytest.fixture
+def config(provider: Provider) -> Generator[ServerConfig]:
+    """A server that is running and that the provider guards."""
+    with serving(provider) as address:
+        yield config_of(address)
 
 
 @pytest.mark.parametrize("over", ["http", "sse"])
@@ -92,75 +112,65 @@ async def test_a_401_starts_the_flow_and_the_connection_succeeds(tmp_path: Path,
         server, said = await connected(config_of(address), authorizer_of(tmp_path, person))
     assert (server.status, said) == (Status.CONNECTED, "hello you")
     assert provider.log == ["register", "authorize", "exchange"]
-    file = tmp_path / ".gemini" / "mcp-oauth-tokens.json"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / TOKEN_FILE).stat().st_mode) == 0o600
     [entry] = stored(tmp_path)
     assert set(entry) == {"serverName", "token", "clientId", "tokenUrl", "mcpServerUrl", "updatedAt"}
     assert entry["token"]["expiresAt"] == NOW + 3600 * 1000
     assert entry["mcpServerUrl"] == address
 
 
-async def test_a_stored_token_is_used_without_a_browser(tmp_path: Path) -> None:
-    provider, person = Provider(), Person()
-    with serving(provider) as address:
-        config = config_of(address)
-        await connected(config, authorizer_of(tmp_path, person))
-        _, said = await connected(config, authorizer_of(tmp_path, Person(has_terminal=False)))
+async def test_a_stored_token_is_used_without_a_browser(
+    tmp_path: Path, provider: Provider, config: ServerConfig
+) -> None:
+    await connected(config, authorizer_of(tmp_path, Person()))
+    _, said = await connected(config, authorizer_of(tmp_path, Person(has_terminal=False)))
     assert said == "hello you"
     assert provider.log.count("authorize") == 1
 
 
-async def test_an_expired_token_is_refreshed_after_a_restart(tmp_path: Path) -> None:
-    provider, person = Provider(), Person()
-    with serving(provider) as address:
-        config = config_of(address)
-        await connected(config, authorizer_of(tmp_path, person))
-        old = stored(tmp_path)[0]["token"]["accessToken"]
-        later = authorizer_of(tmp_path, Person(has_terminal=False), lambda: NOW + 3_500_000)
-        _, said = await connected(config, later)
+async def test_an_expired_token_is_refreshed_after_a_restart(
+    tmp_path: Path, provider: Provider, config: ServerConfig
+) -> None:
+    await connected(config, authorizer_of(tmp_path, Person()))
+    old = stored(tmp_path)[0]["token"]["accessToken"]
+    later = authorizer_of(tmp_path, Person(has_terminal=False), lambda: NOW + 3_500_000)
+    _, said = await connected(config, later)
     assert said == "hello you"
     assert provider.log[-1] == "refresh"
     assert stored(tmp_path)[0]["token"]["accessToken"] != old
 
 
-async def test_a_revoked_access_token_is_refreshed_on_the_401(tmp_path: Path) -> None:
-    provider, person = Provider(), Person()
-    with serving(provider) as address:
-        config = config_of(address)
-        await connected(config, authorizer_of(tmp_path, person))
-        provider.access.clear()
-        _, said = await connected(config, authorizer_of(tmp_path, Person(has_terminal=False)))
+async def test_a_revoked_access_token_is_refreshed_on_the_401(
+    tmp_path: Path, provider: Provider, config: ServerConfig
+) -> None:
+    await connected(config, authorizer_of(tmp_path, Person()))
+    provider.access.clear()
+    _, said = await connected(config, authorizer_of(tmp_path, Person(has_terminal=False)))
     assert said == "hello you"
     assert provider.log[-1] == "refresh"
 
 
-async def test_a_rejected_refresh_deletes_the_token(tmp_path: Path) -> None:
-    provider, person = Provider(), Person()
-    with serving(provider) as address:
-        config = config_of(address)
-        await connected(config, authorizer_of(tmp_path, person))
-        provider.access.clear()
-        provider.refresh.clear()
-        server, _ = await connected(config, authorizer_of(tmp_path, Person()), is_interactive=False)
+async def test_a_rejected_refresh_deletes_the_token(tmp_path: Path, provider: Provider, config: ServerConfig) -> None:
+    await connected(config, authorizer_of(tmp_path, Person()))
+    provider.access.clear()
+    provider.refresh.clear()
+    server, _ = await connected(config, authorizer_of(tmp_path, Person()), is_interactive=False)
     assert server.status is Status.DISCONNECTED
     assert server.needs_authentication
-    assert not (tmp_path / ".gemini" / "mcp-oauth-tokens.json").exists()
+    assert not (tmp_path / TOKEN_FILE).exists()
 
 
 async def test_an_expired_token_without_refresh_token_is_deleted(tmp_path: Path) -> None:
     authorizer = authorizer_of(tmp_path, Person())
-    authorizer.tokens.save(Credentials("guarded", Token("AT", expires_at=5), "cid", "http://t/", "http://s/"))
+    authorizer.tokens.save(credentials(expires_at=5))
     assert await authorizer.valid_token(ServerConfig("guarded", {"httpUrl": "http://s/"})) is None
     assert authorizer.tokens.load() == {}
 
 
-async def test_auth_starts_afresh_with_a_valid_token(tmp_path: Path) -> None:
-    provider, person = Provider(), Person()
-    with serving(provider) as address:
-        config = config_of(address)
-        authorizer = authorizer_of(tmp_path, person)
-        await connected(config, authorizer)
-        await authorizer.obtain(config)
+async def test_auth_starts_afresh_with_a_valid_token(tmp_path: Path, provider: Provider, config: ServerConfig) -> None:
+    authorizer = authorizer_of(tmp_path, Person())
+    await connected(config, authorizer)
+    await authorizer.obtain(config)
     assert provider.log.count("authorize") == 2
 
 
@@ -173,25 +183,21 @@ async def test_another_state_or_issuer_is_refused(tmp_path: Path, what: str) -> 
     assert "exchange" not in provider.log
 
 
-async def test_no_terminal_fails_at_once(tmp_path: Path) -> None:
-    with serving(Provider()) as address, pytest.raises(NotAuthorized, match="terminal"):
-        await authorizer_of(tmp_path, Person(has_terminal=False)).obtain(config_of(address))
+async def test_no_terminal_fails_at_once(tmp_path: Path, config: ServerConfig) -> None:
+    with pytest.raises(NotAuthorized, match="terminal"):
+        await authorizer_of(tmp_path, Person(has_terminal=False)).obtain(config)
 
 
-async def test_without_a_browser_the_address_is_printed(tmp_path: Path) -> None:
+async def test_without_a_browser_the_address_is_printed(tmp_path: Path, config: ServerConfig) -> None:
     person = Person(has_browser=False)
-    with serving(Provider()) as address:
-        await authorizer_of(tmp_path, person).obtain(config_of(address))
+    await authorizer_of(tmp_path, person).obtain(config)
     assert any(person.visited[0] in line for line in person.said)
 
 
-async def test_nobody_coming_back_ends_the_wait(tmp_path: Path) -> None:
-    person = Person(follows=False)
-    authorizer = authorizer_of(tmp_path, person)
-    with serving(Provider()) as address, pytest.raises(NotAuthorized, match="nobody came back"):
-        await Authorizer(
-            authorizer.tokens, authorizer.rules, authorizer.clock_ms, person.interaction(), wait_seconds=0.3
-        ).obtain(config_of(address))
+async def test_nobody_coming_back_ends_the_wait(tmp_path: Path, config: ServerConfig) -> None:
+    authorizer = replace(authorizer_of(tmp_path, Person(follows=False)), wait_seconds=0.3)
+    with pytest.raises(NotAuthorized, match="nobody came back"):
+        await authorizer.obtain(config)
 
 
 async def test_a_taken_port_is_named(tmp_path: Path) -> None:
@@ -211,10 +217,9 @@ async def test_audiences_scopes_and_pkce_are_sent(tmp_path: Path) -> None:
     assert "code_challenge_method=S256" in person.visited[0]
 
 
-async def test_tokens_never_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    provider, person = Provider(), Person()
-    with serving(provider) as address:
-        server, _ = await connected(config_of(address), authorizer_of(tmp_path, person))
+async def test_tokens_never_show(tmp_path: Path, config: ServerConfig, capfd: pytest.CaptureFixture[str]) -> None:
+    person = Person()
+    server, _ = await connected(config, authorizer_of(tmp_path, person))
     token = stored(tmp_path)[0]["token"]
     shown = "".join(capfd.readouterr()) + "".join(person.said) + repr(server)
     assert token["accessToken"] not in shown
@@ -223,10 +228,10 @@ async def test_tokens_never_show(tmp_path: Path, capfd: pytest.CaptureFixture[st
 
 async def test_the_token_parameter_puts_the_token_into_the_address(tmp_path: Path) -> None:
     authorizer = authorizer_of(tmp_path, Person())
-    authorizer.tokens.save(Credentials("guarded", Token("AT"), "cid"))
+    authorizer.tokens.save(credentials())
     config = ServerConfig("guarded", {"url": "http://127.0.0.1:1/sse", "oauth": {"tokenParamName": "key"}})
-    watch = await authorizer.watch(config)
-    assert watch.address("http://127.0.0.1:1/sse") == "http://127.0.0.1:1/sse?key=AT"
+    auth = await authorizer.auth_for(config)
+    assert auth.address("http://127.0.0.1:1/sse") == "http://127.0.0.1:1/sse?key=AT"
 
 
 async def test_a_connection_that_the_browser_breaks_off_does_not_end_the_wait() -> None:
@@ -246,6 +251,6 @@ async def test_a_token_survives_a_server_that_is_down_but_not_one_that_refuses(
 ) -> None:
     authorizer = authorizer_of(tmp_path, Person())
     with answering(status) as address:
-        authorizer.tokens.save(Credentials("guarded", Token("AT", "Bearer", "RT", expires_at=5), "cid", address))
+        authorizer.tokens.save(credentials(address, refresh_token="RT", expires_at=5))
         assert await authorizer.valid_token(ServerConfig("guarded", {"httpUrl": "http://s/"})) is None
     assert list(authorizer.tokens.load()) == kept

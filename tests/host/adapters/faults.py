@@ -1,428 +1,303 @@
-"""Faults a host can have: each changes what the reference answers to one behaviour, and nothing else."""
+"""Faults a host can have: each changes what the reference answers to one behaviour, and nothing else.
+
+A new fault is an entry of `TABLE`: a sentence that says what is wrong, and the wrong answer as a function of the input
+`i`, the right answer `o` and the profile `p`.
+"""
 
 import copy
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from gemini_mcp.host.adapter import answer
-from gemini_mcp.spec.values import Json, list_of, object_of, texts_of
+from gemini_mcp.spec.values import Json, items, list_of, object_of, table, texts_of
 
 Change = Callable[[Json, Json, str], Json]
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A fault: its name, the behaviour it breaks, what is wrong, and how."""
-
-    name: str
-    behaviour: str
-    sentence: str
-    change: Change
-
-
-FAULTS: dict[str, Fault] = {}
-
-
-def fault(name: str, behaviour: str, sentence: str) -> Callable[[Change], Change]:
-    def register(change: Change) -> Change:
-        FAULTS[name] = Fault(name, behaviour, sentence, change)
-        return change
-
-    return register
-
-
-def broken(name: str) -> Callable[[Json], Json]:
+def broken(fault: str) -> Callable[[Json], Json]:
     """The reference's answers with the fault in them."""
-    chosen = FAULTS[name]
+    behaviour = FAULTS[fault]
 
     def reply(request: Json) -> Json:
         whole = answer(copy.deepcopy(request))
-        if request["behaviour"] != chosen.behaviour or "output" not in whole:
+        if request["behaviour"] != behaviour or "output" not in whole:
             return whole
-        return {**whole, "output": chosen.change(request["input"], whole["output"], request["profile"])}
+        wrong = TABLE[behaviour][fault](request["input"], whole["output"], request["profile"])
+        return {**whole, "output": wrong}
 
     return reply
 
 
-def _asked(behaviour: str, value: Json, profile: str, name: str = "x") -> Json:
-    return answer({"id": name, "behaviour": behaviour, "profile": profile, "input": value})["output"]
+def _answered(behaviour: str, given: Json, profile: str) -> Json:
+    """What the reference answers to another input."""
+    return answer({"id": "x", "behaviour": behaviour, "profile": profile, "input": given})["output"]
 
 
-@fault("name-not-cut", "name-normalisation", "Long names are not cut.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return (
-        {**output, "name": re.sub(r"[^\w.-]", "_", value.get("tool", value.get("raw")))} if "tool" in value else output
-    )
+def _without(value: Json, *names: str) -> Json:
+    """The value without the members of these names, at any depth."""
+    members, entries = object_of(value), list_of(value)
+    if members is not None:
+        return {key: _without(member, *names) for key, member in members.items() if key not in names}
+    return value if entries is None else [_without(entry, *names) for entry in entries]
 
 
-@fault("name-cut-at-64", "name-normalisation", "A name may have 64 characters.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    name = re.sub(r"[^a-zA-Z0-9_.-]", "_", value.get("tool", ""))
+def _cut_at_64(given: Json, output: Json, profile: str) -> Json:
+    name = re.sub(r"[^a-zA-Z0-9_.-]", "_", given.get("tool", ""))
     return {**output, "name": name, "length": 64} if len(name) == 64 else output
 
 
-@fault("name-marker-dots", "name-normalisation", "The documented cut uses dots.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    name = output["name"]
-    return {**output, "name": f"{name[:28]}...{name[31:]}"} if profile == "documented" and len(name) == 63 else output
-
-
-@fault("name-hyphen-replaced", "name-normalisation", "Hyphens are replaced too.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "name": output["name"].replace("-", "_")}
-
-
-@fault("name-code-points", "name-normalisation", "A replaced character counts once, however many code units it has.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    text = value.get("tool", "")
-    return output if all(ord(c) < 0x10000 for c in text) else {**output, "name": output["name"][:-1]}
-
-
-@fault("name-lower-case", "name-normalisation", "Names are made lower case.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "name": output["name"].lower()}
-
-
-@fault("name-no-prefix", "name-normalisation", "Current names lack `mcp_`.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "name": output["name"].removeprefix("mcp_")} if profile == "current" else output
-
-
-@fault("name-parsed-at-last", "name-normalisation", "A current name is split at its last underscore.")
-def _(value: Json, output: Json, profile: str) -> Json:
+def _parsed_at_last(given: Json, output: Json, profile: str) -> Json:
     server, _, tool = output["name"].removeprefix("mcp_").rpartition("_")
     return {**output, "parsed": {"serverName": server, "toolName": tool}} if "parsed" in output else output
 
 
-@fault("include-beats-exclude", "tool-filter", "A tool on both lists is used.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"enabled": True} if value["toolName"] in (value.get("includeTools") or []) else output
-
-
-@fault("include-empty-is-all", "tool-filter", "An empty includeTools means all tools.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"enabled": True} if value.get("includeTools") == [] else output
-
-
-@fault("filter-ignores-case", "tool-filter", "Names are compared without case.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    lists = {key: texts_of(names) for key, names in value.items()}
+def _without_case(given: Json, output: Json, profile: str) -> Json:
+    lists = {key: texts_of(names) for key, names in given.items()}
     lowered = {key: [name.lower() for name in names] for key, names in lists.items() if names is not None}
-    return _asked("tool-filter", {**lowered, "toolName": (value["toolName"] or "").lower()}, profile)
+    return _answered("tool-filter", {**lowered, "toolName": (given["toolName"] or "").lower()}, profile)
 
 
-@fault("filter-globs", "tool-filter", "A star in includeTools matches anything.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"enabled": True} if "*" in str(value.get("includeTools")) else output
-
-
-@fault("filter-no-call-form", "tool-filter", "`name(…)` includes nothing.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"enabled": value["toolName"] in value["includeTools"]} if value.get("includeTools") else output
-
-
-@fault("servers-exclude-ignored", "server-filter", "mcp.excluded has no effect.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    mcp = value["settings"].get("mcp", {})
+def _nothing_excluded(given: Json, output: Json, profile: str) -> Json:
+    mcp = table(given["settings"].get("mcp"))
     kept = {"mcp": {"allowed": mcp["allowed"]}} if "allowed" in mcp else {}
-    return _asked("server-filter", {**value, "settings": kept}, profile)
+    return _answered("server-filter", {**given, "settings": kept}, profile)
 
 
-@fault("servers-empty-allow-swapped", "server-filter", "An empty allow-list means what it means in the other profile.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    is_empty = value["settings"].get("mcp", {}).get("allowed", value["settings"].get("allowMCPServers")) == []
-    swapped: Json = {"used": value["servers"] if profile == "documented" else []}
-    return {**output, **swapped} if is_empty else output
+def _empty_list_swapped(given: Json, output: Json, profile: str) -> Json:
+    settings = given["settings"]
+    is_empty = table(settings.get("mcp")).get("allowed", settings.get("allowMCPServers")) == []
+    return {**output, "used": given["servers"] if profile == "documented" else []} if is_empty else output
 
 
-@fault("servers-sorted", "server-filter", "Servers are used in alphabetical order backwards.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "used": sorted(output["used"], reverse=True)}
+def _dollar_schema_kept(given: Json, output: Json, profile: str) -> Json:
+    schema = table(given.get("inputSchema"))
+    if profile != "documented" or "$schema" not in schema or "parameters" not in output:
+        return output
+    return {"parameters": {**output["parameters"], "$schema": schema["$schema"]}}
 
 
-@fault("conflict-single-underscore", "conflict-resolution", "The documented prefix has one underscore.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    names = [name.replace("__", "_", 1) for name in output["declarationOrder"]]
-    return {**output, "declarationOrder": names}
-
-
-@fault("conflict-last-wins", "conflict-resolution", "The last server keeps the unprefixed name.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    turned = {**value, "servers": dict(reversed(value["servers"].items()))}
-    return _asked("conflict-resolution", turned, profile)
-
-
-@fault("conflict-builtin-overwritten", "conflict-resolution", "A server's tool takes a built-in tool's name.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _asked("conflict-resolution", {**value, "builtin": []}, profile)
-
-
-@fault("conflict-drops-second", "conflict-resolution", "A second tool of the same name is dropped.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    kept = [entry for entry in output["registry"] if "__" not in entry["name"]]
-    return {**output, "registry": kept}
-
-
-@fault("schema-keeps-dollar-schema", "schema-sanitisation", "`$schema` stays at the root.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    schema = object_of(value.get("inputSchema")) or {}
-    if profile == "documented" and "$schema" in schema and "parameters" in output:
-        return {"parameters": {**output["parameters"], "$schema": schema["$schema"]}}
-    return output
-
-
-@fault("schema-flat", "schema-sanitisation", "Only the root is sanitised.")
-def _(value: Json, output: Json, profile: str) -> Json:
+def _root_only(given: Json, output: Json, profile: str) -> Json:
     if profile != "documented" or "parameters" not in output:
         return output
-    root = {k: v for k, v in value["inputSchema"].items() if k not in ("$schema", "additionalProperties")}
-    return {"parameters": root}
+    return {
+        "parameters": {k: v for k, v in given["inputSchema"].items() if k not in ("$schema", "additionalProperties")}
+    }
 
 
-def _without(value: Json, names: tuple[str, ...]) -> Json:
-    members, items = object_of(value), list_of(value)
-    if members is not None:
-        return {key: _without(member, names) for key, member in members.items() if key not in names}
-    return value if items is None else [_without(item, names) for item in items]
+def _braces_unknown(given: Json, output: Json, profile: str) -> Json:
+    key = next((key for key in ("value", "arg") if key in given), "")
+    return {key: given[key]} if "${" in given.get(key, "") else output
 
 
-@fault("schema-blind", "schema-sanitisation", "The keywords are removed wherever they stand, names and values too.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _without(output, ("$schema", "additionalProperties")) if profile == "documented" else output
-
-
-@fault("schema-all-defaults", "schema-sanitisation", "Every default is removed.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _without(output, ("default",))
-
-
-@fault("schema-upper-types", "schema-sanitisation", "Types are made upper case.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    if "parameters" in output:
-        return {"parameters": {**output["parameters"], "type": "OBJECT"}}
-    return output
-
-
-@fault("schema-no-wait", "schema-sanitisation", "Current declarations lack `wait_for_previous`.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _without(output, ("wait_for_previous",))
-
-
-@fault("schema-nullable-kept", "schema-sanitisation", "Two-element types stay as they are in the current profile.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _without(output, ("nullable",))
-
-
-@fault("schema-bad-root-accepted", "schema-sanitisation", "A tool without an object schema is registered.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"parameters": {"type": "object"}} if output.get("registered") is False else output
-
-
-@fault("expansion-unset-empty", "env-expansion", "A documented variable that is not set becomes empty.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    text = output.get("value")
-    return {"value": re.sub(r"\$\{?NOPE\}?", "", text)} if isinstance(text, str) else output
-
-
-@fault("expansion-no-braces", "env-expansion", "`${NAME}` is not understood.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    key = next((key for key in ("value", "arg") if key in value), None)
-    return {key: value[key]} if key and "${" in value[key] else output
-
-
-@fault("expansion-env-only", "env-expansion", "Only `env` is expanded, `args` are not.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"arg": value["arg"]} if "arg" in value else output
-
-
-@fault("environment-leaks", "env-expansion", "Current servers see the host's secrets.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"visibleInServer": True} if "hostVariable" in value else output
-
-
-@fault("environment-preload", "env-expansion", "A current server's `env` may set LD_PRELOAD and its like.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return dict(value["env"]) if "host" in value else output
-
-
-@fault("transport-url-first", "transport", "`url` wins over `httpUrl`.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    config = dict(value.get("config", {}))
-    if config.get("url") and config.get("httpUrl"):
-        config.pop("httpUrl")
-        return _asked("transport", {**value, "config": config}, profile)
-    return output
-
-
-@fault("transport-url-http", "transport", "A documented `url` is reached by streamable HTTP.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "transport": "StreamableHTTPClientTransport"} if "url" in output else output
-
-
-@fault("transport-no-headers", "transport", "`headers` are not sent.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {key: inner for key, inner in output.items() if key != "headers"}
-
-
-@fault("server-command-naive", "transport", "mcp.serverCommand is split at spaces.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    if "serverCommand" not in value:
+def _url_first(given: Json, output: Json, profile: str) -> Json:
+    config = table(given.get("config"))
+    if not (config.get("url") and config.get("httpUrl")):
         return output
-    first, *rest = value["serverCommand"].split()
-    return {"mcpServers": {"mcp": {"command": first, "args": rest}}}
+    rest = {key: value for key, value in config.items() if key != "httpUrl"}
+    return _answered("transport", {**given, "config": rest}, profile)
 
 
-@fault("discovery-first-page", "discovery", "The documented profile reads the first page of tools only.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "tools": output["tools"][:1]} if "tools" in output else output
+def _split_at_spaces(given: Json, output: Json, profile: str) -> Json:
+    first, *rest = given.get("serverCommand", "-").split()
+    return {"mcpServers": {"mcp": {"command": first, "args": rest}}} if "serverCommand" in given else output
 
 
-@fault("discovery-empty-stays", "discovery", "A documented server with nothing usable stays connected.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    if output.get("finalStatus") == "disconnected":
-        return {**output, "finalStatus": "connected", "statusEvents": ["connecting", "connected"]}
-    return output
-
-
-@fault("discovery-never-completes", "discovery", "A failed server leaves discovery in progress.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    if output.get("messages"):
-        return {**output, "discoveryState": output["discoveryState"][:2]}
-    return output
-
-
-@fault("confirmation-trust-ignored", "confirmation", "Trusted servers are confirmed too.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _asked("confirmation", {**value, "trust": False}, profile) if "trust" in value else output
-
-
-@fault("confirmation-once-is-always", "confirmation", "Proceeding once is remembered.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    if value.get("outcome") == "proceed_once":
-        return _asked("confirmation", {**value, "outcome": "proceed_always_tool"}, profile)
-    return output
-
-
-@fault("confirmation-tool-is-server", "confirmation", "Allowing a tool allows its whole server.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    if value.get("outcome") == "proceed_always_tool":
-        return _asked("confirmation", {**value, "outcome": "proceed_always_server"}, profile)
-    return output
-
-
-@fault("content-not-joined", "content-to-parts", "Several texts are sent as parts of their own.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    if profile == "documented" and isinstance(output["modelParts"], list):
-        return {**output, "modelParts": [output["modelParts"][0], *output["llmContent"]]}
-    return output
-
-
-@fault("content-drops-images", "content-to-parts", "Images do not reach the model.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    parts = list_of(output.get("modelParts"))
-    return output if parts is None else {**output, "modelParts": parts[:1]}
-
-
-@fault("content-unguarded", "content-to-parts", "Current text is not wrapped.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    text = str(output).replace("<untrusted_context>", "")
-    return {**output, "llmContent": text} if profile == "current" else output
-
-
-@fault("prompt-no-quotes", "prompt-args", "Quotes around positional words are not understood.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _asked("prompt-args", {**value, "args": value["args"].replace('"', "'")}, profile)
-
-
-@fault("prompt-required-only", "prompt-args", "Documented words never fill optional arguments.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    optional = {a["name"] for a in value.get("promptArguments", []) if not a.get("required")}
-    named = set(re.findall(r"--([^=]+)=", value["args"]))
-    if "arguments" in output:
-        kept = {k: v for k, v in output["arguments"].items() if k not in optional or k in named}
-        return {"arguments": kept}
-    return output
-
-
-@fault("prompt-missing-ignored", "prompt-args", "Missing required arguments are no error.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"arguments": {}} if "error" in output else output
-
-
-@fault("prompt-text-quoted", "prompt-args", "Documented prompt text is sent as a JSON string.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    result = output.get("result", {})
-    if result.get("type") == "submit_prompt" and profile == "documented":
-        return {**output, "result": {**result, "content": f'"{result["content"]}"'}}
-    return output
-
-
-@fault("resource-last-colon", "resources", "A reference is split at its last colon.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return (
-        {**output, "parts": [{"text": value["prompt"]}], "resourcesRead": []}
-        if value["prompt"].count(":") > 1
-        else output
+def _remembered_as(once: str, always: str) -> Change:
+    """The answer `once` is taken for the answer `always`."""
+    return lambda given, output, profile: (
+        _answered("confirmation", {**given, "outcome": always}, profile) if given.get("outcome") == once else output
     )
 
 
-@fault("resource-no-footer", "resources", "The injected part has no footer.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    parts = output["parts"]
-    return {**output, "parts": parts[:-1]} if parts and len(parts) > 1 else output
+def _texts_apart(given: Json, output: Json, profile: str) -> Json:
+    is_split = profile == "documented" and isinstance(output["modelParts"], list)
+    return {**output, "modelParts": [output["modelParts"][0], *output["llmContent"]]} if is_split else output
 
 
-@fault("resource-failure-ignored", "resources", "A resource that cannot be read is passed over.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "parts": [{"text": value["prompt"]}], "exit": 0} if output["parts"] is None else output
+def _optional_unfilled(given: Json, output: Json, profile: str) -> Json:
+    optional = {argument["name"] for argument in given.get("promptArguments", []) if not argument.get("required")}
+    dropped = optional - set(re.findall(r"--([^=]+)=", given["args"]))
+    return {"arguments": _without(output["arguments"], *dropped)} if "arguments" in output else output
 
 
-@fault("add-splits-equals", "mcp-add", "`-e A=x=y` keeps `x` in the documented profile.")
-def _(value: Json, output: Json, profile: str) -> Json:
+def _text_quoted(given: Json, output: Json, profile: str) -> Json:
+    result = output.get("result", {})
+    is_submitted = result.get("type") == "submit_prompt" and profile == "documented"
+    return {**output, "result": {**result, "content": f'"{result["content"]}"'}} if is_submitted else output
+
+
+def _value_cut(given: Json, output: Json, profile: str) -> Json:
     if profile != "documented":
         return output
-    cut = [[re.sub(r"^(\w+=[^=]*)=.*", r"\1", word) for word in command] for command in value["commands"]]
-    return {**_asked("mcp-add", {**value, "commands": cut}, profile), "steps": output.get("steps")}
+    cut = [[re.sub(r"^(\w+=[^=]*)=.*", r"\1", word) for word in command] for command in given["commands"]]
+    return {**_answered("mcp-add", {**given, "commands": cut}, profile), "steps": output.get("steps")}
 
 
-@fault("add-forgets-others", "mcp-add", "Adding a server drops what else is in the file.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return _asked("mcp-add", {**value, "files": {}}, profile) if value.get("files") else output
-
-
-@fault("add-default-user", "mcp-add", "The scope is `user` unless it is given.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "projectSettings": output["userSettings"], "userSettings": output["projectSettings"]}
-
-
-@fault("settings-first-wins", "settings-validation", "One bad server loses all the others.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "servers": []} if output.get("problems") else output
-
-
-@fault("settings-silent", "settings-validation", "Nothing is ever said of a settings file.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {**output, "stderr": ""} if "stderr" in output else {**output, "problems": []}
-
-
-@fault("oauth-no-pkce", "oauth", "The authorization URL has no challenge.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return {"url": re.sub(r"&code_challenge[^&]*", "", output["url"])} if "pkce" in value else output
-
-
-@fault("oauth-no-buffer", "oauth", "A token is good until its very end.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    return value["expiresInMs"] is not None and value["expiresInMs"] <= 0 if "expiresInMs" in value else output
-
-
-@fault("oauth-rejected-kept", "oauth", "A rejected token stays stored.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    members = object_of(output) or {}
-    return {**members, "tokenStillStored": True} if "tokenStillStored" in members else output
-
-
-@fault("oauth-open-file", "oauth", "The token file can be read by everybody.")
-def _(value: Json, output: Json, profile: str) -> Json:
-    members = object_of(output) or {}
-    return {**members, "mode": "644"} if "mode" in members else output
+TABLE: Mapping[str, Mapping[str, Change]] = {
+    "name-normalisation": {
+        "Long names are not cut.": lambda i, o, p: (
+            {**o, "name": re.sub(r"[^\w.-]", "_", i["tool"])} if "tool" in i else o
+        ),
+        "A name may have 64 characters.": _cut_at_64,
+        "The documented cut uses dots.": lambda i, o, p: (
+            {**o, "name": f"{o['name'][:28]}...{o['name'][31:]}"} if p == "documented" and len(o["name"]) == 63 else o
+        ),
+        "Hyphens are replaced too.": lambda i, o, p: {**o, "name": o["name"].replace("-", "_")},
+        "A replaced character counts once, however many code units it has.": lambda i, o, p: (
+            {**o, "name": o["name"][:-1]} if max(i.get("tool", ""), default="") > "\uffff" else o
+        ),
+        "Names are made lower case.": lambda i, o, p: {**o, "name": o["name"].lower()},
+        "Current names lack `mcp_`.": lambda i, o, p: (
+            {**o, "name": o["name"].removeprefix("mcp_")} if p == "current" else o
+        ),
+        "A current name is split at its last underscore.": _parsed_at_last,
+    },
+    "tool-filter": {
+        "A tool on both lists is used.": lambda i, o, p: (
+            {"enabled": True} if i["toolName"] in items(i.get("includeTools")) else o
+        ),
+        "An empty includeTools means all tools.": lambda i, o, p: (
+            {"enabled": True} if i.get("includeTools") == [] else o
+        ),
+        "Names are compared without case.": _without_case,
+        "A star in includeTools matches anything.": lambda i, o, p: (
+            {"enabled": True} if "*" in str(i.get("includeTools")) else o
+        ),
+        "`name(…)` includes nothing.": lambda i, o, p: (
+            {"enabled": i["toolName"] in i["includeTools"]} if i.get("includeTools") else o
+        ),
+    },
+    "server-filter": {
+        "mcp.excluded has no effect.": _nothing_excluded,
+        "An empty allow-list means what it means in the other profile.": _empty_list_swapped,
+        "Servers are used in alphabetical order backwards.": lambda i, o, p: (
+            {**o, "used": sorted(o["used"], reverse=True)}
+        ),
+    },
+    "conflict-resolution": {
+        "The documented prefix has one underscore.": lambda i, o, p: (
+            {**o, "declarationOrder": [name.replace("__", "_", 1) for name in o["declarationOrder"]]}
+        ),
+        "The last server keeps the unprefixed name.": lambda i, o, p: _answered(
+            "conflict-resolution", {**i, "servers": dict(reversed(i["servers"].items()))}, p
+        ),
+        "A server's tool takes a built-in tool's name.": lambda i, o, p: _answered(
+            "conflict-resolution", {**i, "builtin": []}, p
+        ),
+        "A second tool of the same name is dropped.": lambda i, o, p: (
+            {**o, "registry": [entry for entry in o["registry"] if "__" not in entry["name"]]}
+        ),
+    },
+    "schema-sanitisation": {
+        "`$schema` stays at the root.": _dollar_schema_kept,
+        "Only the root is sanitised.": _root_only,
+        "The keywords are removed wherever they stand, names and values too.": lambda i, o, p: (
+            _without(o, "$schema", "additionalProperties") if p == "documented" else o
+        ),
+        "Every default is removed.": lambda i, o, p: _without(o, "default"),
+        "Types are made upper case.": lambda i, o, p: (
+            {"parameters": {**o["parameters"], "type": "OBJECT"}} if "parameters" in o else o
+        ),
+        "Current declarations lack `wait_for_previous`.": lambda i, o, p: _without(o, "wait_for_previous"),
+        "Two-element types stay as they are in the current profile.": lambda i, o, p: _without(o, "nullable"),
+        "A tool without an object schema is registered.": lambda i, o, p: (
+            {"parameters": {"type": "object"}} if o.get("registered") is False else o
+        ),
+    },
+    "env-expansion": {
+        "A documented variable that is not set becomes empty.": lambda i, o, p: (
+            {"value": re.sub(r"\$\{?NOPE\}?", "", o["value"])} if isinstance(o.get("value"), str) else o
+        ),
+        "`${NAME}` is not understood.": _braces_unknown,
+        "Only `env` is expanded, `args` are not.": lambda i, o, p: {"arg": i["arg"]} if "arg" in i else o,
+        "Current servers see the host's secrets.": lambda i, o, p: (
+            {"visibleInServer": True} if "hostVariable" in i else o
+        ),
+        "A current server's `env` may set LD_PRELOAD and its like.": lambda i, o, p: i["env"] if "host" in i else o,
+    },
+    "transport": {
+        "`url` wins over `httpUrl`.": _url_first,
+        "A documented `url` is reached by streamable HTTP.": lambda i, o, p: (
+            {**o, "transport": "StreamableHTTPClientTransport"} if "url" in o else o
+        ),
+        "`headers` are not sent.": lambda i, o, p: {key: value for key, value in o.items() if key != "headers"},
+        "mcp.serverCommand is split at spaces.": _split_at_spaces,
+    },
+    "discovery": {
+        "The documented profile reads the first page of tools only.": lambda i, o, p: (
+            {**o, "tools": o["tools"][:1]} if "tools" in o else o
+        ),
+        "A documented server with nothing usable stays connected.": lambda i, o, p: (
+            {**o, "finalStatus": "connected", "statusEvents": ["connecting", "connected"]}
+            if o.get("finalStatus") == "disconnected"
+            else o
+        ),
+        "A failed server leaves discovery in progress.": lambda i, o, p: (
+            {**o, "discoveryState": o["discoveryState"][:2]} if o.get("messages") else o
+        ),
+    },
+    "confirmation": {
+        "Trusted servers are confirmed too.": lambda i, o, p: (
+            _answered("confirmation", {**i, "trust": False}, p) if "trust" in i else o
+        ),
+        "Proceeding once is remembered.": _remembered_as("proceed_once", "proceed_always_tool"),
+        "Allowing a tool allows its whole server.": _remembered_as("proceed_always_tool", "proceed_always_server"),
+    },
+    "content-to-parts": {
+        "Several texts are sent as parts of their own.": _texts_apart,
+        "Images do not reach the model.": lambda i, o, p: (
+            {**o, "modelParts": o["modelParts"][:1]} if isinstance(o.get("modelParts"), list) else o
+        ),
+        "Current text is not wrapped.": lambda i, o, p: (
+            {**o, "llmContent": str(o).replace("<untrusted_context>", "")} if p == "current" else o
+        ),
+    },
+    "prompt-args": {
+        "Quotes around positional words are not understood.": lambda i, o, p: _answered(
+            "prompt-args", {**i, "args": i["args"].replace('"', "'")}, p
+        ),
+        "Documented words never fill optional arguments.": _optional_unfilled,
+        "Missing required arguments are no error.": lambda i, o, p: {"arguments": {}} if "error" in o else o,
+        "Documented prompt text is sent as a JSON string.": _text_quoted,
+    },
+    "resources": {
+        "A reference is split at its last colon.": lambda i, o, p: (
+            {**o, "parts": [{"text": i["prompt"]}], "resourcesRead": []} if i["prompt"].count(":") > 1 else o
+        ),
+        "The injected part has no footer.": lambda i, o, p: (
+            {**o, "parts": o["parts"][:-1]} if len(items(o["parts"])) > 1 else o
+        ),
+        "A resource that cannot be read is passed over.": lambda i, o, p: (
+            {**o, "parts": [{"text": i["prompt"]}], "exit": 0} if o["parts"] is None else o
+        ),
+    },
+    "mcp-add": {
+        "`-e A=x=y` keeps `x` in the documented profile.": _value_cut,
+        "Adding a server drops what else is in the file.": lambda i, o, p: (
+            _answered("mcp-add", {**i, "files": {}}, p) if i.get("files") else o
+        ),
+        "The scope is `user` unless it is given.": lambda i, o, p: (
+            {**o, "projectSettings": o["userSettings"], "userSettings": o["projectSettings"]}
+        ),
+    },
+    "settings-validation": {
+        "One bad server loses all the others.": lambda i, o, p: {**o, "servers": []} if o.get("problems") else o,
+        "Nothing is ever said of a settings file.": lambda i, o, p: (
+            {**o, "stderr": ""} if "stderr" in o else {**o, "problems": []}
+        ),
+    },
+    "oauth": {
+        "The authorization URL has no challenge.": lambda i, o, p: (
+            {"url": re.sub(r"&code_challenge[^&]*", "", o["url"])} if "pkce" in i else o
+        ),
+        "A token is good until its very end.": lambda i, o, p: (
+            i["expiresInMs"] is not None and i["expiresInMs"] <= 0 if "expiresInMs" in i else o
+        ),
+        "A rejected token stays stored.": lambda i, o, p: (
+            {**o, "tokenStillStored": True} if "tokenStillStored" in table(o) else o
+        ),
+        "The token file can be read by everybody.": lambda i, o, p: {**o, "mode": "644"} if "mode" in table(o) else o,
+    },
+}
+FAULTS = {fault: behaviour for behaviour, changes in TABLE.items() for fault in changes}
+"""The behaviour that each fault breaks."""

@@ -33,7 +33,7 @@ BEHAVIOURS: Mapping[str, Answer] = {
 
 
 def answer(request: JsonObject) -> JsonObject:
-    """The answer to one request; what is not known is `unsupported`."""
+    """The answer to one request; an unknown behaviour or input is `unsupported`."""
     reply: JsonObject = {"id": request.get("id")}
     behaviour = str(request.get("behaviour"))
     try:

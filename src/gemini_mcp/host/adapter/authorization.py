@@ -4,6 +4,7 @@ Several recorded questions have the same input, a URL: the first word of the vec
 is.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -11,7 +12,7 @@ from gemini_mcp.host.oauth import grants, metadata
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import Json, JsonObject, object_of
 
 NOW = 1_000_000
 TOKEN_FILE = "~/.gemini/mcp-oauth-tokens.json"
@@ -57,7 +58,7 @@ def _header(value: JsonObject, rules: Rules) -> Json:
 
 def _expiry(value: JsonObject, rules: Rules) -> Json:
     left = value["expiresInMs"]
-    return grants.Token("at", expires_at=None if left is None else NOW + left).is_expired(NOW)
+    return grants.Token(access_token="at", expires_at=None if left is None else NOW + left).is_expired(NOW)
 
 
 def _authorization_url(value: JsonObject, rules: Rules) -> Json:
@@ -76,8 +77,7 @@ def _token_file(value: JsonObject, rules: Rules) -> Json:
         "mcpServerUrl": value.get("mcpServerUrl", "https://h/mcp"),
         "updatedAt": value.get("now", "__now_ms__"),
     }
-    credentials = grants.credentials_of(entry)
-    entries = [] if credentials is None else [grants.credentials_json(credentials)]
+    entries = [grants.Credentials.model_validate(entry).to_json()]
     if rules.vectors["tokenFile"] == "text":
         return {"files": [{"path": TOKEN_FILE, "mode": "600", "text": stringify(entries, 2)}]}
     return {"path": TOKEN_FILE, "mode": "600", "json": entries}
@@ -88,16 +88,16 @@ def _discovery(value: JsonObject, rules: Rules) -> Json:
     steps = metadata.discover(value["serverUrl"].replace("<BASE>", BASE), rules.oauth_address)
     requests: list[str] = []
     answer: JsonObject | None = None
-    is_started = False
     while True:
         try:
-            url = steps.send(answer) if is_started else next(steps)
+            url = steps.send(answer)
         except StopIteration as end:
             found = None if end.value is None else end.value.to_json(rules)
-            return _masked({"config": found, "requests": requests})
+            return _replaced({"config": found, "requests": requests}, BASE, "<BASE>")
         except metadata.Mismatch as error:
-            return _masked({"config": {"throws": f"ResourceMismatchError: {error}"}, "requests": requests})
-        is_started, path = True, url.removeprefix(BASE)
+            found = {"throws": f"ResourceMismatchError: {error}"}
+            return _replaced({"config": found, "requests": requests}, BASE, "<BASE>")
+        path = url.removeprefix(BASE)
         requests.append(f"GET {path}")
         answer = _document(documents.get(path))
 
@@ -106,42 +106,33 @@ def _document(described: Json) -> JsonObject | None:
     members = object_of(described)
     if members is None or members.get("status", 200) != 200:
         return None
-    document = object_of(members.get("json"))
-    return object_of(_with_base(document))
+    return object_of(_replaced(members.get("json"), "<BASE>", BASE))
 
 
 def _refresh(value: JsonObject, rules: Rules) -> Json:
     config = grants.config_of(object_of(value.get("config")) or CONFIG)
     is_rejected = value.get("tokenEndpoint", 200) != 200
     refresh_token = value.get("refreshToken", "RT" if is_rejected else None)
-    token = grants.Token("AT", refresh_token=refresh_token, expires_at=0 if value["expired"] else None)
-    stored = grants.Credentials("s", token, config.client_id, f"{BASE}/t", f"{BASE}/mcp")
-    step = grants.next_step(stored, config, NOW, rules)
-    if isinstance(step, grants.Use):
-        return {"token": step.token.access_token}
-    if isinstance(step, grants.Discard) or is_rejected:
+    if not value["expired"]:
+        return {"token": "AT"}
+    token = grants.Token(access_token="AT", refresh_token=refresh_token)
+    stored = grants.Credentials(
+        server_name="s",
+        token=token,
+        client_id=config.client_id,
+        token_url=f"{BASE}/t",
+        mcp_server_url=f"{BASE}/mcp",
+    )
+    step = grants.refresh_of(stored, config, rules)
+    if step is None or is_rejected:
         return {"token": None, "tokenStillStored": False}
-    request = {"method": "POST", "url": step.token_url, "contentType": "application/x-www-form-urlencoded"}
-    request["url"] = step.token_url.removeprefix(BASE)
-    return _masked({"token": "AT2", "request": [{**request, "form": step.form}]})
+    request = {"method": "POST", "url": "/t", "contentType": "application/x-www-form-urlencoded", "form": step.form}
+    return _replaced({"token": "AT2", "request": [request]}, BASE, "<BASE>")
 
 
-def _masked(value: Json) -> Json:
-    return _mapped(value, lambda text: text.replace(BASE, "<BASE>"))
-
-
-def _with_base(value: Json) -> Json:
-    return _mapped(value, lambda text: text.replace("<BASE>", BASE))
-
-
-def _mapped(value: Json, change: Callable[[str], str]) -> Json:
-    if isinstance(value, str):
-        return change(value)
-    members = object_of(value)
-    if members is not None:
-        return {key: _mapped(member, change) for key, member in members.items()}
-    items = list_of(value)
-    return value if items is None else [_mapped(item, change) for item in items]
+def _replaced(value: Json, old: str, new: str) -> Json:
+    """The value with one text put for another wherever it stands."""
+    return json.loads(json.dumps(value).replace(old, new))
 
 
 def _token_parameter(value: JsonObject, rules: Rules) -> Json:

@@ -40,13 +40,10 @@ def transport(value: JsonObject, rules: Rules) -> Json:
     environment: Mapping[str, str] = value["environment"]
     if "serverCommand" in value:
         try:
-            return {
-                "mcpServers": {
-                    server_command.SERVER_NAME: server_command.server_config(value["serverCommand"], environment)
-                }
-            }
+            config = server_command.server_config(value["serverCommand"], environment)
         except server_command.UnusableCommand as error:
             return {"mcpServers": {"error": str(error)}}
+        return {"mcpServers": {server_command.SERVER_NAME: config}}
     try:
         chosen = choose(value["config"], environment, rules)
     except (UnusableConfig, InvalidUrl) as error:
@@ -96,14 +93,11 @@ def _warned(text: str, rules: Rules) -> JsonObject:
         settings = object_of(read(text, rules.allows_trailing_commas)) or {}
     except BrokenJson as error:
         fix = "Please fix the configuration file(s) and try again."
-        return _ended(52, f"Error in {SETTINGS_FILE}: {warnings.parse_error(error)}\n{fix}\n")
+        said = f"Error in {SETTINGS_FILE}: {warnings.parse_error(error)}\n{fix}\n"
+        return {"exit": 52, "stdout": "", "stderr": said}
     servers = {name: object_of(config) or {} for name, config in table(settings.get("mcpServers")).items()}
-    listed = commands.listing(servers, frozenset(), rules)
-    return _ended(0, warnings.warning(settings, rules.settings_schema, SETTINGS_FILE) + listed)
-
-
-def _ended(code: int, said: str) -> JsonObject:
-    return {"exit": code, "stdout": "", "stderr": said}
+    said = warnings.warning(settings, rules.settings_schema, SETTINGS_FILE)
+    return {"exit": 0, "stdout": "", "stderr": said + commands.listing(servers, frozenset(), rules)}
 
 
 def mcp_add(value: JsonObject, rules: Rules) -> Json:

@@ -3,8 +3,6 @@
 The recorded inputs leave out what was the same in every recording; the defaults here are those values.
 """
 
-from collections.abc import Iterable
-
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.prompts import resources as references
 from gemini_mcp.host.tools import content
@@ -29,10 +27,9 @@ def confirmation(value: JsonObject, rules: Rules) -> Json:
         allowed, asked = value["allowTool"], value["ask"]
         keys = AllowList().after(Outcome.PROCEED_ALWAYS_TOOL, allowed["server"], allowed["tool"], rules)
         return {"result": _asked(asked["server"], asked["tool"], keys, rules)}
+    tool, is_trusted = _tool(value["server"], value["tool"], rules), value.get("trust") is True
     folder = value.get("trustedFolder", True)
-    tool = _tool(value["server"], value["tool"], rules)
-    arguments = value.get("args", ARGUMENTS)
-    asked = question(tool, arguments, AllowList(), rules, value.get("trust") is True, folder)
+    asked = question(tool, value.get("args", ARGUMENTS), AllowList(), rules, is_trusted, folder)
     return {"confirm": False if asked is None else asked.to_json(rules)}
 
 
@@ -71,26 +68,23 @@ def prompt_args(value: JsonObject, rules: Rules) -> Json:
     if "prompt" not in value:
         declared = prompts.prompt_of({"arguments": value["promptArguments"]}).arguments
         filled = prompts.fill(value["args"], declared, rules)
-        return {"error": str(filled)} if isinstance(filled, prompts.Missing) else {"arguments": filled}
+        return {"error": filled.content} if isinstance(filled, prompts.Message) else {"arguments": filled}
     prompt = prompts.prompt_of(value["prompt"])
-    return {**_command(prompt, rules), **_invoked(prompt, value, rules)}
-
-
-def _command(prompt: prompts.Prompt, rules: Rules) -> JsonObject:
-    shown: JsonObject = {
+    return {
         "name": prompts.command_name(prompt, rules),
         "description": prompts.command_description(prompt),
         "kind": "mcp-prompt",
+        **({"autoExecute": not prompt.arguments} if rules.vectors["showsAutoExecute"] else {}),
+        **_invoked(prompt, value, rules),
     }
-    return {**shown, "autoExecute": not prompt.arguments} if rules.vectors["showsAutoExecute"] else shown
 
 
 def _invoked(prompt: prompts.Prompt, value: JsonObject, rules: Rules) -> JsonObject:
     if value.get("subCommand") == "help":
         return {"result": prompts.Message(prompts.help_text(prompt), "info").to_json()}
     filled = prompts.fill(value["args"], prompt.arguments, rules)
-    if isinstance(filled, prompts.Missing):
-        return {"result": prompts.Message(str(filled)).to_json()}
+    if isinstance(filled, prompts.Message):
+        return {"result": filled.to_json()}
     failure = value.get("failure")
     if failure is not None:
         return {"result": prompts.Message(f"Error: {failure}").to_json(), "invokedWith": filled}
@@ -101,17 +95,15 @@ def resources(value: JsonObject, rules: Rules) -> Json:
     """A prompt with references to the parts of the user's message."""
     listed = [references.Resource(value["server"], item["uri"]) for item in objects_of(value["resources"])]
     wanted = references.references(value["prompt"], listed, rules)
-    expanded = references.expand(value["prompt"], references.read_all(wanted, _answers(value["reads"])))
+    expanded = references.expand(value["prompt"], [_reading(resource, value["reads"]) for resource in wanted])
     return {
         "parts": None if expanded.parts is None else list(expanded.parts),
-        "resourcesRead": _uris(wanted),
+        "resourcesRead": [resource.uri for resource in wanted],
         "exit": 0 if expanded.error is None else references.FAILED_EXIT,
     }
 
 
-def _uris(wanted: Iterable[references.Resource]) -> list[str]:
-    return [resource.uri for resource in wanted]
-
-
-def _answers(reads: JsonObject) -> dict[str, JsonObject]:
-    return {uri: answer for uri, value in reads.items() if (answer := object_of(value)) is not None}
+def _reading(resource: references.Resource, reads: JsonObject) -> references.Reading:
+    result = object_of(reads.get(resource.uri))
+    failure = "MCP error -32002: Resource not found" if result is None else None
+    return references.Reading(resource, result or {}, failure)

@@ -11,7 +11,8 @@ from gemini_mcp.host.adapter import answer
 from gemini_mcp.host.command.servers import view
 from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
 from gemini_mcp.host.rules.profiles import profiles
-from gemini_mcp.host.servers.host import Host, Plan, open_host, surroundings_of
+from gemini_mcp.host.servers.connection import Surroundings
+from gemini_mcp.host.servers.host import Host, Plan, open_host
 from gemini_mcp.host.servers.status import render
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.tools import execution
@@ -45,7 +46,7 @@ async def _play(value: JsonObject, rules: Rules) -> JsonObject:
     layers = [Layer(scope, scope, value["settings"].get(scope, "")) for scope in ("user", "project")]
     loaded = load(layers, environment, rules)
     servers = tuple(_at(server, value["cwd"]) for server in loaded.used(rules))
-    plan = Plan(servers, surroundings_of(environment), rules)
+    plan = Plan(servers, Surroundings(environment), rules)
     person = _Person(iter(value["answers"]))
     async with open_host(plan) as host:
         shown = _shown(host)
@@ -61,15 +62,11 @@ def _at(server: ServerConfig, folder: str) -> ServerConfig:
 
 
 def _shown(host: Host) -> JsonObject:
-    tools = [
-        {"name": tool.name, "server": tool.offer.server, "tool": tool.offer.name}
-        for tool in host.registry.tools
-        if tool.offer is not None
-    ]
+    offers = ((tool.name, tool.offer) for tool in host.registry.tools if tool.offer is not None)
     return {
         "state": host.state.name,
         "servers": {name: server.status.name for name, server in host.servers.items()},
-        "tools": tools,
+        "tools": [{"name": name, "server": offer.server, "tool": offer.name} for name, offer in offers],
         "prompts": list(host.prompts()),
         "resources": [f"{resource.server}:{resource.uri}" for resource in host.resources()],
     }

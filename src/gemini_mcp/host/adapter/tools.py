@@ -1,6 +1,8 @@
 """Vectors about tools: their names, their schemas, which are used, and who gets a taken name. Pure."""
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import getitem
 
 from gemini_mcp.host.rules.javascript import length
 from gemini_mcp.host.rules.profiles import profiles
@@ -40,31 +42,23 @@ def schema_sanitisation(value: JsonObject, rules: Rules) -> Json:
     """`{inputSchema}` to what is declared to the model; `{schema}` and `{description}` to the rewriting alone."""
     if "inputSchema" in value:
         return _declared(value["inputSchema"], rules)
+    if "cycleAt" in value:
+        return {"terminates": True, "schema": _rewritten_cycle(value["schema"], value["cycleAt"], rules)}
     if "schema" in value:
-        return _rewritten(value, rules)
-    cyclic: JsonObject = {"type": "OBJECT", "properties": {"a": {"anyOf": [{"type": "STRING"}], "default": 1}}}
-    cyclic["properties"]["self"] = cyclic
-    member = schema.parameters(cyclic, rules)["properties"]["a"]
-    return {"terminates": True, "properties.a.default": member.get("default", "__removed__")}
+        return {"schema": schema.parameters(value["schema"], rules)}
+    member: JsonObject = {"anyOf": [{"type": "STRING"}], "default": 1}
+    cyclic: JsonObject = {"type": "OBJECT", "properties": {"a": member, "self": None}}
+    rewritten = _rewritten_cycle(cyclic, ["properties", "self"], rules)["properties"]["a"]
+    return {"terminates": True, "properties.a.default": rewritten.get("default", "__removed__")}
 
 
-def _rewritten(value: JsonObject, rules: Rules) -> Json:
-    root: Json = value["schema"]
-    path = texts_of(value.get("cycleAt"))
-    if path is None:
-        return {"schema": schema.parameters(root, rules)}
-    _put(root, path, root)
-    rewritten = schema.parameters(root, rules)
-    _put(rewritten, path, {"cycle": True})
-    return {"terminates": True, "schema": rewritten}
-
-
-def _put(root: Json, path: Sequence[str], value: Json) -> None:
-    """Replace what stands at the path of keys, in place."""
+def _rewritten_cycle(root: Json, path: Sequence[str], rules: Rules) -> Json:
+    """The schema rewritten with itself at the path of keys; there the answer says that it is a cycle."""
     *outer, last = path
-    for key in outer:
-        root = root[key]
-    root[last] = value
+    reduce(getitem, outer, root)[last] = root
+    rewritten = schema.parameters(root, rules)
+    reduce(getitem, outer, rewritten)[last] = {"cycle": True}
+    return rewritten
 
 
 def _declared(input_schema: Json, rules: Rules) -> Json:
@@ -78,14 +72,16 @@ def _declared(input_schema: Json, rules: Rules) -> Json:
 def conflict_resolution(value: JsonObject, rules: Rules) -> Json:
     """`{builtin, servers}` to the registry, the order of declaration, and what was said."""
     played = [_played(name, config, rules) for name, config in value["servers"].items()]
-    offers = [offer for play in played for offer in play.found.tools]
-    built = registry.build(value["builtin"], offers, rules)
+    built = registry.build(value["builtin"], [offer for play in played for offer in play.found.tools], rules)
     log = [*(said for play in played for said in play.conclusion.messages), *built.log]
-    shown: JsonObject = {
-        "registry": [_registered(tool) for tool in built.tools],
-        "declarationOrder": [tool.name for tool in built.tools],
-    }
-    return {**shown, "log": log} if log else shown
+    registered = [
+        {"name": tool.name, "builtin": True}
+        if tool.offer is None
+        else {"name": tool.name, "server": tool.offer.server, "serverTool": tool.offer.name}
+        for tool in built.tools
+    ]
+    order = [tool.name for tool in built.tools]
+    return {"registry": registered, "declarationOrder": order, **({"log": log} if log else {})}
 
 
 def _played(name: str, config: Json, rules: Rules) -> scripted.Played:
@@ -94,12 +90,6 @@ def _played(name: str, config: Json, rules: Rules) -> scripted.Played:
         return scripted.play(name, {"exit": 1}, {}, rules)
     tools = [{"name": tool, "inputSchema": dict(_EMPTY)} for tool in items(members.get("tools"))]
     return scripted.play(name, {"tools": tools}, members, rules)
-
-
-def _registered(tool: registry.RegisteredTool) -> JsonObject:
-    if tool.offer is None:
-        return {"name": tool.name, "builtin": True}
-    return {"name": tool.name, "server": tool.offer.server, "serverTool": tool.offer.name}
 
 
 def discovery(value: JsonObject, rules: Rules) -> Json:

@@ -7,9 +7,9 @@ from gemini_mcp.host.servers.host import open_host
 
 async def auth(context: Context, name: str | None) -> int:
     """Authenticate with a server, or list those that need it."""
-    settings = context.settings()
     if name is None:
         return await _list(context)
+    settings = context.settings()
     server = settings.find(name)
     if server is None:
         known = ", ".join(other.name for other in settings.servers) or "none"
@@ -27,8 +27,6 @@ async def _list(context: Context) -> int:
     remote = [server for server in context.settings().used(context.rules) if server.address is not None]
     async with open_host(context.plan(remote, is_interactive=False)) as host:
         asking = [server.config.name for server in host.servers.values() if server.needs_authentication]
-    if not asking:
-        context.say("No server asks for authentication.")
-    for name in asking:
-        context.say(f"{name} needs authentication: gemini-mcp-host auth {name}")
+    lines = [f"{name} needs authentication: gemini-mcp-host auth {name}" for name in asking]
+    context.say(*(lines or ["No server asks for authentication."]))
     return OK

@@ -12,7 +12,7 @@ from gemini_mcp.host.servers.status import NOT_EXECUTING
 from gemini_mcp.host.tools import content, execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
 from gemini_mcp.host.tools.registry import RegisteredTool
-from gemini_mcp.spec.values import Json, JsonObject, object_of
+from gemini_mcp.spec.values import Json, JsonObject, inside, object_of
 
 
 class UsageError(Exception):
@@ -26,8 +26,7 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
         try:
             called = await execution.call(host, name, arguments, AllowList(), confirmation(context))
         except execution.NotCalled as error:
-            context.complain(str(error))
-            context.complain_all(host.messages())
+            context.complain(str(error), *host.messages())
             return FINDING
         _show(context, called.tool, called.rendered)
         return FINDING if called.rendered.is_error else USAGE if settings.is_faulty else OK
@@ -37,14 +36,10 @@ async def prompt(context: Context, line: str) -> int:
     """Invoke a prompt and show what is sent to the model."""
     async with context.host() as (_, host):
         result = await invoke_prompt(host, line)
-        if context.is_json:
-            context.say(stringify(result.to_json(), 2))
-        elif isinstance(result, prompts.Submit) or result.kind == "info":
-            context.say(result.content)
-        else:
-            context.complain(result.content)
-            context.complain_all(host.messages())
         is_error = isinstance(result, prompts.Message) and result.kind == "error"
+        context.show(result.to_json(), *(() if is_error else (result.content,)))
+        if is_error and not context.is_json:
+            context.complain(result.content, *host.messages())
         return FINDING if is_error else OK
 
 
@@ -61,7 +56,7 @@ async def expand(context: Context, text: str, is_reading: bool) -> int:
             context.complain(f"{text!r} refers to no listed resource. Listed are: {known}.")
             return FINDING if outcome(host, settings) != SERVER_FAILED else SERVER_FAILED
         shown = parts[3:-1] if is_reading else parts
-        context.say(stringify(shown, 2) if context.is_json else "\n".join(str(part.get("text", "")) for part in shown))
+        context.show(shown, "\n".join(str(part.get("text", "")) for part in shown))
         return OK
 
 
@@ -73,13 +68,12 @@ def read_arguments(pairs: Sequence[str], whole: str | None, tool: RegisteredTool
         raise UsageError(f"`--args` is {whole!r}, it should be a JSON object: {error}.") from error
     if given is None:
         raise UsageError(f"`--args` is {whole!r}, it should be a JSON object.")
-    schema = object_of(tool.offer.schema) if tool is not None and tool.offer is not None else None
-    properties = object_of((schema or {}).get("properties")) or {}
+    schema = tool.offer.schema if tool is not None and tool.offer is not None else None
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise UsageError(f"`--arg` is {pair!r}, it should be NAME=VALUE.")
-        given[name] = _value(text, object_of(properties.get(name)) or {})
+        given[name] = text if inside(schema, "properties", name, "type") == "string" else _value(text)
     return given
 
 
@@ -91,9 +85,8 @@ def confirmation(context: Context) -> execution.Confirm:
             return Outcome.PROCEED_ONCE
         if not context.has_terminal:
             subject = f"{asked.display_name!r} of server {asked.server!r}"
-            context.complain(
-                f"{subject} needs confirmation, and there is no terminal. Pass --yes, or trust the server."
-            )
+            advice = "Pass --yes, or trust the server."
+            context.complain(f"{subject} needs confirmation, and there is no terminal. {advice}")
             return Outcome.CANCEL
         return _ask(context, asked)
 
@@ -101,11 +94,12 @@ def confirmation(context: Context) -> execution.Confirm:
 
 
 def _ask(context: Context, asked: Question) -> Outcome:
-    context.complain(f"{asked.display_name} (server {asked.server}, tool {asked.tool})")
-    context.complain(f"arguments: {stringify(asked.arguments)}")
     choices = asked.choices()
-    for number, (_, label) in enumerate(choices, 1):
-        context.complain(f"  {number}. {label}")
+    context.complain(
+        f"{asked.display_name} (server {asked.server}, tool {asked.tool})",
+        f"arguments: {stringify(asked.arguments)}",
+        *(f"  {number}. {label}" for number, (_, label) in enumerate(choices, 1)),
+    )
     try:
         answer = input("> ").strip()
     except EOFError:
@@ -115,18 +109,14 @@ def _ask(context: Context, asked: Question) -> Outcome:
 
 def _show(context: Context, tool: RegisteredTool, rendered: content.Rendered) -> None:
     parts = content.model_parts(tool.name, "call-1", rendered, context.rules)
-    if context.is_json:
-        shown = {"display": rendered.display, "llmContent": rendered.llm_content, "modelParts": parts}
-        context.say(stringify({**shown, "isError": rendered.is_error}, 2))
-        return
-    context.say(f"Display:\n{rendered.display}\n\nModel parts:\n{stringify(parts, 2)}")
-    if rendered.is_error:
-        context.complain("\n".join(f"- {advice}" for advice in NOT_EXECUTING))
+    shown = {"display": rendered.display, "llmContent": rendered.llm_content, "modelParts": parts}
+    text = f"Display:\n{rendered.display}\n\nModel parts:\n{stringify(parts, 2)}"
+    context.show({**shown, "isError": rendered.is_error}, text)
+    if rendered.is_error and not context.is_json:
+        context.complain(*(f"- {advice}" for advice in NOT_EXECUTING))
 
 
-def _value(text: str, schema: JsonObject) -> Json:
-    if schema.get("type") == "string":
-        return text
+def _value(text: str) -> Json:
     try:
         return json.loads(text)
     except ValueError:

@@ -4,18 +4,20 @@ import os
 import sys
 import time
 import webbrowser
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from gemini_mcp.host.oauth.authorization import Authorizer, Interaction
 from gemini_mcp.host.oauth.token_file import TokenFile
+from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.host import Host, Plan, Server, open_host
 from gemini_mcp.host.settings.files import Places, layers, places
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
 from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json
 
 OK, FINDING, USAGE, SERVER_FAILED = 0, 1, 2, 4
 
@@ -37,16 +39,18 @@ class Context:
     named: tuple[str, ...] | None = None
     stderr_lines: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
-    def say(self, text: str) -> None:
-        self.out.write(text if text.endswith("\n") else f"{text}\n")
+    def say(self, *texts: str) -> None:
+        """Print the texts to stdout, each on lines of its own."""
+        self.out.writelines(text if text.endswith("\n") else f"{text}\n" for text in texts)
 
-    def complain(self, text: str) -> None:
-        self.err.write(text if text.endswith("\n") else f"{text}\n")
+    def complain(self, *texts: str) -> None:
+        """Print the texts to stderr, each on lines of its own."""
+        self.err.writelines(text if text.endswith("\n") else f"{text}\n" for text in texts)
         self.err.flush()
 
-    def complain_all(self, texts: Iterable[str]) -> None:
-        for text in texts:
-            self.complain(text)
+    def show(self, value: Json, *texts: str) -> None:
+        """Print what a subcommand found: as JSON for programs, or else as texts."""
+        self.say(*((stringify(value, 2),) if self.is_json else texts))
 
     @property
     def has_terminal(self) -> bool:
@@ -55,7 +59,7 @@ class Context:
     def settings(self) -> Settings:
         """The settings, after saying what is wrong with them."""
         loaded = load(layers(self.where), self.environment, self.rules, self.named)
-        self.complain_all((*map(str, loaded.problems), *loaded.warnings))
+        self.complain(*map(str, loaded.problems), *loaded.warnings)
         return loaded
 
     def authorizer(self) -> Authorizer:
@@ -66,12 +70,12 @@ class Context:
     def plan(self, servers: Sequence[ServerConfig], is_interactive: bool = True) -> Plan:
         """A host with these servers."""
         authorizer = self.authorizer()
-        chosen = tuple(self._trusted(server) for server in servers) if self.is_trusting else tuple(servers)
+        more = {"trust": True} if self.is_trusting else {}
         return Plan(
-            chosen,
+            tuple(replace(server, values={**server.values, **more}) for server in servers),
             Surroundings(self.environment, self._hear),
             self.rules,
-            authorizer.watch,
+            authorizer.auth_for,
             authorizer.authenticate if is_interactive and self.has_terminal else None,
             self._progress if self.err.isatty() else None,
         )
@@ -82,9 +86,6 @@ class Context:
         settings = self.settings()
         async with open_host(self.plan(settings.used(self.rules))) as host:
             yield settings, host
-
-    def _trusted(self, server: ServerConfig) -> ServerConfig:
-        return replace(server, values={**server.values, "trust": True})
 
     def _progress(self, server: Server) -> None:
         self.complain(f"{server.config.name}: {server.status.name.lower()}")
@@ -98,13 +99,11 @@ class Context:
         """What a failed server wrote, without INFO lines."""
         if not self.is_debug:
             lines = [line for name, line in self.stderr_lines if name == server and line and "INFO" not in line]
-            for line in lines[-10:]:
-                self.complain(f"[MCP STDERR ({server})]: {line}")
+            self.complain(*(f"[MCP STDERR ({server})]: {line}" for line in lines[-10:]))
 
     def _open_browser(self, url: str) -> bool:
-        if not (self.environment.get("DISPLAY") or self.environment.get("BROWSER") or sys.platform == "darwin"):
-            return False
-        return webbrowser.open(url)
+        has_display = self.environment.get("DISPLAY") or self.environment.get("BROWSER") or sys.platform == "darwin"
+        return bool(has_display) and webbrowser.open(url)
 
 
 def context(rules: Rules, **options: object) -> Context:

@@ -11,9 +11,7 @@ from gemini_mcp.host.settings.jsonc import BrokenJson
 async def preview(context: Context, arguments: Sequence[str]) -> int:
     """Show what `add` or `remove` would leave in the files, and write nothing."""
     ran = commands.run(arguments, read_texts(context.where), context.rules)
-    for scope, text in ran.texts.items():
-        context.say(f"{scope} settings:\n{text}")
-    context.say(ran.said)
+    context.say(*(f"{scope} settings:\n{text}" for scope, text in ran.texts.items()), ran.said)
     return USAGE if ran.exit else OK
 
 

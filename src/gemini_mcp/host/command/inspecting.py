@@ -8,7 +8,6 @@ import anyio
 from gemini_mcp.host.command import inspection_view
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
 from gemini_mcp.host.command.inspection import Inspection, Subject, inspect
-from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Connection, Unreachable, connect
@@ -35,15 +34,15 @@ async def run(context: Context, words: Sequence[str], name: str, page: str | Non
         return SERVER_FAILED
     inspections = [inspect(subject, others, context.environment, rules) for rules in profiles().values()]
     _show(context, name, inspections, page)
-    return FINDING if any(f.loses_tool for one in inspections for f in one.findings) else OK
+    return FINDING if any(f.loses_tool for one in inspections for f in one.remarks) else OK
 
 
 def server_of(words: Sequence[str], name: str) -> ServerConfig:
     """The server that an address or a command line means."""
+    values: JsonObject = {"command": words[0], "args": list(words[1:])}
     if len(words) == 1 and words[0].startswith(("http://", "https://")):
-        key = "url" if "/sse" in words[0] else "httpUrl"
-        return ServerConfig(name, {key: words[0], "timeout": 30000})
-    return ServerConfig(name, {"command": words[0], "args": list(words[1:]), "timeout": 30000})
+        values = {"url" if "/sse" in words[0] else "httpUrl": words[0]}
+    return ServerConfig(name, {**values, "timeout": 30000})
 
 
 async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
@@ -56,9 +55,9 @@ async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
 
 async def _subject(context: Context, config: ServerConfig) -> Subject:
     plan = context.plan([config], is_interactive=False)
-    watch = await context.authorizer().watch(config)
+    auth = await context.authorizer().auth_for(config)
     with anyio.fail_after(config.timeout_ms / 1000):
-        async with connect(config, plan.surroundings, profiles()[DEFAULT], watch) as connection:
+        async with connect(config, plan.surroundings, profiles()[DEFAULT], auth) as connection:
             pages: dict[str, list[list[Json]]] = {}
             failures: dict[str, tuple[int, str]] = {}
             for kind in ("tools", "prompts", "resources"):
@@ -87,7 +86,4 @@ def _show(context: Context, name: str, inspections: Sequence[Inspection], page: 
     if page is not None:
         replace_text(Path(page), inspection_view.page(name, inspections))
         context.complain(f"wrote {page}")
-    if context.is_json:
-        context.say(stringify([one.to_json() for one in inspections], 2))
-    elif page is None:
-        context.say(inspection_view.text(name, inspections))
+    context.show([one.to_json() for one in inspections], *(() if page else (inspection_view.text(name, inspections),)))

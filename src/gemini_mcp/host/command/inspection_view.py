@@ -32,9 +32,9 @@ def _text(server: str, inspection: Inspection) -> Iterable[str]:
     for tool in inspection.tools:
         yield f"  {tool.original} → {tool.registered or '(lost)'}"
         yield from (f"      {line}" for line in tool.diff.splitlines()[2:])
-    for finding in inspection.findings:
-        yield f"  {'✗' if finding.loses_tool else '!'} {finding.kind}: {finding.subject}: {finding.sentence}"
-    if not inspection.findings:
+    for remark in inspection.remarks:
+        yield f"  {'✗' if remark.loses_tool else '!'} {remark.kind}: {remark.subject}: {remark.sentence}"
+    if not inspection.remarks:
         yield "  nothing to report"
     yield ""
 
@@ -45,10 +45,10 @@ def _section(inspection: Inspection) -> str:
         f"<td><code>{html.escape(tool.registered or '(lost)')}</code></td></tr>"
         for tool in inspection.tools
     )
-    findings = "".join(
-        f'<li class="{"lost" if finding.loses_tool else "noted"}"><b>{html.escape(finding.kind)}</b> '
-        f"<code>{html.escape(finding.subject)}</code>: {html.escape(finding.sentence)}</li>"
-        for finding in inspection.findings
+    remarks = "".join(
+        f'<li class="{"lost" if remark.loses_tool else "noted"}"><b>{html.escape(remark.kind)}</b> '
+        f"<code>{html.escape(remark.subject)}</code>: {html.escape(remark.sentence)}</li>"
+        for remark in inspection.remarks
     )
     diffs = "".join(
         f"<details><summary><code>{html.escape(tool.original)}</code></summary><pre>{html.escape(tool.diff)}</pre></details>"
@@ -58,6 +58,6 @@ def _section(inspection: Inspection) -> str:
     return (
         f"<h2>{inspection.profile} profile: {inspection.status}</h2>"
         f"<table><tr><th>offered</th><th>registered</th></tr>{rows}</table>"
-        f"<h3>Findings</h3><ul>{findings or '<li>nothing to report</li>'}</ul>"
+        f"<h3>Findings</h3><ul>{remarks or '<li>nothing to report</li>'}</ul>"
         f"<h3>Schemas</h3>{diffs or '<p>unchanged</p>'}"
     )

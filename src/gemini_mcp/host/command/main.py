@@ -47,14 +47,14 @@ def _run(words: list[str]) -> int:
     here = context(
         profiles()[given.profile],
         is_debug=given.debug,
-        is_verbose=getattr(given, "verbose", False),
-        is_json=getattr(given, "json", False),
-        is_yes=getattr(given, "yes", False),
-        is_trusting=getattr(given, "trust", False),
+        is_verbose=given.verbose,
+        is_json=given.json,
+        is_yes=given.yes,
+        is_trusting=given.trust,
         named=tuple(given.allowed_mcp_server_names) if given.allowed_mcp_server_names else None,
     )
     run: Run = given.run(given)
-    return _compare(here, run) if given.compare else anyio.run(_guarded, here, run)
+    return _compare(here, run) if given.compare else anyio.run(_until_signal, here, run)
 
 
 def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -79,20 +79,25 @@ def _call(given: argparse.Namespace) -> Run:
     return lambda here: calls.call(here, given.tool, given.arg, given.args)
 
 
-async def _guarded(here: Context, run: Run) -> int:
+async def _until_signal(here: Context, run: Run) -> int:
     """Run, and end every server when a signal asks this process to end."""
     code = 0
+    received: list[int] = []
+
+    async def watch_signals(tasks: anyio.abc.TaskGroup) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            async for one in signals:
+                received.append(128 + one)
+                tasks.cancel_scope.cancel()
+
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_watch_signals, tasks)
+            tasks.start_soon(watch_signals, tasks)
             code = await run(here)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise _only(group) from None
-    return code if not _received else 128 + _received[-1]
-
-
-_received: list[int] = []
+    return received[-1] if received else code
 
 
 def _only(error: BaseException) -> BaseException:
@@ -101,24 +106,16 @@ def _only(error: BaseException) -> BaseException:
     return _only(inner[0]) if len(inner) == 1 else error
 
 
-async def _watch_signals(tasks: anyio.abc.TaskGroup) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-        async for received in signals:
-            _received.append(int(received))
-            tasks.cancel_scope.cancel()
-
-
 def _compare(here: Context, run: Run) -> int:
     """Run in every profile, and show each beside the default one."""
     texts: dict[str, list[str]] = {}
     codes: list[int] = []
     for name, rules in profiles().items():
         out = io.StringIO()
-        codes.append(anyio.run(_guarded, replace(here, rules=rules, out=out), run))
+        codes.append(anyio.run(_until_signal, replace(here, rules=rules, out=out), run))
         texts[name] = out.getvalue().splitlines()
     first, *others = texts
-    for other in others:
-        here.say(side_by_side(first, texts[first], other, texts[other]))
+    here.say(*(side_by_side(first, texts[first], other, texts[other]) for other in others))
     return max(codes)
 
 
@@ -144,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     common = _common(argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS))
     _common(parser)
-    parser.set_defaults(profile=DEFAULT, compare=False, debug=False, allowed_mcp_server_names=None)
+    parser.set_defaults(profile=DEFAULT, verbose=False, yes=False, trust=False)
     subcommands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, says in (("add", "add a server to a settings file"), ("remove", "remove a server from a settings file")):
         subcommands.add_parser(name, help=f"{says}, as `gemini mcp {name}` does")

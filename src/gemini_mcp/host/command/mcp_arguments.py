@@ -152,12 +152,12 @@ def _take_several(words: Words, typed: str, value: str | None, rest: list[str], 
     if flag in _SWITCHES:
         is_given = value is None and rest[:1] in (["true"], ["false"])
         return words.with_flag(flag, value or (rest.pop(0) if is_given else "true"))
-    if value is not None:
-        return words.with_flag(flag, value)
-    if flag in _SINGLE:
+    if flag in _SINGLE and value is None:
         if not rest:
             raise Misused(f"Not enough arguments following: {typed}")
-        return words.with_flag(flag, rest.pop(0))
+        value = rest.pop(0)
+    if value is not None:
+        return words.with_flag(flag, value)
     if flag not in _LISTS:
         return words.with_flag(flag, rest.pop(0) if rest and not _is_ours(rest[0], known) else "")
     taken: list[str] = []

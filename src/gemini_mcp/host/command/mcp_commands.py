@@ -6,13 +6,13 @@ The words are read in `mcp_arguments`; the caller reads and writes the files.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gemini_mcp.host.command.mcp_arguments import Misused, Words, number, read_add, read_remove
+from gemini_mcp.host.command.mcp_arguments import SCOPES, Misused, Words, number, read_add, read_remove
 from gemini_mcp.host.rules.javascript import truthy
 from gemini_mcp.host.servers.transport import url_transports
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import servers_of
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, list_of, object_of, without_none
+from gemini_mcp.spec.values import JsonObject, inside, list_of, table, without_none
 
 EXIT_USAGE = 1
 
@@ -33,15 +33,15 @@ def run(
 ) -> Ran:
     """Run `gemini mcp ARGUMENTS` on the settings texts; `connected` names the servers that answer."""
     name, *rest = arguments or ["--help"]
-    try:
-        if name == "add":
-            return _add(read_add(rest, rules), texts, rules)
-        if name == "remove":
-            return _remove(read_remove(rest), texts, rules)
-    except Misused as misuse:
-        return _misused(name, str(misuse), rules)
+    if name in ("add", "remove"):
+        try:
+            words = read_add(rest, rules) if name == "add" else read_remove(rest)
+        except Misused as misuse:
+            return _misused(name, str(misuse), rules)
+        return _help(name, rules) if "help" in words.flags else _edit(name, words, texts, rules)
     if name == "list":
-        return Ran(said=listing(_merged(texts), connected, rules))
+        user, project = (servers_of(_servers(texts.get(scope, ""))) for scope in SCOPES)
+        return Ran(said=listing({**user, **project}, connected, rules))
     if name in ("--help", "-h"):
         return _help("group", rules)
     return _misused("group", f"Unknown argument: {name}", rules)
@@ -71,14 +71,11 @@ def listing(servers: Mapping[str, JsonObject], connected: frozenset[str], rules:
     """What `list` prints."""
     if not servers:
         return "No MCP servers configured.\n"
-    lines = (line(name, config, name in connected, rules) for name, config in servers.items())
-    return "Configured MCP servers:\n\n" + "".join(f"{text}\n" for text in lines)
-
-
-def line(name: str, config: JsonObject, is_connected: bool, rules: Rules) -> str:
-    """One server's line."""
-    mark, word = ("✓", "Connected") if is_connected else ("✗", "Disconnected")
-    return f"{mark} {name}: {_described(config, rules)} - {word}"
+    text = "Configured MCP servers:\n\n"
+    for name, config in servers.items():
+        mark, word = ("✓", "Connected") if name in connected else ("✗", "Disconnected")
+        text += f"{mark} {name}: {_described(config, rules)} - {word}\n"
+    return text
 
 
 def _described(config: JsonObject, rules: Rules) -> str:
@@ -92,39 +89,26 @@ def _described(config: JsonObject, rules: Rules) -> str:
     return rules.stdio_line.format(words=" ".join(words), command=words[0], arguments=" ".join(words[1:]))
 
 
-def _add(words: Words, texts: Mapping[str, str], rules: Rules) -> Ran:
-    if "help" in words.flags:
-        return _help("add", rules)
+def _edit(command: str, words: Words, texts: Mapping[str, str], rules: Rules) -> Ran:
+    """Add or remove the server that the first word names."""
     name, scope = words.words[0], words.last("scope") or "project"
     text = texts.get(scope, "")
     is_known = truthy(_servers(text).get(name))
-    changed = with_value(text, ("mcpServers", name), server_config(words, rules))
+    if command == "remove":
+        if not is_known:
+            return Ran(said=f'Server "{name}" not found in {scope} settings.\n')
+        said = f'Server "{name}" removed from {scope} settings.\n'
+        return Ran(said=said, texts={scope: without_value(text, ("mcpServers", name))})
+    said = f'MCP server "{name}" added to {scope} settings. ({words.last("transport") or "stdio"})\n'
     if is_known:
         said = f'MCP server "{name}" is already configured within {scope} settings.\n'
         said += f'MCP server "{name}" updated in {scope} settings.\n'
-    else:
-        said = f'MCP server "{name}" added to {scope} settings. ({words.last("transport") or "stdio"})\n'
+    changed = with_value(text, ("mcpServers", name), server_config(words, rules))
     return Ran(said=said, texts={scope: changed})
 
 
-def _remove(words: Words, texts: Mapping[str, str], rules: Rules) -> Ran:
-    if "help" in words.flags:
-        return _help("remove", rules)
-    name, scope = words.words[0], words.last("scope") or "project"
-    text = texts.get(scope, "")
-    if not truthy(_servers(text).get(name)):
-        return Ran(said=f'Server "{name}" not found in {scope} settings.\n')
-    changed = without_value(text, ("mcpServers", name))
-    return Ran(said=f'Server "{name}" removed from {scope} settings.\n', texts={scope: changed})
-
-
 def _servers(text: str) -> JsonObject:
-    settings = object_of(read(text)) if text.strip() else {}
-    return object_of((settings or {}).get("mcpServers")) or {}
-
-
-def _merged(texts: Mapping[str, str]) -> dict[str, JsonObject]:
-    return {**servers_of(_servers(texts.get("user", ""))), **servers_of(_servers(texts.get("project", "")))}
+    return dict(table(inside(read(text) if text.strip() else {}, "mcpServers")))
 
 
 def _pairs(words: Words, flag: str, rules: Rules) -> dict[str, str] | None:
@@ -144,14 +128,10 @@ def _common(words: Words) -> JsonObject:
     timeout, trust = words.last("timeout"), words.last("trust")
     return {
         **({} if timeout is None else {"timeout": number(timeout)}),
-        **({} if trust is None else {"trust": trust == "true"}),
         **without_none(
+            trust=None if trust is None else trust == "true",
             description=words.last("description"),
-            includeTools=_list(words, "include-tools"),
-            excludeTools=_list(words, "exclude-tools"),
+            includeTools=words.flags.get("include-tools"),
+            excludeTools=words.flags.get("exclude-tools"),
         ),
     }
-
-
-def _list(words: Words, flag: str) -> list[str] | None:
-    return list(words.flags[flag]) if flag in words.flags else None

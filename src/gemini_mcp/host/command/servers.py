@@ -5,16 +5,13 @@ import anyio
 from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.prompts.prompts import command_name
-from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal, Status
 from gemini_mcp.host.servers.host import Host, Server
-from gemini_mcp.host.servers.status import ServerView, render
+from gemini_mcp.host.servers.status import ServerView, first_line, render
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
-from gemini_mcp.host.tools import registry
-from gemini_mcp.spec.values import JsonObject
 
 LIST_TIMEOUT_MS = 5000
 
@@ -23,12 +20,10 @@ async def status(context: Context) -> int:
     """The servers, their states and what they offer."""
     async with context.host() as (settings, host):
         views = [view(host, server) for server in host.servers.values()]
-        if context.is_json:
-            shown = {"servers": [one.to_json() for one in views], "discoveryState": host.state.name}
-            context.say(stringify({**shown, "blocked": list(settings.selection(context.rules).blocked)}, 2))
-        else:
-            context.say(render(views, host.state, context.is_verbose))
-            _show_blocked(context, settings)
+        blocked = settings.selection(context.rules).blocked
+        shown = {"servers": [one.to_json() for one in views], "discoveryState": host.state.name}
+        notes = (f"{name} is blocked by `mcp.allowed` or `mcp.excluded`" for name in blocked)
+        context.show({**shown, "blocked": list(blocked)}, render(views, host.state, context.is_verbose), *notes)
         for server in host.servers.values():
             if server.error is not None:
                 context.show_stderr(server.config.name)
@@ -38,29 +33,23 @@ async def status(context: Context) -> int:
 async def tools(context: Context, only: str | None) -> int:
     """What is registered, under which name, from where."""
     async with context.host() as (settings, host):
-        registered = [tool for tool in host.registry.tools if tool.offer is not None]
-        rows = [_row(tool) for tool in registered if only is None or (tool.offer and tool.offer.server == only)]
-        if context.is_json:
-            context.say(stringify(rows, 2))
-        else:
-            for row in rows:
-                described = f"  {row['description']}" if context.is_verbose and row["description"] else ""
-                context.say(f"{row['name']}  ({row['server']}: {row['tool']}){described}")
-        context.complain_all(host.messages())
-        return outcome(host, settings)
+        offers = ((tool.name, tool.offer) for tool in host.registry.tools if tool.offer is not None)
+        rows = [
+            {"name": name, "server": offer.server, "tool": offer.name, "description": first_line(offer.description)}
+            for name, offer in offers
+            if only in (None, offer.server)
+        ]
+        shown = "{name}  ({server}: {tool})  {description}" if context.is_verbose else "{name}  ({server}: {tool})"
+        context.show(rows, *(shown.format_map(row).rstrip() for row in rows))
+        return _ended(context, settings, host)
 
 
 async def resources(context: Context) -> int:
     """The resources of all servers, as they are written in a prompt."""
     async with context.host() as (settings, host):
-        found = host.resources()
-        if context.is_json:
-            context.say(stringify([{"server": r.server, "uri": r.uri, "name": r.name} for r in found], 2))
-        else:
-            for resource in found:
-                context.say(f"@{resource.server}:{resource.uri}  {resource.name}")
-        context.complain_all(host.messages())
-        return outcome(host, settings)
+        rows = [{"server": r.server, "uri": r.uri, "name": r.name} for r in host.resources()]
+        context.show(rows, *("@{server}:{uri}  {name}".format_map(row) for row in rows))
+        return _ended(context, settings, host)
 
 
 async def prompts(context: Context) -> int:
@@ -70,8 +59,7 @@ async def prompts(context: Context) -> int:
             command = name if name != prompt.name else command_name(prompt, context.rules)
             arguments = " ".join(f'--{a.name}="…"' if a.is_required else f'[--{a.name}="…"]' for a in prompt.arguments)
             context.say(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
-        context.complain_all(host.messages())
-        return outcome(host, settings)
+        return _ended(context, settings, host)
 
 
 async def list_servers(context: Context) -> int:
@@ -89,11 +77,11 @@ async def list_servers(context: Context) -> int:
 
 async def _try(context: Context, server: ServerConfig, connected: set[str]) -> None:
     limit = server.timeout_ms if "timeout" in server.values else LIST_TIMEOUT_MS
-    surroundings = Surroundings(context.environment, lambda name, line: None)
+    surroundings = Surroundings(context.environment)
     with anyio.move_on_after(limit / 1000):
         try:
-            watch = await context.authorizer().watch(server)
-            async with connect(server, surroundings, context.rules, watch) as connection:
+            auth = await context.authorizer().auth_for(server)
+            async with connect(server, surroundings, context.rules, auth) as connection:
                 connected.add(server.name)
                 await connection.request("ping", {}, limit)
         except (Unreachable, UnusableConfig, InvalidUrl, Refusal):
@@ -121,24 +109,15 @@ def view(host: Host, server: Server) -> ServerView:
     )
 
 
+def _ended(context: Context, settings: Settings, host: Host) -> int:
+    """Say what was said of the servers, and give the exit code."""
+    context.complain(*host.messages())
+    return outcome(host, settings)
+
+
 def outcome(host: Host, settings: Settings) -> int:
     """The exit code of a command that connected to the servers."""
     if settings.is_faulty:
         return USAGE
     has_failed = any(server.error is not None for server in host.servers.values())
     return SERVER_FAILED if has_failed else OK
-
-
-def _row(tool: registry.RegisteredTool) -> JsonObject:
-    assert tool.offer is not None
-    return {
-        "name": tool.name,
-        "server": tool.offer.server,
-        "tool": tool.offer.name,
-        "description": tool.offer.description.strip().split("\n")[0],
-    }
-
-
-def _show_blocked(context: Context, settings: Settings) -> None:
-    for name in settings.selection(context.rules).blocked:
-        context.say(f"{name} is blocked by `mcp.allowed` or `mcp.excluded`")

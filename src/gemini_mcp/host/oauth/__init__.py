@@ -1,1 +1,1 @@
-"""OAuth for remote servers: what is sent where, which tokens are kept, and the browser in between. Effect."""
+"""OAuth for remote servers: finds where to authorize, gets tokens with a browser, keeps and renews them. Effect."""

@@ -1,4 +1,4 @@
-"""OAuth over the network: tokens before a connection, after a 401, and by way of a browser. Effect.
+"""OAuth over the network: gets tokens before a connection, after a 401, or with a browser. Effect.
 
 What is sent and what it means is decided in `grants` and `metadata`; files are in `token_file`, the listener in
 `callback`.
@@ -7,11 +7,12 @@ What is sent and what it means is decided in `grants` and `metadata`; files are 
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import httpx2
 
 from gemini_mcp.host.oauth import grants, metadata
-from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.oauth.callback import Refused, listen
 from gemini_mcp.host.oauth.google import google_token
 from gemini_mcp.host.oauth.token_file import TokenFile
@@ -47,33 +48,22 @@ class Authorizer:
     wait_seconds: float = 300.0
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    async def watch(self, config: ServerConfig) -> Watch:
+    async def auth_for(self, config: ServerConfig) -> BearerAuth:
         """What a connection to the server carries."""
         if config.address is None:
-            return Watch()
-        if config.values.get("authProviderType") == "google_credentials":
-            return Watch(await google_token(grants.config_of(config.oauth).scopes))
+            return BearerAuth()
         settings = grants.config_of(config.oauth)
-        token = await self.valid_token(config)
-
-        async def renew(used: str) -> str | None:
-            return await self._renew(config, used)
-
+        if config.values.get("authProviderType") == "google_credentials":
+            return BearerAuth(await google_token(settings.scopes))
         parameter = settings.token_param_name if not config.values.get("httpUrl") else None
-        return Watch(token, renew if token is not None else None, parameter)
+        return BearerAuth(await self.valid_token(config), partial(self._renew, config), parameter)
 
     async def valid_token(self, config: ServerConfig) -> str | None:
         """The server's token, refreshed when it is about to expire, forgotten when it is of no use."""
         stored = self.tokens.load().get(config.name)
-        if stored is None:
-            return None
-        step = grants.next_step(stored, grants.config_of(config.oauth), self.clock_ms(), self.rules)
-        if isinstance(step, grants.Use):
-            return step.token.access_token
-        if isinstance(step, grants.Refresh):
-            return await self._refreshed(stored, step)
-        self.tokens.delete(config.name)
-        return None
+        if stored is None or not stored.token.is_expired(self.clock_ms()):
+            return stored and stored.token.access_token
+        return await self._refreshed(config, stored)
 
     async def authenticate(self, config: ServerConfig, challenge: str) -> bool:
         """Run the flow after a 401, unless the profile waits for the user to ask; tell whether there is a token now."""
@@ -99,33 +89,43 @@ class Authorizer:
         except TimeoutError:
             raise NotAuthorized(f"nobody came back within {self.wait_seconds:.0f} seconds") from None
         except (httpx2.HTTPError, InvalidUrl, metadata.Mismatch, Refused, OSError, KeyError) as error:
-            raise NotAuthorized(_sentence(error)) from None
+            said = f"the answer lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise NotAuthorized(said or type(error).__name__) from None
 
     async def _flow(self, config: ServerConfig, address: str, challenge: str | None, http: httpx2.AsyncClient) -> None:
         settings = grants.config_of(config.oauth)
         if challenge is None:
             challenge = await _challenge(http, address)
         found = await self._endpoints(settings, address, challenge, http)
-        settings = await self._client(_completed(settings, found), found, http)
+        settings = replace(
+            settings,
+            authorization_url=found.authorization_url,
+            token_url=found.token_url,
+            scopes=settings.scopes or found.scopes,
+        )
+        settings = await self._client(settings, found, http)
         flow = grants.pkce(secrets.token_bytes(32), secrets.token_bytes(16))
         url = grants.authorization_url(settings, flow, address, self.rules)
         async with listen(settings.redirect_uri, flow.state) as listener:
-            self._send_to_browser(config.name, url)
+            has_opened = self.interaction.open_browser(url)
+            advice = "a browser was opened; if it was not, visit" if has_opened else "no browser could be opened; visit"
+            self.interaction.say(f"{config.name}: {advice}:\n{url}")
             await listener.wait(self.wait_seconds)
         answer = listener.answer()
         if found.issuer is not None and answer.get("iss", found.issuer) != found.issuer:
             raise Refused("the answer names another issuer than the metadata")
         form = grants.exchange_form(settings, answer["code"], flow, address, self.rules)
         token = grants.token_of(await _post(http, found.token_url, form), self.clock_ms())
-        now = int(self.clock_ms())
-        self.tokens.save(grants.Credentials(config.name, token, settings.client_id, found.token_url, address, now))
+        credentials = grants.Credentials(
+            server_name=config.name,
+            token=token,
+            client_id=settings.client_id,
+            token_url=found.token_url,
+            mcp_server_url=address,
+            updated_at=int(self.clock_ms()),
+        )
+        self.tokens.save(credentials)
         self.interaction.say(f"{config.name}: authenticated")
-
-    def _send_to_browser(self, name: str, url: str) -> None:
-        if self.interaction.open_browser(url):
-            self.interaction.say(f"{name}: a browser was opened; if it was not, visit:\n{url}")
-        else:
-            self.interaction.say(f"{name}: no browser could be opened; visit:\n{url}")
 
     async def _endpoints(
         self, settings: grants.OAuthConfig, address: str, challenge: str, http: httpx2.AsyncClient
@@ -148,9 +148,12 @@ class Authorizer:
         resource = None if document is None else await _get(http, document)
         for server in metadata.authorization_servers(resource)[:1]:
             for place in metadata.server_documents(parse(server)):
-                document = await _get(http, place)
-                if document is not None:
-                    return _verified(metadata.endpoints(document), server)
+                if (document := await _get(http, place)) is None:
+                    continue
+                found = metadata.endpoints(document)
+                if found.issuer is not None and metadata.base_url(found.issuer) != metadata.base_url(server):
+                    raise metadata.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
+                return found
         return None
 
     async def _client(
@@ -177,24 +180,23 @@ class Authorizer:
             return None
         if stored.token.access_token != used:
             return stored.token.access_token
-        settings = grants.config_of(config.oauth)
-        if stored.token.refresh_token and stored.token_url:
-            form = grants.refresh_form(settings, stored, self.rules)
-            return await self._refreshed(stored, grants.Refresh(stored.token_url, form))
-        self.tokens.delete(config.name)
-        return None
+        return await self._refreshed(config, stored)
 
-    async def _refreshed(self, stored: grants.Credentials, step: grants.Refresh) -> str | None:
+    async def _refreshed(self, config: ServerConfig, stored: grants.Credentials) -> str | None:
+        """The token that a refresh gives; one that cannot be refreshed is deleted."""
+        step = grants.refresh_of(stored, grants.config_of(config.oauth), self.rules)
         try:
+            if step is None:
+                raise Refused
             async with httpx2.AsyncClient(timeout=HTTP_SECONDS) as http:
                 answer = await _post(http, step.token_url, step.form)
         except Refused:
-            self.tokens.delete(stored.server)
+            self.tokens.delete(config.name)
             return None
         except httpx2.HTTPError:
             return None
         token = grants.token_of(answer, self.clock_ms(), stored.token)
-        self.tokens.save(replace(stored, token=token, updated_at=int(self.clock_ms())))
+        self.tokens.save(stored.model_copy(update={"token": token, "updated_at": int(self.clock_ms())}))
         return token.access_token
 
 
@@ -206,12 +208,13 @@ async def _challenge(http: httpx2.AsyncClient, address: str) -> str:
 
 async def _discovered(address: str, way: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
     steps = metadata.discover(address, way)
-    try:
-        url = next(steps)
-        while True:
-            url = steps.send(await _get(http, url))
-    except StopIteration as end:
-        return end.value
+    document: JsonObject | None = None
+    while True:
+        try:
+            url = steps.send(document)
+        except StopIteration as end:
+            return end.value
+        document = await _get(http, url)
 
 
 async def _get(http: httpx2.AsyncClient, url: str) -> JsonObject | None:
@@ -239,24 +242,3 @@ def _object_in(response: httpx2.Response) -> JsonObject | None:
         return object_of(response.json()) if response.is_success else None
     except ValueError:
         return None
-
-
-def _completed(settings: grants.OAuthConfig, found: metadata.Endpoints) -> grants.OAuthConfig:
-    return replace(
-        settings,
-        authorization_url=found.authorization_url,
-        token_url=found.token_url,
-        scopes=settings.scopes or found.scopes,
-    )
-
-
-def _verified(found: metadata.Endpoints, server: str) -> metadata.Endpoints:
-    if found.issuer is not None and metadata.base_url(found.issuer) != metadata.base_url(server):
-        raise metadata.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
-    return found
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"the answer lacks {error}"
-    return str(error) or type(error).__name__

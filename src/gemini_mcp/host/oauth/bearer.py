@@ -3,7 +3,7 @@
 It decides nothing about tokens: `grants` says what to do, and the functions that it is given do it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import httpx2
 
@@ -12,8 +12,8 @@ from gemini_mcp.host.oauth.grants import with_token_parameter
 Renew = Callable[[str], Awaitable[str | None]]
 
 
-class Watch(httpx2.Auth):
-    """Puts one server's token on its requests, and remembers its 401s and broken connections."""
+class BearerAuth(httpx2.Auth):
+    """Puts one server's token on its requests; keeps the challenge of a 401 and the reason of a failure."""
 
     def __init__(self, token: str | None = None, renew: Renew | None = None, parameter: str | None = None) -> None:
         self.challenge: str | None = None
@@ -30,7 +30,7 @@ class Watch(httpx2.Auth):
 
     def transport(self) -> httpx2.AsyncBaseTransport:
         """A transport that reports broken connections here."""
-        return _Watched(self)
+        return _RecordingTransport(self)
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         self._authorize(request)
@@ -50,32 +50,25 @@ class Watch(httpx2.Auth):
             request.headers["Authorization"] = f"Bearer {self._token}"
 
 
-class _Watched(httpx2.AsyncBaseTransport):
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+class _RecordingTransport(httpx2.AsyncBaseTransport):
+    def __init__(self, auth: BearerAuth) -> None:
+        self._auth = auth
         self._inner = httpx2.AsyncHTTPTransport()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.ConnectError as error:
-            self._watch.failure = f"connect ECONNREFUSED {request.url.host}:{_port(request.url)} ({error})"
+            port = request.url.port or {"http": 80, "https": 443}.get(request.url.scheme, 0)
+            self._auth.failure = f"connect ECONNREFUSED {request.url.host}:{port} ({error})"
             raise
         except httpx2.TimeoutException:
-            self._watch.failure = "MCP error -32001: Request timed out"
+            self._auth.failure = "MCP error -32001: Request timed out"
             raise
         if response.status_code >= 400 and response.status_code not in (401, 404, 405):
-            self._watch.failure = f"HTTP {response.status_code} from {_shown(request.url)}"
+            url = request.url
+            self._auth.failure = f"HTTP {response.status_code} from {url.scheme}://{url.host}{url.path}"
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-
-def _port(url: httpx2.URL) -> int:
-    defaults: Mapping[str, int] = {"http": 80, "https": 443}
-    return url.port or defaults.get(url.scheme, 0)
-
-
-def _shown(url: httpx2.URL) -> str:
-    return f"{url.scheme}://{url.host}{url.path}"

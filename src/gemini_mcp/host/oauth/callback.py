@@ -15,7 +15,6 @@ import h11
 
 from gemini_mcp.host.rules.urls import Url, parse
 
-WAIT_SECONDS = 300.0
 LONGEST_REQUEST = 64 * 1024
 
 _PAGE = "<!doctype html><title>{0}</title><h1>{0}</h1><p>You can close this window and return to the terminal.</p>"
@@ -26,19 +25,35 @@ class Refused(Exception):
 
 
 @dataclass
-class _Waiting:
+class Listener:
+    """What waits for the browser, and the answer that it brought."""
+
     redirect: Url
     state: str
-    arrived: anyio.Event = field(default_factory=anyio.Event)
-    query: dict[str, str] = field(default_factory=dict[str, str])
-    refusal: str | None = None
+    _arrived: anyio.Event = field(default_factory=anyio.Event)
+    _query: dict[str, str] = field(default_factory=dict[str, str])
+    _refusal: str | None = None
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for the browser, at most so long."""
+        with anyio.move_on_after(seconds):
+            await self._arrived.wait()
+
+    def answer(self) -> dict[str, str]:
+        """The query the browser brought; raises Refused and TimeoutError."""
+        if self._refusal is not None:
+            raise Refused(self._refusal)
+        if not self._arrived.is_set():
+            raise TimeoutError
+        return self._query
 
     async def handle(self, stream: anyio.abc.SocketStream) -> None:
+        """Answer one connection of a browser."""
         with suppress(anyio.BrokenResourceError):
             async with stream:
-                await self._answer(stream)
+                await self._respond(stream)
 
-    async def _answer(self, stream: anyio.abc.SocketStream) -> None:
+    async def _respond(self, stream: anyio.abc.SocketStream) -> None:
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_REQUEST)
         request = await _request(stream, connection)
         status, title = self._judge(request.target.decode("ascii") if request and request.method == b"GET" else "")
@@ -50,7 +65,7 @@ class _Waiting:
 
     def _judge(self, target: str) -> tuple[HTTPStatus, str]:
         path, _, query = target.partition("?")
-        if path != self.redirect.path or self.arrived.is_set():
+        if path != self.redirect.path or self._arrived.is_set():
             return HTTPStatus.NOT_FOUND, "Not found"
         given = {name: values[-1] for name, values in parse_qs(query).items()}
         if given.get("state") != self.state:
@@ -62,46 +77,26 @@ class _Waiting:
             return HTTPStatus.OK, "Authentication failed"
         if not given.get("code"):
             return HTTPStatus.BAD_REQUEST, "Missing code"
-        self.query = given
-        self.arrived.set()
+        self._query = given
+        self._arrived.set()
         return HTTPStatus.OK, "Authentication successful"
 
     def _refuse(self, reason: str) -> None:
-        self.refusal = reason
-        self.arrived.set()
-
-
-@dataclass(frozen=True)
-class Listener:
-    """A listener that is bound."""
-
-    waiting: _Waiting
-
-    async def wait(self, seconds: float = WAIT_SECONDS) -> None:
-        """Wait for the browser, at most so long."""
-        with anyio.move_on_after(seconds):
-            await self.waiting.arrived.wait()
-
-    def answer(self) -> dict[str, str]:
-        """The query the browser brought; raises Refused and TimeoutError."""
-        if self.waiting.refusal is not None:
-            raise Refused(self.waiting.refusal)
-        if not self.waiting.arrived.is_set():
-            raise TimeoutError
-        return self.waiting.query
+        self._refusal = reason
+        self._arrived.set()
 
 
 @asynccontextmanager
 async def listen(redirect_uri: str, state: str) -> AsyncGenerator[Listener]:
     """Listen where the redirect URI says; raises OSError when the port is taken."""
     redirect = parse(redirect_uri)
-    waiting = _Waiting(redirect, state)
     port = redirect.port or (443 if redirect.scheme == "https" else 80)
-    listener = await anyio.create_tcp_listener(local_host=redirect.hostname.strip("[]"), local_port=port)
-    async with listener, anyio.create_task_group() as tasks:
-        tasks.start_soon(listener.serve, waiting.handle)
+    socket = await anyio.create_tcp_listener(local_host=redirect.hostname.strip("[]"), local_port=port)
+    async with socket, anyio.create_task_group() as tasks:
+        listener = Listener(redirect, state)
+        tasks.start_soon(socket.serve, listener.handle)
         try:
-            yield Listener(waiting)
+            yield listener
         finally:
             tasks.cancel_scope.cancel()
 

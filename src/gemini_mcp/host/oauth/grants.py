@@ -8,17 +8,19 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
-from urllib.parse import quote_plus
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from gemini_mcp.host.oauth.metadata import resource_parameter
 from gemini_mcp.host.rules.profiles import setting_default
 from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of, without_none
+from gemini_mcp.spec.values import Json, JsonObject, texts_of
 
 EXPIRY_BUFFER_MS = 5 * 60 * 1000
 CLIENT_NAME = "Gemini CLI MCP Client"
-
 
 Form: TypeAlias = dict[str, str]
 
@@ -39,61 +41,54 @@ class OAuthConfig:
 
 @dataclass(frozen=True)
 class Pkce:
-    """One flow's secrets."""
+    """The secrets of one authorization: the PKCE verifier with its challenge, and the state."""
 
     verifier: str
     challenge: str
     state: str
 
 
-@dataclass(frozen=True)
-class Token:
+class _Stored(BaseModel):
+    """What the token file keeps; there its names are in camel case."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+class Token(_Stored):
     """An access token and what came with it; never printed."""
 
-    access_token: str = field(repr=False)
+    access_token: str = Field(repr=False, min_length=1)
     token_type: str = "Bearer"
-    refresh_token: str | None = field(default=None, repr=False)
+    refresh_token: str | None = Field(default=None, repr=False)
     scope: str | None = None
-    expires_at: int | None = None
+    expires_at: int | float | None = None
 
     def is_expired(self, now_ms: float) -> bool:
         """Whether it is used up, or will be within five minutes."""
         return self.expires_at is not None and now_ms + EXPIRY_BUFFER_MS >= self.expires_at
 
 
-@dataclass(frozen=True)
-class Credentials:
-    """A stored token with what its refresh needs."""
+class Credentials(_Stored):
+    """An entry of the token file: a server's token with what its refresh needs."""
 
-    server: str
+    server_name: str
     token: Token
     client_id: str | None = None
     token_url: str | None = None
-    server_url: str | None = None
+    mcp_server_url: str | None = None
     updated_at: Json = 0
 
-
-@dataclass(frozen=True)
-class Use:
-    """The stored token is good."""
-
-    token: Token
+    def to_json(self) -> JsonObject:
+        """The entry as it is written."""
+        return self.model_dump(by_alias=True, exclude_none=True)
 
 
 @dataclass(frozen=True)
 class Refresh:
-    """The stored token must be refreshed by this form."""
+    """The request for a new token: a form, and where it is sent."""
 
     token_url: str
     form: Form = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Discard:
-    """The stored token is of no use and is deleted."""
-
-
-Step: TypeAlias = Use | Refresh | Discard
 
 
 def config_of(value: JsonObject) -> OAuthConfig:
@@ -111,7 +106,7 @@ def config_of(value: JsonObject) -> OAuthConfig:
 
 
 def pkce(verifier: bytes, state: bytes) -> Pkce:
-    """One flow's secrets from 32 and 16 random bytes."""
+    """The secrets made of 32 and 16 random bytes."""
     text = _base64url(verifier)
     return Pkce(text, _base64url(hashlib.sha256(text.encode("ascii")).digest()), _base64url(state))
 
@@ -151,7 +146,7 @@ def refresh_form(config: OAuthConfig, credentials: Credentials, rules: Rules) ->
         "refresh_token": credentials.token.refresh_token or "",
         "client_id": config.client_id or credentials.client_id or "",
         **_given(config, "client_secret", "scope", "audience"),
-        "resource": resource_parameter(credentials.server_url or credentials.token_url or "", rules.oauth_address),
+        "resource": resource_parameter(credentials.mcp_server_url or credentials.token_url or "", rules.oauth_address),
     }
 
 
@@ -172,52 +167,20 @@ def token_of(answer: JsonObject, now_ms: float, previous: Token | None = None) -
     """The token of a token endpoint's answer; a refresh may leave out what stays as it was."""
     lifetime = answer.get("expires_in")
     return Token(
-        str(answer["access_token"]),
-        answer.get("token_type") or "Bearer",
-        answer.get("refresh_token") or (previous and previous.refresh_token),
-        answer.get("scope") or (previous and previous.scope),
-        int(now_ms + float(lifetime) * 1000) if lifetime else None,
+        access_token=str(answer["access_token"]),
+        token_type=answer.get("token_type") or "Bearer",
+        refresh_token=answer.get("refresh_token") or (previous and previous.refresh_token),
+        scope=answer.get("scope") or (previous and previous.scope),
+        expires_at=int(now_ms + float(lifetime) * 1000) if lifetime else None,
     )
 
 
-def next_step(credentials: Credentials, config: OAuthConfig, now_ms: float, rules: Rules) -> Step:
-    """What to do with a stored token before a connection."""
-    if not credentials.token.is_expired(now_ms):
-        return Use(credentials.token)
+def refresh_of(credentials: Credentials, config: OAuthConfig, rules: Rules) -> Refresh | None:
+    """How a stored token is refreshed; None when it cannot be, and is to be deleted."""
     client = config.client_id or credentials.client_id
-    if credentials.token.refresh_token and client and credentials.token_url:
-        return Refresh(credentials.token_url, refresh_form(config, credentials, rules))
-    return Discard()
-
-
-def credentials_json(credentials: Credentials) -> JsonObject:
-    """An entry of the token file."""
-    token = credentials.token
-    return without_none(
-        serverName=credentials.server,
-        token=without_none(
-            accessToken=token.access_token,
-            tokenType=token.token_type,
-            refreshToken=token.refresh_token,
-            scope=token.scope,
-            expiresAt=token.expires_at,
-        ),
-        clientId=credentials.client_id,
-        tokenUrl=credentials.token_url,
-        mcpServerUrl=credentials.server_url,
-        updatedAt=credentials.updated_at,
-    )
-
-
-def credentials_of(entry: JsonObject) -> Credentials | None:
-    """The credentials of an entry of the token file, if it is one."""
-    token = object_of(entry.get("token"))
-    if token is None or not isinstance(entry.get("serverName"), str) or not token.get("accessToken"):
+    if not (credentials.token.refresh_token and client and credentials.token_url):
         return None
-    kind, access = token.get("tokenType") or "Bearer", str(token["accessToken"])
-    kept = Token(access, kind, token.get("refreshToken"), token.get("scope"), token.get("expiresAt"))
-    client, address, server = (entry.get(key) for key in ("clientId", "tokenUrl", "mcpServerUrl"))
-    return Credentials(entry["serverName"], kept, client, address, server, entry.get("updatedAt", 0))
+    return Refresh(credentials.token_url, refresh_form(config, credentials, rules))
 
 
 def with_token_parameter(url: str, name: str, token: str) -> str:
@@ -227,11 +190,7 @@ def with_token_parameter(url: str, name: str, token: str) -> str:
 
 def encode(values: Mapping[str, str]) -> str:
     """The values as a form or a query."""
-    return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in values.items())
-
-
-def _quoted(text: str) -> str:
-    return quote_plus(text, safe="*").replace("~", "%7E")
+    return urlencode(values, safe="*").replace("~", "%7E")
 
 
 def _with_query(url: str, values: Mapping[str, str]) -> str:

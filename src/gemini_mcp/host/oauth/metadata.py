@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, items, texts_of
+from gemini_mcp.spec.values import JsonObject, items, texts_of, without_none
 
 _PROTECTED = "/.well-known/oauth-protected-resource"
 _AUTHORIZATION = "/.well-known/oauth-authorization-server"
@@ -35,16 +35,10 @@ class Endpoints:
 
     def to_json(self, rules: Rules) -> JsonObject:
         """The configuration as Gemini CLI makes it of the metadata."""
-        found: JsonObject = {
-            "authorizationUrl": self.authorization_url,
-            "tokenUrl": self.token_url,
-            "scopes": list(self.scopes),
-        }
-        if rules.keeps_issuer:
-            found["issuer"] = self.issuer
-            if self.registration_url:
-                found["registrationUrl"] = self.registration_url
-        return found
+        found = {"authorizationUrl": self.authorization_url, "tokenUrl": self.token_url, "scopes": list(self.scopes)}
+        if not rules.keeps_issuer:
+            return found
+        return {**found, "issuer": self.issuer, **without_none(registrationUrl=self.registration_url or None)}
 
 
 def well_known(url: str, way: str) -> dict[str, str]:
@@ -70,7 +64,7 @@ def is_sse_endpoint(url: str) -> bool:
 def resource_parameter(url: str, way: str) -> str:
     """The `resource` that a token is asked for, by the `origin` of the server or its `path`."""
     address = parse(url)
-    return address.origin + address.path if way == "path" else address.origin
+    return address.origin + (address.path if way == "path" else "")
 
 
 def metadata_url(header: str, rules: Rules) -> str | None:
@@ -81,7 +75,7 @@ def metadata_url(header: str, rules: Rules) -> str | None:
 
 def discover(server_url: str, way: str) -> Fetch:
     """Find a server's endpoints by its `origin` or `path`: yields each document to get, and is sent it, or None."""
-    return (yield from _DISCOVERIES[way](server_url))
+    return _DISCOVERIES[way](server_url)
 
 
 def endpoints(metadata: JsonObject) -> Endpoints:

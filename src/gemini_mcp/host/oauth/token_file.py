@@ -4,9 +4,12 @@ What an entry means is in `grants`.
 """
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
-from gemini_mcp.host.oauth.grants import Credentials, credentials_json, credentials_of
+from pydantic import ValidationError
+
+from gemini_mcp.host.oauth.grants import Credentials
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.settings.files import replace_text
 from gemini_mcp.spec.values import objects_of
@@ -21,17 +24,21 @@ class TokenFile:
         self._file = file
 
     def load(self) -> dict[str, Credentials]:
-        """What is stored; an unreadable file holds nothing."""
+        """What is stored; a file or an entry that cannot be read counts as absent."""
         try:
             entries = objects_of(json.loads(self._file.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return {}
-        known = (credentials_of(entry) for entry in entries)
-        return {credentials.server: credentials for credentials in known if credentials is not None}
+        stored: dict[str, Credentials] = {}
+        for entry in entries:
+            with suppress(ValidationError):
+                credentials = Credentials.model_validate(entry)
+                stored[credentials.server_name] = credentials
+        return stored
 
     def save(self, credentials: Credentials) -> None:
         """Store the credentials of a server."""
-        self._write({**self.load(), credentials.server: credentials})
+        self._write({**self.load(), credentials.server_name: credentials})
 
     def delete(self, server: str) -> None:
         """Forget a server's credentials; the file goes with the last of them."""
@@ -41,7 +48,7 @@ class TokenFile:
 
     def _write(self, stored: dict[str, Credentials]) -> None:
         if stored:
-            entries = [credentials_json(credentials) for credentials in stored.values()]
+            entries = [credentials.to_json() for credentials in stored.values()]
             replace_text(self._file, stringify(entries, 2), MODE)
         else:
             self._file.unlink(missing_ok=True)

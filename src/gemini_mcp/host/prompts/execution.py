@@ -19,8 +19,8 @@ async def invoke_prompt(host: Host, line: str) -> prompts.Submit | prompts.Messa
     if rest.strip() == "help":
         return prompts.Message(prompts.help_text(prompt), "info")
     filled = prompts.fill(rest, prompt.arguments, rules)
-    if isinstance(filled, prompts.Missing):
-        return prompts.Message(str(filled))
+    if isinstance(filled, prompts.Message):
+        return filled
     try:
         answer = await host.request(prompt.server, "prompts/get", {"name": prompt.name, "arguments": filled})
     except Refusal as refusal:

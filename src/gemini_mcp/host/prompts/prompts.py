@@ -5,13 +5,17 @@ Everything between `/name …` and the text that is sent to the model belongs he
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, objects_of, table
+from gemini_mcp.spec.values import JsonObject, list_of, object_of, objects_of, table
 
 EMPTY_ANSWER = "Received an empty or invalid prompt response from the server."
+
+Filled: TypeAlias = dict[str, str]
+"""The arguments of a prompt, by name."""
 
 _WORD = re.compile(r'"((?:\\.|[^"\\])*)"|([^ ]+)')
 _ESCAPE = re.compile(r"\\(.)")
@@ -38,16 +42,6 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Missing:
-    """The required arguments a command line does not fill."""
-
-    names: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"Missing required argument(s): {', '.join(f'--{name}' for name in self.names)}"
-
-
-@dataclass(frozen=True)
 class Submit:
     """The text that is sent to the model."""
 
@@ -66,12 +60,6 @@ class Message:
 
     def to_json(self) -> JsonObject:
         return {"type": "message", "messageType": self.kind, "content": self.content}
-
-
-@dataclass(frozen=True)
-class _Line:
-    named: Mapping[str, str] = field(default_factory=dict[str, str])
-    words: tuple[str, ...] = ()
 
 
 def prompt_of(value: JsonObject, server: str = "") -> Prompt:
@@ -99,9 +87,13 @@ def split_command(line: str) -> tuple[str, str]:
     return name, rest
 
 
-def fill(line: str, declared: Sequence[PromptArgument], rules: Rules) -> dict[str, str] | Missing:
-    """The arguments a command line gives to a prompt."""
-    return _FILLINGS[rules.fills_prompts](_read(line, rules), declared)
+def fill(line: str, declared: Sequence[PromptArgument], rules: Rules) -> dict[str, str] | Message:
+    """The arguments a command line gives to a prompt, or what is said when required ones are missing."""
+    named, words = _read(line, rules)
+    given = {argument.name: named[argument.name] for argument in declared if named.get(argument.name)}
+    filled = _FILLINGS[rules.fills_prompts](given, words, declared)
+    missing = [f"--{argument.name}" for argument in declared if argument.is_required and argument.name not in filled]
+    return Message(f"Missing required argument(s): {', '.join(missing)}") if missing else filled
 
 
 def format_arguments(arguments: Mapping[str, str]) -> str:
@@ -116,16 +108,15 @@ def help_text(prompt: Prompt) -> str:
         return f'Prompt "{prompt.name}" has no arguments.'
     positional = ",".join('"foo"' for _ in prompt.arguments)
     named = ",".join(f'--{argument.name}="foo"' for argument in prompt.arguments)
-    lines = [
-        f'Arguments for "{prompt.name}":\n\n',
-        'You can provide arguments by name (e.g., --argName="value") or by position.\n\n',
-        f"e.g., {prompt.name} {positional} is equivalent to {prompt.name} {named}\n\n",
-    ]
+    text = (
+        f'Arguments for "{prompt.name}":\n\n'
+        'You can provide arguments by name (e.g., --argName="value") or by position.\n\n'
+        f"e.g., {prompt.name} {positional} is equivalent to {prompt.name} {named}\n\n"
+    )
     for argument in prompt.arguments:
         description = f"    {argument.description}\n" if argument.description else ""
-        required = "yes" if argument.is_required else "no"
-        lines.append(f"  --{argument.name}\n{description}    (required: {required})\n\n")
-    return "".join(lines)
+        text += f"  --{argument.name}\n{description}    (required: {'yes' if argument.is_required else 'no'})\n\n"
+    return text
 
 
 def read_answer(answer: JsonObject, rules: Rules) -> Submit | Message:
@@ -140,7 +131,8 @@ def read_answer(answer: JsonObject, rules: Rules) -> Submit | Message:
     return Submit(stringify(text) if rules.quotes_prompt else text)
 
 
-def _read(line: str, rules: Rules) -> _Line:
+def _read(line: str, rules: Rules) -> tuple[dict[str, str], list[str]]:
+    """The arguments that a command line names, and the words between them."""
     named: dict[str, str] = {}
     between: list[str] = []
     end = 0
@@ -150,39 +142,27 @@ def _read(line: str, rules: Rules) -> _Line:
         between.append(line[end : match.start()])
         end = match.end()
     rest = "".join([*between, line[end:]]).strip()
-    return _Line(named, tuple(map(_word, _WORD.finditer(rest))))
+    words = (match[2] if match[1] is None else match[1] for match in _WORD.finditer(rest))
+    return named, [_ESCAPE.sub(r"\1", word) for word in words]
 
 
-def _word(match: re.Match[str]) -> str:
-    return _ESCAPE.sub(r"\1", match.group(1) if match.group(1) is not None else match.group(2))
-
-
-def _fill_in_order(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+def _fill_in_order(given: Filled, words: Sequence[str], declared: Sequence[PromptArgument]) -> Filled:
     """Words fill what is not named, optional arguments too."""
-    filled = _named(line, declared)
-    unfilled = [argument for argument in declared if argument.name not in filled]
-    filled.update(zip((argument.name for argument in unfilled), line.words, strict=False))
-    missing = tuple(argument.name for argument in unfilled if argument.is_required and argument.name not in filled)
-    return Missing(missing) if missing else filled
+    unfilled = (argument.name for argument in declared if argument.name not in given)
+    return {**given, **dict(zip(unfilled, words, strict=False))}
 
 
-def _fill_required(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str] | Missing:
+def _fill_required(given: Filled, words: Sequence[str], declared: Sequence[PromptArgument]) -> Filled:
     """Words fill what is required and not named; when that is one argument, it gets all of them."""
-    filled = _named(line, declared)
-    unfilled = [argument.name for argument in declared if argument.is_required and argument.name not in filled]
+    unfilled = [argument.name for argument in declared if argument.is_required and argument.name not in given]
     if len(unfilled) == 1:
-        return {**filled, unfilled[0]: " ".join(line.words)}
-    missing = tuple(unfilled[len(line.words) :])
-    return Missing(missing) if missing else {**filled, **dict(zip(unfilled, line.words, strict=False))}
+        return {**given, unfilled[0]: " ".join(words)}
+    return {**given, **dict(zip(unfilled, words, strict=False))}
 
 
 _FILLINGS = {"in-order": _fill_in_order, "required": _fill_required}
 
 
-def _named(line: _Line, declared: Sequence[PromptArgument]) -> dict[str, str]:
-    return {argument.name: line.named[argument.name] for argument in declared if line.named.get(argument.name)}
-
-
-def find_prompt(prompts: Mapping[str, Prompt], name: str, rules: Rules) -> Json:
+def find_prompt(prompts: Mapping[str, Prompt], name: str, rules: Rules) -> Prompt | None:
     """The prompt of that command name."""
     return next((prompt for stored, prompt in prompts.items() if name in (stored, command_name(prompt, rules))), None)

@@ -4,7 +4,7 @@ Everything between the prompt's text and the parts for the model belongs here, b
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.tools.content import contents_to_parts
@@ -76,7 +76,7 @@ def _to_listed_server(reference: str, servers: Sequence[str]) -> tuple[tuple[str
     """A server's name may have colons: the longest that fits is tried first."""
     named = sorted((name for name in servers if reference.startswith(f"{name}:")), key=len, reverse=True)
     uris = [(name, reference[len(name) + 1 :]) for name in named]
-    return tuple(choice for name, uri in uris for choice in _spellings(name, uri))
+    return tuple((name, cut) for name, uri in uris for cut in dict.fromkeys((uri, uri.removeprefix("//"))))
 
 
 def _to_first_colon(reference: str, servers: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -108,35 +108,16 @@ def expand(prompt: str, readings: Sequence[Reading]) -> Expanded:
     if failed is not None:
         complaint = f"Error reading resource {failed.resource.uri}: {failed.failure}"
         return Expanded(None, f"Exiting due to an error processing the @ command: {complaint}")
-    injected = [part for reading in readings for part in _injected(reading)]
+    injected: list[JsonObject] = []
+    for reading in readings:
+        injected.append({"text": f"\nContent from @{reading.resource.uri}:\n"})
+        injected.extend(contents_to_parts(reading.result.get("contents")))
     return Expanded(({"text": _rejoined(split(prompt))}, {"text": HEADER}, *injected, {"text": FOOTER}))
-
-
-def read_all(wanted: Sequence[Resource], answers: Mapping[str, JsonObject]) -> tuple[Reading, ...]:
-    """The readings of resources whose answers are already at hand, by URI."""
-    return tuple(
-        Reading(resource, answers[resource.uri])
-        if resource.uri in answers
-        else Reading(resource, {}, "MCP error -32002: Resource not found")
-        for resource in wanted
-    )
-
-
-def _spellings(server: str, uri: str) -> tuple[tuple[str, str], ...]:
-    return ((server, uri), (server, uri[2:])) if uri.startswith("//") else ((server, uri),)
-
-
-def _injected(reading: Reading) -> list[JsonObject]:
-    heading = {"text": f"\nContent from @{reading.resource.uri}:\n"}
-    return [heading, *contents_to_parts(reading.result.get("contents"))]
 
 
 def _rejoined(pieces: Sequence[Piece]) -> str:
     text = ""
     for piece in pieces:
-        if piece.is_reference:
-            space = " " if text and not text.endswith(" ") else ""
-            text += f"{space}@{piece.text}"
-        else:
-            text += piece.text
+        space = " " if piece.is_reference and text and not text.endswith(" ") else ""
+        text += f"{space}@{piece.text}" if piece.is_reference else piece.text
     return text.strip()

@@ -1,4 +1,4 @@
-"""What of JavaScript shows in Gemini CLI's behaviour: length of strings, JSON text, templates, order. Pure.
+"""JavaScript as far as Gemini CLI's behaviour shows it: lengths, JSON texts, templates, sort order. Pure.
 
 Only what an observed behaviour needs belongs here.
 """
@@ -46,7 +46,7 @@ def _exponent(text: str) -> str:
     return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
 
 
-def stringify(value: Json, indent: int | None = None) -> str:
+def stringify(value: Json, indent: int | str | None = None) -> str:
     """The text of `JSON.stringify(value, null, indent)`."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(_plain(value), ensure_ascii=False, indent=indent, separators=separators)

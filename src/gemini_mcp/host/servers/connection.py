@@ -16,14 +16,14 @@ from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import Implementation, InitializedNotification, InitializeResult
 
-from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.servers import stdio
 from gemini_mcp.host.servers.discovery import Found, Interview, Refusal, Reply
 from gemini_mcp.host.servers.environment import server_environment
-from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, Transport, choose
+from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, object_of
+from gemini_mcp.spec.values import Json, JsonObject, table
 
 PROTOCOL_HEADER = "mcp-protocol-version"
 
@@ -40,12 +40,16 @@ class Unreachable(Exception):
         self.challenge = challenge
 
 
+def _ignore(server: str, line: str) -> None:
+    """What becomes of a server's stderr where nobody reads it."""
+
+
 @dataclass(frozen=True)
 class Surroundings:
-    """What a connection needs: the host's environment, and where a server's stderr goes."""
+    """What a connection needs: the host's environment, and what gets each line of a server's stderr."""
 
     environment: Mapping[str, str]
-    on_stderr: Callable[[str, str], None]
+    on_stderr: Callable[[str, str], None] = _ignore
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,12 @@ class Connection:
         options: CallOptions = {"timeout": timeout, "headers": {PROTOCOL_HEADER: self.protocol_version}}
         return await _ask(self.dispatcher, method, params, options)
 
-    async def hold(self, interview: Interview) -> Found:
-        """Ask everything the interview asks."""
+    async def interview(self, interview: Interview) -> Found:
+        """Send each request of the interview, and give it the answer."""
         reply: Reply | None = None
         while True:
             try:
-                ask = next(interview) if reply is None else interview.send(reply)
+                ask = interview.send(reply)
             except StopIteration as end:
                 return end.value
             try:
@@ -79,35 +83,30 @@ class Connection:
 
 @asynccontextmanager
 async def connect(
-    config: ServerConfig, surroundings: Surroundings, rules: Rules, watch: Watch | None = None
+    config: ServerConfig, surroundings: Surroundings, rules: Rules, bearer: BearerAuth | None = None
 ) -> AsyncGenerator[Connection]:
     """A connection to the server; raises Unreachable when it fails or breaks, and what `transport.choose` raises."""
     chosen = choose(config.values, surroundings.environment, rules)
-    seen = watch or Watch()
+    seen = bearer or BearerAuth()
     try:
         async with AsyncExitStack() as stack:
-            read, write = await stack.enter_async_context(_open(chosen, config, surroundings, rules, seen))
+            read, write = await _open(stack, chosen, config, surroundings, rules, seen)
             dispatcher = JSONRPCDispatcher(read, write)
             client = Implementation(**rules.introduction["clientInfo"])
             session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher, client_info=client))
-            yield await _shake_hands(session, dispatcher, config, rules)
+            yield await _initialize(session, dispatcher, config, rules)
     except Exception as error:
         raise Unreachable(_reason(error, seen), seen.challenge) from error
 
 
-async def _shake_hands(
+async def _initialize(
     session: ClientSession, dispatcher: JSONRPCDispatcher, config: ServerConfig, rules: Rules
 ) -> Connection:
     options: CallOptions = {"timeout": config.timeout_ms / 1000, "cancel_on_abandon": False}
     result = await _ask(dispatcher, "initialize", rules.introduction, options)
     session.adopt(InitializeResult.model_validate(result, by_name=False))
     await session.send_notification(InitializedNotification())
-    return Connection(
-        config,
-        object_of(result.get("capabilities")) or {},
-        str(result.get("protocolVersion")),
-        dispatcher,
-    )
+    return Connection(config, dict(table(result.get("capabilities"))), str(result.get("protocolVersion")), dispatcher)
 
 
 async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, options: CallOptions) -> JsonObject:
@@ -118,37 +117,33 @@ async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, o
         raise Refusal(f"MCP error {error.error.code}: {message}", error.error.code) from error
 
 
-@asynccontextmanager
 async def _open(
-    chosen: Transport, config: ServerConfig, surroundings: Surroundings, rules: Rules, watch: Watch
-) -> AsyncGenerator[Streams]:
+    stack: AsyncExitStack,
+    chosen: Transport,
+    config: ServerConfig,
+    surroundings: Surroundings,
+    rules: Rules,
+    bearer: BearerAuth,
+) -> Streams:
+    """Open the transport; the stack closes it."""
     if isinstance(chosen, Stdio):
         environment = server_environment(config.env, surroundings.environment, rules)
-        async with stdio.streams(chosen, environment, partial(surroundings.on_stderr, config.name)) as pair:
-            yield pair
-    else:
-        async with _open_remote(chosen, config, watch) as pair:
-            yield pair
-
-
-@asynccontextmanager
-async def _open_remote(chosen: Remote, config: ServerConfig, watch: Watch) -> AsyncGenerator[Streams]:
+        on_stderr = partial(surroundings.on_stderr, config.name)
+        return await stack.enter_async_context(stdio.streams(chosen, environment, on_stderr))
     seconds = config.timeout_ms / 1000
 
     def client(
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
         limit = timeout or httpx2.Timeout(seconds)
-        return httpx2.AsyncClient(headers=headers, timeout=limit, auth=auth, transport=watch.transport())
+        return httpx2.AsyncClient(headers=headers, timeout=limit, auth=auth, transport=bearer.transport())
 
     if isinstance(chosen, Sse):
-        address, headers = watch.address(chosen.url), dict(chosen.headers)
-        async with sse_client(address, headers, seconds, httpx_client_factory=client, auth=watch) as pair:
-            yield pair
-    else:
-        async with AsyncExitStack() as stack:
-            http = await stack.enter_async_context(client(chosen.headers, auth=watch))
-            yield await stack.enter_async_context(streamable_http_client(chosen.url, http_client=http))
+        address = bearer.address(chosen.url)
+        opened = sse_client(address, dict(chosen.headers), seconds, httpx_client_factory=client, auth=bearer)
+        return await stack.enter_async_context(opened)
+    http = await stack.enter_async_context(client(chosen.headers, auth=bearer))
+    return await stack.enter_async_context(streamable_http_client(chosen.url, http_client=http))
 
 
 def _first(error: BaseException) -> BaseException:
@@ -156,12 +151,12 @@ def _first(error: BaseException) -> BaseException:
     return _first(inner[0]) if inner else error
 
 
-def _reason(error: BaseException, watch: Watch) -> str:
+def _reason(error: BaseException, bearer: BearerAuth) -> str:
     """The sentence for what went wrong, the way Gemini CLI's own libraries put it."""
-    if watch.challenge is not None:
+    if bearer.challenge is not None:
         return "HTTP 401: the server asks for authentication"
-    if watch.failure is not None:
-        return watch.failure
+    if bearer.failure is not None:
+        return bearer.failure
     first = _first(error)
     if isinstance(first, httpx2.HTTPStatusError):
         return f"HTTP {first.response.status_code}"

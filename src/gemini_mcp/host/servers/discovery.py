@@ -16,7 +16,7 @@ from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.host.tools.registry import OfferedTool
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, items, object_of, objects_of
+from gemini_mcp.spec.values import Json, JsonObject, items, objects_of, table
 
 METHOD_NOT_FOUND = -32601
 
@@ -63,7 +63,7 @@ Reply: TypeAlias = JsonObject | Refusal
 
 @dataclass(frozen=True)
 class Found:
-    """What a server turned out to offer, what was left out, and what was said about it."""
+    """What a server offers, the tools that its filters leave out, and the messages about it."""
 
     tools: tuple[OfferedTool, ...] = ()
     prompts: tuple[Prompt, ...] = ()
@@ -77,8 +77,10 @@ class Found:
         return not (self.tools or self.prompts or self.resources)
 
 
-Interview: TypeAlias = Generator[Ask, Reply, Found]
-_Listing: TypeAlias = Generator[Ask, Reply, tuple[JsonObject, ...]]
+Interview: TypeAlias = Generator[Ask, Reply | None, Found]
+"""It is sent None at first, and then each reply."""
+
+_Listing: TypeAlias = Generator[Ask, Reply | None, tuple[JsonObject, ...]]
 
 
 @dataclass(frozen=True)
@@ -132,17 +134,15 @@ def _with_resources(found: Found, listed: tuple[JsonObject, ...], config: Server
 
 
 def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
-    passed = [is_enabled(tool["name"], config.include_tools, config.exclude_tools) for tool in listed]
-    return replace(
-        found,
-        tools=tuple(_offer(config.name, tool) for tool, is_in in zip(listed, passed, strict=True) if is_in),
-        dropped=tuple(tool["name"] for tool, is_in in zip(listed, passed, strict=True) if not is_in),
-    )
-
-
-def _offer(server: str, tool: JsonObject) -> OfferedTool:
-    annotations = object_of(tool.get("annotations")) or {}
-    return OfferedTool(server, tool["name"], tool.get("description") or "", tool["inputSchema"], annotations)
+    tools: list[OfferedTool] = []
+    dropped: list[str] = []
+    for tool in listed:
+        name = tool["name"]
+        if is_enabled(name, config.include_tools, config.exclude_tools):
+            tools.append(OfferedTool(config.name, name, tool.get("description") or "", tool["inputSchema"]))
+        else:
+            dropped.append(name)
+    return replace(found, tools=tuple(tools), dropped=tuple(dropped))
 
 
 def _list(kind: str, rules: Rules) -> _Listing:
@@ -155,19 +155,19 @@ def _list(kind: str, rules: Rules) -> _Listing:
         reply = yield Ask(f"{kind}/list", cursor)
         if isinstance(reply, Refusal):
             raise reply
-        page = items(reply.get(kind))
+        answer = table(reply)
+        page = items(answer.get(kind))
         listed.extend(page)
         if kind == "tools":
             _check_tools(page, listed, rules)
-        cursor = reply.get("nextCursor") or None
+        cursor = answer.get("nextCursor") or None
         if cursor is None or kind not in rules.paged_lists:
             break
     return objects_of(listed)
 
 
 def _check_tools(page: Sequence[Json], all_tools: Sequence[Json], rules: Rules) -> None:
-    fault = first_fault(page, rules)
-    if fault is not None:
+    if (fault := first_fault(page, rules)) is not None:
         raise Refusal(fault.message(rules))
     twice = duplicate([tool["name"] for tool in objects_of(all_tools)]) if rules.refuses_duplicates else None
     if twice is not None:

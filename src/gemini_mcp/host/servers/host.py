@@ -3,27 +3,20 @@
 Each server has a task of its own, from its connection to the end of the host; pure modules decide about it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 import anyio
 import anyio.abc
 
-from gemini_mcp.host.oauth.bearer import Watch
+from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.prompts import resources
 from gemini_mcp.host.prompts.prompts import Prompt
 from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers import discovery
 from gemini_mcp.host.servers.connection import Connection, Surroundings, Unreachable, connect
-from gemini_mcp.host.servers.discovery import (
-    Found,
-    Refusal,
-    State,
-    Status,
-    conclude,
-    connection_failure,
-    interview,
-)
+from gemini_mcp.host.servers.discovery import Found, Refusal, State, Status
 from gemini_mcp.host.servers.transport import UnusableConfig, url_transports
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
@@ -32,7 +25,7 @@ from gemini_mcp.spec.values import JsonObject
 
 TIMED_OUT = "MCP error -32001: Request timed out"
 
-WatchOf = Callable[[ServerConfig], Awaitable[Watch]]
+AuthFor = Callable[[ServerConfig], Awaitable[BearerAuth]]
 Authenticate = Callable[[ServerConfig, str], Awaitable[bool]]
 
 
@@ -56,7 +49,7 @@ class Plan:
     servers: tuple[ServerConfig, ...]
     surroundings: Surroundings
     rules: Rules
-    watch: WatchOf | None = None
+    auth_for: AuthFor | None = None
     authenticate: Authenticate | None = None
     on_change: Callable[[Server], None] | None = None
 
@@ -70,16 +63,16 @@ class Host:
         self.servers = {config.name: Server(config) for config in plan.servers}
         self.registry = registry.build(plan.rules.builtin_tools, (), plan.rules)
         self._ended = anyio.Event()
-        self._settled = {config.name: anyio.Event() for config in plan.servers}
+        self._is_discovered = {config.name: anyio.Event() for config in plan.servers}
 
     async def discover(self, tasks: anyio.abc.TaskGroup) -> None:
         """Connect to all servers at once and register what they offer, in configuration order."""
         self.state = State.IN_PROGRESS
         for config in self.plan.servers:
-            self._change(Server(config, Status.CONNECTING))
-            tasks.start_soon(self._live, config)
-        for settled in self._settled.values():
-            await settled.wait()
+            self._update(Server(config, Status.CONNECTING))
+            tasks.start_soon(self._run_server, config)
+        for is_discovered in self._is_discovered.values():
+            await is_discovered.wait()
         offers = [tool for server in self.servers.values() for tool in server.found.tools]
         self.registry = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
         self.state = State.COMPLETED
@@ -112,32 +105,32 @@ class Host:
             raise Refusal(f"MCP client for server '{server}' is not available or not connected.")
         return await connection.request(method, params)
 
-    def _change(self, server: Server) -> None:
+    def _update(self, server: Server) -> None:
         self.servers[server.config.name] = server
         if self.plan.on_change is not None:
             self.plan.on_change(server)
 
-    async def _live(self, config: ServerConfig) -> None:
+    async def _run_server(self, config: ServerConfig) -> None:
         try:
-            challenge = await self._attempt(config)
+            challenge = await self._connect(config)
             authenticate = self.plan.authenticate
             if challenge is not None and authenticate is not None and await authenticate(config, challenge):
-                await self._attempt(config)
+                await self._connect(config)
         finally:
-            self._settled[config.name].set()
+            self._is_discovered[config.name].set()
 
-    async def _attempt(self, config: ServerConfig) -> str | None:
+    async def _connect(self, config: ServerConfig) -> str | None:
         """Connect, interview, and stay until the end; the value is a 401's challenge."""
         fallback = _fallback(config, self.plan.rules)
         with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
             try:
-                watch = await self.plan.watch(config) if self.plan.watch is not None else None
-                async with connect(config, self.plan.surroundings, self.plan.rules, watch) as connection:
+                auth = await self.plan.auth_for(config) if self.plan.auth_for is not None else None
+                async with connect(config, self.plan.surroundings, self.plan.rules, auth) as connection:
                     scope.deadline = float("inf")
-                    await self._stay(connection)
+                    await self._discover_and_wait(connection)
             except Unreachable as error:
-                if fallback is not None and error.challenge is None and not self._settled[config.name].is_set():
-                    return await self._attempt(fallback)
+                if fallback is not None and error.challenge is None and not self._is_discovered[config.name].is_set():
+                    return await self._connect(fallback)
                 self._fail(config, error.reason, error.challenge is not None)
                 return error.challenge
             except (UnusableConfig, InvalidUrl) as error:
@@ -146,22 +139,21 @@ class Host:
             self._fail(config, TIMED_OUT)
         return None
 
-    async def _stay(self, connection: Connection) -> None:
+    async def _discover_and_wait(self, connection: Connection) -> None:
         config, rules = connection.config, self.plan.rules
-        found = await connection.hold(interview(config, connection.capabilities, rules))
-        ended = conclude(config.name, found, rules)
+        found = await connection.interview(discovery.interview(config, connection.capabilities, rules))
+        ended = discovery.conclude(config.name, found, rules)
         is_open = ended.status is Status.CONNECTED
         error = ended.messages[-1] if found.is_empty and ended.messages else None
-        self._change(Server(config, ended.status, found, ended.messages, error, connection if is_open else None))
+        self._update(Server(config, ended.status, found, ended.messages, error, connection if is_open else None))
         if is_open:
-            self._settled[config.name].set()
+            self._is_discovered[config.name].set()
             await self._ended.wait()
-            self._change(replace(self.servers[config.name], connection=None))
+            self._update(replace(self.servers[config.name], connection=None))
 
     def _fail(self, config: ServerConfig, reason: str, needs_authentication: bool = False) -> None:
-        said = connection_failure(config.name, reason, self.plan.rules)
-        failed = Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication)
-        self._change(failed)
+        said = discovery.connection_failure(config.name, reason, self.plan.rules)
+        self._update(Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication))
 
 
 @asynccontextmanager
@@ -184,9 +176,3 @@ def _fallback(config: ServerConfig, rules: Rules) -> ServerConfig | None:
     if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
         return None
     return replace(config, values={**values, "type": kinds[1]})
-
-
-def surroundings_of(environment: Mapping[str, str], heard: list[tuple[str, str]] | None = None) -> Surroundings:
-    """Surroundings that keep what servers write to stderr in a list."""
-    kept: list[tuple[str, str]] = [] if heard is None else heard
-    return Surroundings(environment, lambda server, line: kept.append((server, line)))

@@ -3,10 +3,10 @@
 It plays what a vector's `spec` says and nothing else; real servers are in `connection`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers import discovery
 from gemini_mcp.host.servers.discovery import (
     METHOD_NOT_FOUND,
     Ask,
@@ -16,19 +16,16 @@ from gemini_mcp.host.servers.discovery import (
     Refusal,
     Reply,
     Status,
-    conclude,
-    connection_failure,
-    interview,
 )
 from gemini_mcp.host.servers.transport import UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.spec.values import JsonObject, list_of, object_of
 
 CLOSED = "MCP error -32000: Connection closed"
 TIMED_OUT = "MCP error -32001: Request timed out"
 
-_PAGES = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePages"}
+PAGES = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePages"}
 
 
 @dataclass(frozen=True)
@@ -45,11 +42,10 @@ def play(name: str, spec: JsonObject, config: JsonObject, rules: Rules) -> Playe
     reason = _unreachable(spec, config, rules)
     if reason is not None:
         asked = ("initialize",) if reason == TIMED_OUT else ()
-        return Played(
-            conclusion=Conclusion(Status.DISCONNECTED, (connection_failure(name, reason, rules),)), requests=asked
-        )
-    found, asked = _drive(interview(ServerConfig(name, config), capabilities(spec), rules), spec)
-    return Played(found, conclude(name, found, rules), ("initialize", "notifications/initialized", *asked))
+        said = discovery.connection_failure(name, reason, rules)
+        return Played(conclusion=Conclusion(Status.DISCONNECTED, (said,)), requests=asked)
+    found, asked = _interview(discovery.interview(ServerConfig(name, config), capabilities(spec), rules), spec)
+    return Played(found, discovery.conclude(name, found, rules), ("initialize", "notifications/initialized", *asked))
 
 
 def capabilities(spec: JsonObject) -> JsonObject:
@@ -57,7 +53,7 @@ def capabilities(spec: JsonObject) -> JsonObject:
     given = object_of(spec.get("capabilities"))
     if given is not None:
         return given
-    return {kind: {} for kind, pages in _PAGES.items() if kind in spec or pages in spec}
+    return {kind: {} for kind, pages in PAGES.items() if kind in spec or pages in spec}
 
 
 def answer(spec: JsonObject, ask: Ask) -> Reply:
@@ -66,25 +62,22 @@ def answer(spec: JsonObject, ask: Ask) -> Reply:
     error = list_of(spec.get(f"{kind}Error"))
     if error is not None:
         return Refusal(f"MCP error {error[0]}: {error[1]}", int(error[0]))
-    pages = list_of(spec.get(_PAGES[kind]))
+    pages = list_of(spec.get(PAGES[kind]))
     if pages is not None:
-        return _page(kind, pages, int(ask.cursor or 0))
+        following = int(ask.cursor or 0) + 1
+        page: JsonObject = {kind: pages[following - 1]}
+        return {**page, "nextCursor": str(following)} if following < len(pages) else page
     if kind not in spec:
         return Refusal(f"MCP error {METHOD_NOT_FOUND}: Method not found", METHOD_NOT_FOUND)
     return {kind: spec[kind]}
 
 
-def _page(kind: str, pages: list[Json], index: int) -> JsonObject:
-    page: JsonObject = {kind: pages[index]}
-    return {**page, "nextCursor": str(index + 1)} if index + 1 < len(pages) else page
-
-
-def _drive(steps: Interview, spec: JsonObject) -> tuple[Found, tuple[str, ...]]:
+def _interview(steps: Interview, spec: JsonObject) -> tuple[Found, tuple[str, ...]]:
     asked: list[str] = []
     reply: Reply | None = None
     while True:
         try:
-            ask = next(steps) if reply is None else steps.send(reply)
+            ask = steps.send(reply)
         except StopIteration as end:
             return end.value, tuple(asked)
         asked.append(ask.method if ask.cursor is None else f"{ask.method}({ask.cursor})")
@@ -93,19 +86,14 @@ def _drive(steps: Interview, spec: JsonObject) -> tuple[Found, tuple[str, ...]]:
 
 def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | None:
     if config.get("httpUrl") or config.get("url"):
-        return _unreachable_address(config, rules)
+        try:
+            choose(config, {}, rules)
+        except (InvalidUrl, UnusableConfig) as error:
+            return str(error)
+        return "fetch failed"
     if "command" in config:
         return f"spawn {config['command']} ENOENT"
     if "exit" in spec:
         return CLOSED
     timeout, delay = config.get("timeout"), spec.get("delay")
     return TIMED_OUT if timeout is not None and delay is not None and delay > timeout else None
-
-
-def _unreachable_address(config: JsonObject, rules: Rules) -> str:
-    no_variables: Mapping[str, str] = {}
-    try:
-        choose(config, no_variables, rules)
-    except (InvalidUrl, UnusableConfig) as error:
-        return str(error)
-    return "fetch failed"

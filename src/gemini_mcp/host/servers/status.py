@@ -70,14 +70,8 @@ class ServerView:
 
 def render(servers: Iterable[ServerView], state: State, is_verbose: bool = False) -> str:
     """The whole view."""
-    blocks = "".join(block(server, is_verbose) for server in servers)
-    return f"MCP Servers Status:\n{blocks}Discovery State: {state.name}\n"
-
-
-def block(server: ServerView, is_verbose: bool = False) -> str:
-    """One server's lines."""
-    lines = [f"{server.icon} {server.config.name} ({server.status.name})", *_details(server, is_verbose)]
-    return "".join(f"{line}\n" for line in lines)
+    lines = (line for server in servers for line in _lines(server, is_verbose))
+    return "".join(f"{line}\n" for line in ("MCP Servers Status:", *lines, f"Discovery State: {state.name}"))
 
 
 def described(config: ServerConfig) -> str:
@@ -87,8 +81,9 @@ def described(config: ServerConfig) -> str:
     return shown_words((str(config.values.get("command", "")), *(texts_of(config.values.get("args")) or ())))
 
 
-def _details(server: ServerView, is_verbose: bool) -> Iterable[str]:
+def _lines(server: ServerView, is_verbose: bool) -> Iterable[str]:
     values = server.config.values
+    yield f"{server.icon} {server.config.name} ({server.status.name})"
     yield f"  {'URL' if server.config.address is not None else 'Command'}: {described(server.config)}"
     if values.get("description"):
         yield f"  Description: {values['description']}"
@@ -99,7 +94,8 @@ def _details(server: ServerView, is_verbose: bool) -> Iterable[str]:
         yield f"  Timeout: {number_text(timeout)}ms"
     if server.error is not None:
         yield f"  Error: {shown_error(server.error)}"
-        yield from (f"    - {advice}" for advice in _advice(server))
+        for advice in _advice(server):
+            yield f"    - {advice}"
     yield from _offers(server, is_verbose)
 
 
@@ -107,7 +103,7 @@ def shown_error(reason: str) -> str:
     """The reason in one line, and in plain words where there are some."""
     if "ECONNREFUSED" in reason:
         return "Connection refused"
-    line = reason.strip().splitlines()[0] if reason.strip() else "unknown"
+    line = first_line(reason) or "unknown"
     return line if len(line) <= 200 else f"{line[:197]}..."
 
 
@@ -120,9 +116,8 @@ def _advice(server: ServerView) -> Iterable[str]:
 def _offers(server: ServerView, is_verbose: bool) -> Iterable[str]:
     if server.tools and is_verbose:
         yield "  Tools:"
-        yield from (
-            f"    - {name}: {_first_line(text)}" if text else f"    - {name}" for name, text in server.tools.items()
-        )
+        for name, description in server.tools.items():
+            yield f"    - {name}: {first_line(description)}" if description else f"    - {name}"
     elif server.tools:
         yield f"  Tools: {', '.join(server.tools)}"
     if server.prompts:
@@ -131,5 +126,6 @@ def _offers(server: ServerView, is_verbose: bool) -> Iterable[str]:
         yield f"  Resources: {', '.join(server.resources)}"
 
 
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0] if text.strip() else ""
+def first_line(text: str) -> str:
+    """The first line of a text that is not blank."""
+    return next(iter(text.strip().splitlines()), "")

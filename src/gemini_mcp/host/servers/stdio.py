@@ -20,6 +20,8 @@ from gemini_mcp.host.servers.transport import Stdio
 GRACE_SECONDS = 0.5
 LONGEST_LINE = 64 * 1024 * 1024
 
+_CLOSED = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
@@ -58,12 +60,10 @@ async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Pro
         # Cancelled half-way, the event loop would end the process and leave its group.
         with anyio.CancelScope(shield=True):
             process = await anyio.open_process(words, env=environment, cwd=server.cwd, start_new_session=True)
-    except FileNotFoundError as error:
-        raise NotStarted(f"spawn {server.command} ENOENT") from error
-    except PermissionError as error:
-        raise NotStarted(f"spawn {server.command} EACCES") from error
     except (OSError, ValueError) as error:
-        raise NotStarted(f"spawn {server.command} {error}") from error
+        reasons: Mapping[type, str] = {FileNotFoundError: "ENOENT", PermissionError: "EACCES"}
+        reason = reasons.get(type(error), str(error))
+        raise NotStarted(f"spawn {server.command} {reason}") from error
     assert process is not None
     return process
 
@@ -72,7 +72,7 @@ async def _read(process: anyio.abc.Process, out: MemoryObjectSendStream[SessionM
     assert process.stdout
     buffer = bytearray()
     async with out:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
+        with suppress(*_CLOSED):
             while len(buffer) < LONGEST_LINE:
                 *ends, rest = (await process.stdout.receive()).split(b"\n")
                 for end in ends:
@@ -83,14 +83,11 @@ async def _read(process: anyio.abc.Process, out: MemoryObjectSendStream[SessionM
 
 async def _deliver(line: bytes, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
     text = line.decode("utf-8", "replace").strip()
-    if not text:
-        return
     try:
-        message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+        if text:
+            await out.send(SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False)))
     except ValueError as error:
         await out.send(error)
-    else:
-        await out.send(SessionMessage(message))
 
 
 async def _write(
@@ -104,14 +101,14 @@ async def _write(
             async for message in messages:
                 line = json.dumps(message.message.model_dump(by_alias=True, exclude_unset=True, mode="python"))
                 await process.stdin.send(line.encode("ascii") + b"\n")
-    except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+    except _CLOSED:
         await out.aclose()
 
 
 async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], None]) -> None:
     assert process.stderr
     rest = b""
-    with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+    with suppress(*_CLOSED):
         while True:
             *lines, rest = (rest + await process.stderr.receive()).split(b"\n")
             for line in lines:
@@ -122,26 +119,24 @@ async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], No
 
 async def _end(process: anyio.abc.Process) -> None:
     """Close its input, wait, ask it to end, then kill what is left of its group."""
-    if process.stdin:
-        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await process.stdin.aclose()
+    await _close(process.stdin)
     for sent in (None, signal.SIGTERM, signal.SIGKILL):
         if sent is not None:
             _signal_group(process.pid, sent)
         with anyio.move_on_after(GRACE_SECONDS):
-            await _reaped(process)
+            # `process.wait` would also wait for a child that holds the pipes.
+            while process.returncode is None:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
             break
     _signal_group(process.pid, signal.SIGKILL)
-    for stream in (process.stdout, process.stderr):
-        if stream:
-            with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await stream.aclose()
+    await _close(process.stdout)
+    await _close(process.stderr)
 
 
-async def _reaped(process: anyio.abc.Process) -> None:
-    """Wait until the process has ended; `process.wait` would also wait for a child that holds its pipes."""
-    while process.returncode is None:  # noqa: ASYNC110
-        await anyio.sleep(0.01)
+async def _close(stream: anyio.abc.AsyncResource | None) -> None:
+    if stream is not None:
+        with suppress(*_CLOSED):
+            await stream.aclose()
 
 
 def _signal_group(pid: int, sent: signal.Signals) -> None:

@@ -41,13 +41,8 @@ class Fault:
             issue = {"code": "invalid_literal", "expected": self.expected, "path": path, "message": text}
             return issue if self.received == "undefined" else {"received": self.received, **issue}
         text = "Required" if self.received == "undefined" else f"Expected {self.expected}, received {self.received}"
-        return {
-            "code": "invalid_type",
-            "expected": self.expected,
-            "received": self.received,
-            "path": path,
-            "message": text,
-        }
+        found = {"expected": self.expected, "received": self.received}
+        return {"code": "invalid_type", **found, "path": path, "message": text}
 
 
 def first_fault(tools: Sequence[Json], rules: Rules) -> Fault | None:
@@ -66,8 +61,10 @@ def _tool_faults(index: int, tool: Json, rules: Rules) -> Iterator[Fault]:
     if members is None:
         yield Fault(place, "object", type_of(tool))
         return
-    yield from _of_type((*place, "name"), members, "name", "string", required=True)
-    yield from _of_type((*place, "description"), members, "description", "string")
+    if "name" not in members:
+        yield Fault((*place, "name"), "string", "undefined")
+    yield from _of_type(place, members, "name", "string")
+    yield from _of_type(place, members, "description", "string")
     yield from _schema_faults((*place, "inputSchema"), members, rules)
 
 
@@ -79,8 +76,8 @@ def _schema_faults(place: tuple[str | int, ...], tool: JsonObject, rules: Rules)
     if schema.get("type") != "object":
         received = schema.get("type", "undefined")
         yield Fault((*place, "type"), "object", received if isinstance(received, str) else type_of(received), True)
-    yield from _of_type((*place, "properties"), schema, "properties", "object")
-    yield from _of_type((*place, "required"), schema, "required", "array")
+    yield from _of_type(place, schema, "properties", "object")
+    yield from _of_type(place, schema, "required", "array")
     for position, name in enumerate(list_of(schema.get("required")) or ()):
         if not isinstance(name, str):
             yield Fault((*place, "required", position), "string", type_of(name))
@@ -90,11 +87,7 @@ def _schema_faults(place: tuple[str | int, ...], tool: JsonObject, rules: Rules)
                 yield Fault((*place, "properties", name), "record", type_of(member))
 
 
-def _of_type(
-    place: tuple[str | int, ...], holder: JsonObject, key: str, expected: str, required: bool = False
-) -> Iterator[Fault]:
-    if key not in holder:
-        if required:
-            yield Fault(place, expected, "undefined")
-    elif type_of(holder[key]) != expected:
-        yield Fault(place, expected, type_of(holder[key]))
+def _of_type(place: tuple[str | int, ...], holder: JsonObject, key: str, expected: str) -> Iterator[Fault]:
+    """A member that is there has to be of its type."""
+    if key in holder and type_of(holder[key]) != expected:
+        yield Fault((*place, key), expected, type_of(holder[key]))

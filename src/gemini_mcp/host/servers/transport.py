@@ -41,14 +41,12 @@ class Remote:
 
 @dataclass(frozen=True)
 class Sse(Remote):
-    """Server-sent events and posts."""
+    """The older transport over HTTP: server-sent events one way, POST bodies the other."""
 
 
 @dataclass(frozen=True)
 class StreamableHttp(Remote):
-    """Streamable HTTP; `may_fall_back` when SSE is tried on the same address after a failure."""
-
-    may_fall_back: bool = False
+    """Streamable HTTP."""
 
 
 Transport: TypeAlias = Stdio | Sse | StreamableHttp
@@ -59,12 +57,9 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> 
     provider = _auth_provider(config, rules)
     address = config.get("httpUrl") or config.get("url")
     if address:
-        url = str(parse(str(address)))
-        headers = _headers(config, environment, rules)
-        kinds = ("http",) if config.get("httpUrl") else url_transports(config, rules)
-        if kinds[0] == "sse":
-            return Sse(url, headers, provider)
-        return StreamableHttp(url, headers, provider, len(kinds) > 1)
+        is_sse = not config.get("httpUrl") and url_transports(config, rules)[0] == "sse"
+        url, headers = str(parse(str(address))), _headers(config, environment, rules)
+        return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not config.get("command"):
         raise UnusableConfig(MISSING)
     return Stdio(str(config["command"]), texts_of(config.get("args")) or (), config.get("cwd"))

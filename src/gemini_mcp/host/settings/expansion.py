@@ -16,7 +16,7 @@ _OPERATOR = re.compile(r":\+|\+|:-|-")
 
 
 def expand(text: str, environment: Mapping[str, str], rules: Rules) -> str:
-    """The text with its variables put in; what is not set stays as it is written."""
+    """The text with its variables put in; a variable that is not set stays as it is written."""
 
     def value(match: re.Match[str]) -> str:
         name, braced, *defaults = match.groups()
@@ -37,7 +37,7 @@ def expand_everywhere(value: Json, environment: Mapping[str, str], rules: Rules)
 
 
 def expand_late(text: str, environment: Mapping[str, str]) -> str:
-    """The text as it is expanded again at connection: what is not set becomes empty.
+    """The text as it is expanded again at connection: a variable that is not set becomes empty.
 
     It follows dotenv-expand: values are expanded too, `${X:-d}`, `${X-d}`, `${X:+d}` and `${X+d}` are known, and
     `\\$` stands for a dollar sign. Where that library would not end, the expansion stops.

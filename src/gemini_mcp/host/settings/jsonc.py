@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from gemini_mcp.host.rules.javascript import stringify
-from gemini_mcp.spec.values import Json, JsonObject
+from gemini_mcp.spec.values import Json
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\r\n]*|/\*[\s\S]*?\*/)*")
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
+_END_OF_LINE_COMMENT = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*(?=\r?\n))")
 _DEEPEST = 200
 
 
@@ -30,7 +31,7 @@ class BrokenJson(ValueError):
 
 @dataclass(frozen=True)
 class Member:
-    """One name and value of an object, with where it begins."""
+    """One name and value of an object, with where it begins; the items of an array have no names."""
 
     name: str
     start: int
@@ -39,15 +40,13 @@ class Member:
 
 @dataclass(frozen=True)
 class Node:
-    """A value and where it stands in the text; the members are those of an object."""
+    """A value and where it stands in the text; the members are those of an object, or the items of an array."""
 
     start: int
     end: int
     value: Json
     members: tuple[Member, ...] = ()
-    is_object: bool = False
-    has_trailing_comma: bool = False
-    last_comma: int = -1
+    trailing_comma: int | None = None
 
     def find(self, name: str) -> Member | None:
         """The member of that name that counts, which is the last."""
@@ -59,33 +58,28 @@ Path: TypeAlias = Sequence[str]
 
 def read(text: str, allow_trailing_commas: bool = True) -> Json:
     """The value of the text; raises BrokenJson."""
-    if not allow_trailing_commas:
-        comma = _trailing_comma(text)
-        if comma is not None:
-            raise BrokenJson(f"unexpected {text[comma]!r}", text, comma)
-    return _root(text).value
+    return _Reader(text, allow_trailing_commas).document().value
 
 
 def with_value(text: str, path: Path, value: Json) -> str:
     """The text with the value at the path of names, and everything else as it was."""
     if not text.strip():
         return stringify(_nested(path, value), 2)
-    node, rest = _root(text), list(path)
-    while len(rest) > 1 and (inner := node.find(rest[0])) is not None and inner.node.is_object:
+    node, rest = _Reader(text).document(), list(path)
+    while len(rest) > 1 and (inner := node.find(rest[0])) is not None and isinstance(inner.node.value, dict):
         node, rest = inner.node, rest[1:]
-    if not node.is_object:
+    if not isinstance(node.value, dict):
         raise BrokenJson("expected an object", text, node.start)
     found = node.find(rest[0])
     value = _nested(rest[1:], value)
     if found is None:
         return _insert(text, node, rest[0], value)
-    indent = _indent_at(text, found.start)
-    return text[: found.node.start] + _formatted(value, indent, _unit(text)) + text[found.node.end :]
+    return text[: found.node.start] + _formatted(text, value, _indent_at(text, found.start)) + text[found.node.end :]
 
 
 def without_value(text: str, path: Path) -> str:
     """The text without the member at the path; a path that leads nowhere changes nothing."""
-    node = _root(text)
+    node = _Reader(text).document()
     for name in path[:-1]:
         inner = node.find(name)
         if inner is None:
@@ -104,24 +98,20 @@ def _nested(path: Path, value: Json) -> Json:
 
 
 def _insert(text: str, node: Node, name: str, value: Json) -> str:
-    unit = _unit(text)
     outer = _indent_at(text, node.start)
-    inner = _indent_at(text, node.members[-1].start) if node.members else outer + unit
-    entry = f"\n{inner}{stringify(name)}: {_formatted(value, inner, unit)}"
+    inner = _indent_at(text, node.members[-1].start) if node.members else outer + _unit(text)
+    entry = f"\n{inner}{stringify(name)}: {_formatted(text, value, inner)}"
     if not node.members:
         kept = text[node.start + 1 : node.end - 1].rstrip()
         return f"{text[: node.start + 1]}{kept}{entry}\n{outer}{text[node.end - 1 :]}"
-    at = node.last_comma + 1 if node.has_trailing_comma else node.members[-1].node.end
-    comma = "" if node.has_trailing_comma else ","
-    after = text[at:]
-    same_line = after[: len(after) - len(after.lstrip(" \t"))]
-    comment = re.match(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*(?=\r?\n))", after)
-    kept = comment.group() if comment else ""
-    tail = after[len(kept) :] if kept else after
-    closing = "" if tail.lstrip(" \t").startswith(("\n", "\r")) else f"\n{outer}"
-    if closing:
-        tail = tail[len(same_line) :] if not kept else tail
-    return f"{text[:at]}{comma}{kept}{entry}{closing}{tail}"
+    at, comma = node.members[-1].node.end, ","
+    if node.trailing_comma is not None:
+        at, comma = node.trailing_comma + 1, ""
+    comment = _END_OF_LINE_COMMENT.match(text, at)
+    tail = text[comment.end() if comment else at :]
+    if not tail.lstrip(" \t").startswith(("\n", "\r")):
+        tail = f"\n{outer}" + (tail if comment else tail.lstrip(" \t"))
+    return f"{text[:at]}{comma}{comment.group() if comment else ''}{entry}{tail}"
 
 
 def _cut(text: str, node: Node, member: Member) -> str:
@@ -145,15 +135,8 @@ def _cut(text: str, node: Node, member: Member) -> str:
     return before + text[end:].lstrip() if before.endswith("{") else before + text[end:]
 
 
-def _formatted(value: Json, indent: str, unit: str) -> str:
-    text = stringify(value, 2)
-    lines = text.split("\n")
-    return "\n".join([lines[0], *(indent + _reindented(line, unit) for line in lines[1:])])
-
-
-def _reindented(line: str, unit: str) -> str:
-    stripped = line.lstrip(" ")
-    return unit * ((len(line) - len(stripped)) // 2) + stripped
+def _formatted(text: str, value: Json, indent: str) -> str:
+    return stringify(value, _unit(text)).replace("\n", f"\n{indent}")
 
 
 def _indent_at(text: str, at: int) -> str:
@@ -166,89 +149,66 @@ def _unit(text: str) -> str:
     return match.group(1) if match else "  "
 
 
-def _trailing_comma(text: str) -> int | None:
-    """Where the bracket stands that closes after a comma."""
-    at, after_comma = 0, False
-    while at < len(text):
-        space, scalar = _SPACE.match(text, at), _SCALAR.match(text, at)
-        if space and space.end() > at:
-            at = space.end()
-            continue
-        if after_comma and text[at] in "]}":
-            return at
-        after_comma = text[at] == ","
-        at = scalar.end() if scalar else at + 1
-    return None
+@dataclass(frozen=True)
+class _Reader:
+    text: str
+    allows_trailing_commas: bool = True
 
+    def document(self) -> Node:
+        node = self._value(self._skip(0), 0)
+        end = self._skip(node.end)
+        if end < len(self.text):
+            raise self._unexpected(end)
+        return node
 
-def _root(text: str) -> Node:
-    node = _value(text, _skip(text, 0), 0)
-    end = _skip(text, node.end)
-    if end < len(text):
-        raise BrokenJson(f"unexpected {text[end]!r}", text, end)
-    return node
+    def _skip(self, at: int) -> int:
+        match = _SPACE.match(self.text, at)
+        return match.end() if match else at
 
+    def _unexpected(self, at: int) -> BrokenJson:
+        problem = f"unexpected {self.text[at]!r}" if at < len(self.text) else "unexpected end"
+        return BrokenJson(problem, self.text, at)
 
-def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+    def _value(self, at: int, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise BrokenJson("too deeply nested", self.text, at)
+        return self._container(at, depth) if self.text[at : at + 1] in ("{", "[") else self._scalar(at)
 
+    def _scalar(self, at: int) -> Node:
+        match = _SCALAR.match(self.text, at)
+        if match is None:
+            raise self._unexpected(at)
+        try:
+            return Node(at, match.end(), json.loads(match.group()))
+        except ValueError as error:
+            raise BrokenJson("unreadable string", self.text, at) from error
 
-def _value(text: str, at: int, depth: int) -> Node:
-    if depth > _DEEPEST:
-        raise BrokenJson("too deeply nested", text, at)
-    if text[at : at + 1] == "{":
-        return _object(text, at, depth)
-    if text[at : at + 1] == "[":
-        return _array(text, at, depth)
-    return _scalar(text, at)
+    def _container(self, start: int, depth: int) -> Node:
+        is_object = self.text[start] == "{"
+        close = "}" if is_object else "]"
+        members: list[Member] = []
+        at, comma, is_open = self._skip(start + 1), None, True
+        while self.text[at : at + 1] != close:
+            if not is_open:
+                raise BrokenJson(f"expected ',' or {close!r}", self.text, at)
+            name, value_at = self._name(at) if is_object else ("", at)
+            node = self._value(value_at, depth + 1)
+            members.append(Member(name, at, node))
+            at = self._skip(node.end)
+            is_open = self.text[at : at + 1] == ","
+            comma, at = (at, self._skip(at + 1)) if is_open else (None, at)
+        if comma is not None and not self.allows_trailing_commas:
+            raise self._unexpected(at)
+        pairs = {member.name: member.node.value for member in members}
+        value: Json = pairs if is_object else [member.node.value for member in members]
+        return Node(start, at + 1, value, tuple(members), comma)
 
-
-def _scalar(text: str, at: int) -> Node:
-    match = _SCALAR.match(text, at)
-    if match is None:
-        raise BrokenJson(f"unexpected {text[at]!r}" if at < len(text) else "unexpected end", text, at)
-    try:
-        return Node(at, match.end(), json.loads(match.group()))
-    except ValueError as error:
-        raise BrokenJson("unreadable string", text, at) from error
-
-
-def _object(text: str, start: int, depth: int) -> Node:
-    members: list[Member] = []
-    value: JsonObject = {}
-    at, comma, is_open = _skip(text, start + 1), -1, True
-    while text[at : at + 1] != "}":
-        if not is_open:
-            raise BrokenJson("expected ',' or '}'", text, at)
-        name = _scalar(text, at)
+    def _name(self, at: int) -> tuple[str, int]:
+        """The name of a member, and where its value begins."""
+        name = self._scalar(at)
         if not isinstance(name.value, str):
-            raise BrokenJson("expected a name in double quotes", text, at)
-        colon = _skip(text, name.end)
-        if text[colon : colon + 1] != ":":
-            raise BrokenJson("expected ':'", text, colon)
-        node = _value(text, _skip(text, colon + 1), depth + 1)
-        members.append(Member(name.value, at, node))
-        value[name.value] = node.value
-        at, comma, is_open = _separator(text, node.end, comma)
-    has_comma = bool(members) and comma > members[-1].node.start
-    return Node(start, at + 1, value, tuple(members), True, has_comma, comma)
-
-
-def _array(text: str, start: int, depth: int) -> Node:
-    items: list[Json] = []
-    at, is_open = _skip(text, start + 1), True
-    while text[at : at + 1] != "]":
-        if not is_open:
-            raise BrokenJson("expected ',' or ']'", text, at)
-        node = _value(text, at, depth + 1)
-        items.append(node.value)
-        at, _, is_open = _separator(text, node.end, -1)
-    return Node(start, at + 1, items)
-
-
-def _separator(text: str, end: int, comma: int) -> tuple[int, int, bool]:
-    at = _skip(text, end)
-    if text[at : at + 1] != ",":
-        return at, comma, False
-    return _skip(text, at + 1), at, True
+            raise BrokenJson("expected a name in double quotes", self.text, at)
+        colon = self._skip(name.end)
+        if self.text[colon : colon + 1] != ":":
+            raise BrokenJson("expected ':'", self.text, colon)
+        return name.value, self._skip(colon + 1)

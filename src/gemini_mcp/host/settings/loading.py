@@ -44,6 +44,10 @@ class ServerConfig:
         return self.values.get("trust") is True
 
     @property
+    def has_transport(self) -> bool:
+        return bool(self.values.get("command") or self.address)
+
+    @property
     def include_tools(self) -> tuple[str, ...] | None:
         return texts_of(self.values.get("includeTools"))
 
@@ -87,7 +91,7 @@ class Settings:
     def used(self, rules: Rules) -> tuple[ServerConfig, ...]:
         """The configurations of the servers that are used, in order."""
         names = self.selection(rules).used
-        return tuple(server for server in self.servers if server.name in names and _has_transport(server.values))
+        return tuple(server for server in self.servers if server.name in names and server.has_transport)
 
     def find(self, name: str) -> ServerConfig | None:
         """The server of that name."""
@@ -145,10 +149,6 @@ def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Pr
         excluded=texts_of(mcp.get("excluded")) if "excluded" in mcp else settings.lists.excluded,
     )
     return replace(settings, servers=tuple(servers.values()), lists=lists, problems=(*settings.problems, *found))
-
-
-def _has_transport(values: JsonObject) -> bool:
-    return bool(values.get("command") or values.get("url") or values.get("httpUrl"))
 
 
 def _with_command(settings: Settings, command: tuple[str, str], environment: Mapping[str, str]) -> Settings:

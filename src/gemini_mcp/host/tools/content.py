@@ -3,7 +3,6 @@
 Everything that reads a `CallToolResult` for one of them belongs here.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.javascript import UNDEFINED, stringify, template, truthy
@@ -70,7 +69,7 @@ def _block_parts(block: JsonObject, tool: str, rules: Rules) -> list[JsonObject]
     if kind in ("image", "audio"):
         mime = block.get("mimeType", UNDEFINED)
         note = f"[Tool '{tool}' provided the following {kind} data with mime-type: {template(mime)}]"
-        return [{"text": note}, {"inlineData": _inline(block.get("mimeType"), block.get("data"))}]
+        return [{"text": note}, {"inlineData": without_none(mimeType=block.get("mimeType"), data=block.get("data"))}]
     if kind == "resource":
         return _embedded_parts(object_of(block.get("resource")) or {}, tool, rules)
     if kind == "resource_link":
@@ -85,18 +84,15 @@ def _embedded_parts(resource: JsonObject, tool: str, rules: Rules) -> list[JsonO
         return []
     mime = resource.get("mimeType") or "application/octet-stream"
     note = f"[Tool '{tool}' provided the following embedded resource with mime-type: {template(mime)}]"
-    return [{"text": note}, {"inlineData": _inline(mime, resource["blob"])}]
+    return [{"text": note}, {"inlineData": {"mimeType": mime, "data": resource["blob"]}}]
 
 
 def _shown(block: JsonObject) -> str:
     kind = block.get("type", UNDEFINED)
-    mime = template(block.get("mimeType", UNDEFINED))
     if kind == "text":
         return template(block.get("text", ""))
-    if kind == "image":
-        return f"[Image: {mime}]"
-    if kind == "audio":
-        return f"[Audio: {mime}]"
+    if kind in ("image", "audio"):
+        return f"[{kind.capitalize()}: {template(block.get('mimeType', UNDEFINED))}]"
     if kind == "resource_link":
         return f"[Link to {_title(block)}: {template(block.get('uri', UNDEFINED))}]"
     if kind == "resource":
@@ -109,10 +105,6 @@ def _shown(block: JsonObject) -> str:
 
 def _title(block: JsonObject) -> str:
     return template(block.get("title") or block.get("name", UNDEFINED))
-
-
-def _inline(mime: Json, data: Json) -> JsonObject:
-    return without_none(mimeType=mime, data=data)
 
 
 def _guarded(text: Json, rules: Rules) -> str:
@@ -129,17 +121,13 @@ def _joined_parts(name: str, call_id: str, rendered: Rendered, is_nesting: bool)
     parts: list[JsonObject] = list(rendered.llm_content)
     if len(parts) == 1 and "text" in parts[0]:
         return _response(name, call_id, {"output": parts[0]["text"]})
-    texts = _own_texts(parts)
+    # The text before a binary part only announces it; the server's own texts are the others.
+    announced = {index - 1 for index, part in enumerate(parts) if "inlineData" in part}
+    texts = [part["text"] for index, part in enumerate(parts) if "text" in part and index not in announced]
     if not texts:
         return [_response(name, call_id, {"output": SUCCEEDED}), *parts]
     binary = [part for part in parts if "inlineData" in part]
     return [_response(name, call_id, {"output": "\n".join(texts)}), *binary]
-
-
-def _own_texts(parts: Sequence[JsonObject]) -> list[str]:
-    """The texts that came from the server: not the notes that announce the binary part after them."""
-    announced = {index - 1 for index, part in enumerate(parts) if "inlineData" in part}
-    return [part["text"] for index, part in enumerate(parts) if "text" in part and index not in announced]
 
 
 def _split_parts(name: str, call_id: str, rendered: Rendered, is_nesting: bool) -> Json:
@@ -155,12 +143,11 @@ def _split_parts(name: str, call_id: str, rendered: Rendered, is_nesting: bool) 
         kinds = dict.fromkeys(part["inlineData"]["mimeType"] for part in refused)
         texts = [STRIPPED.format(", ".join(kinds)), *texts]
     response = _response(name, call_id, {"output": "\n".join(texts)} if texts else {})
-    if not kept:
-        return [response]
-    if is_nesting:
+    if not is_nesting:
+        return [response, *kept]
+    if kept:
         response["functionResponse"]["parts"] = kept
-        return [response]
-    return [response, *kept]
+    return [response]
 
 
 _MODEL_PARTS = {"joined": _joined_parts, "split": _split_parts}
@@ -177,8 +164,4 @@ def _resource_part(item: JsonObject) -> JsonObject | None:
     if not isinstance(blob, str):
         return None
     mime = item.get("mimeType") or "application/octet-stream"
-    return {"text": f"[Binary resource content {mime}, {_base64_size(blob)} bytes]"}
-
-
-def _base64_size(text: str) -> int:
-    return len(text.rstrip("=")) * 3 // 4
+    return {"text": f"[Binary resource content {mime}, {len(blob.rstrip('=')) * 3 // 4} bytes]"}

@@ -35,7 +35,8 @@ async def call(host: Host, name: str, arguments: JsonObject, allowed: AllowList,
     """Call a registered tool: validate, confirm, ask the server, render; raises NotCalled."""
     tool = host.registry.find(name)
     if tool is None or tool.offer is None:
-        raise NotCalled(f"Tool {name!r} is not registered. Registered are: {_names(host) or 'none'}.")
+        known = ", ".join(tool.name for tool in host.registry.tools if tool.offer is not None)
+        raise NotCalled(f"Tool {name!r} is not registered. Registered are: {known or 'none'}.")
     fault = argument_fault(tool.offer.schema, arguments)
     if fault is not None:
         raise NotCalled(f"The arguments of {name!r} do not fit its schema: {fault}.")
@@ -67,12 +68,3 @@ def _confirmed(
     if outcome in (Outcome.CANCEL, Outcome.MODIFY_WITH_EDITOR):
         raise NotCalled(f"The call of {tool.name!r} was not confirmed.")
     return allowed.after(outcome, asked.server, asked.tool, host.plan.rules)
-
-
-def _names(host: Host) -> str:
-    return ", ".join(tool.name for tool in host.registry.tools if tool.offer is not None)
-
-
-def always(outcome: Outcome) -> Confirm:
-    """A confirmation that answers every question the same."""
-    return lambda asked: outcome

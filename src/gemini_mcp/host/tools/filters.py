@@ -41,8 +41,8 @@ def select_servers(names: Sequence[str], lists: ServerLists, rules: Rules) -> Se
     elif not allowed and rules.empty_allow_list_allows_all:
         allowed = None
     not_allowed = {name for name in names if allowed is not None and name not in allowed}
-    blocked = not_allowed | set(excluded) if rules.blocks_excluded else not_allowed
+    left_out = not_allowed.union(excluded)
+    blocked = left_out if rules.blocks_excluded else not_allowed
     return Selection(
-        tuple(name for name in names if name not in not_allowed and name not in excluded),
-        tuple(name for name in names if name in blocked),
+        tuple(name for name in names if name not in left_out), tuple(name for name in names if name in blocked)
     )

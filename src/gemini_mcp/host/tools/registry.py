@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from gemini_mcp.host.rules.javascript import locale_key
 from gemini_mcp.host.tools.names import registered_name
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject
+from gemini_mcp.spec.values import Json
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,6 @@ class OfferedTool:
     name: str
     description: str = ""
     schema: Json = field(default_factory=dict[str, object])
-    annotations: JsonObject = field(default_factory=dict[str, object])
 
 
 @dataclass(frozen=True)

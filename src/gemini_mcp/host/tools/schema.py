@@ -11,26 +11,13 @@ from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
 REMOVED = ("$schema", "additionalProperties")
 """The keywords that `sanitise` removes wherever a schema stands."""
 
-IN_SCHEMA = frozenset(
-    [
-        "additionalItems",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "prefixItems",
-    ]
-)
+_APPLICATORS = frozenset(["allOf", "anyOf", "else", "if", "items", "not", "oneOf", "prefixItems", "then"])
+_OTHERS = ["contains", "contentSchema", "propertyNames", "additionalItems", "unevaluatedItems", "unevaluatedProperties"]
+IN_SCHEMA = _APPLICATORS.union(_OTHERS)
+"""The keywords whose value is a schema, or an array of schemas."""
+
 IN_MAP = frozenset(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"])
+"""The keywords whose value has a schema for each name."""
 
 WAIT_FOR_PREVIOUS: JsonObject = {
     "type": "boolean",

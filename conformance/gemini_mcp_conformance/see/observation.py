@@ -108,9 +108,10 @@ class Exchange:
         return table(self.request.get("params"))
 
     @cached_property
-    def tool(self) -> str | None:
+    def tool(self) -> str:
+        """The name of the tool that is called, whether it exists or not; empty for none."""
         name = self.params.get("name")
-        return name if self.method == "tools/call" and isinstance(name, str) else None
+        return name if self.method == "tools/call" and isinstance(name, str) else ""
 
     @cached_property
     def arguments(self) -> Mapping[str, Json]:
@@ -150,6 +151,11 @@ class Exchange:
     @cached_property
     def meta(self) -> Mapping[str, Json]:
         return table(inside(self.result, "_meta"))
+
+    @property
+    def all_runs(self) -> tuple[Run, ...]:
+        """The runs of gemini for the call itself, and those for the list of sessions."""
+        return (*self.runs, *self.listings)
 
     @property
     def label(self) -> str:

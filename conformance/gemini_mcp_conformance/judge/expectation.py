@@ -42,14 +42,6 @@ class Ending:
     leaves: bool = False
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What must be in the result of a successful call; `session` is None when gemini named none."""
-
-    text: str
-    session: str | None
-
-
 def is_call(exchange: Exchange) -> bool:
     """Whether it is a call of a tool that the specification names."""
     return exchange.tool in exchange.spec.names
@@ -244,10 +236,10 @@ def printed(exchange: Exchange) -> Reading | None:
     return read(end.stdout, exchange.spec.outcome.answer)
 
 
-def answer(exchange: Exchange) -> Answer | None:
+def answer(exchange: Exchange) -> Reading | None:
     """What the call must be answered with; None when it need not succeed, or ports may differ in how."""
     found = reading(exchange)
-    return None if found is None or found.kind != "answer" or is_hard(found) else Answer(found.text, found.session)
+    return None if found is None or found.kind != "answer" or is_hard(found) else found
 
 
 def succeeded(exchange: Exchange) -> bool:

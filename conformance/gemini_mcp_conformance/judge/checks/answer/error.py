@@ -10,8 +10,14 @@ from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json
 from gemini_mcp.spec.wording import Sentence
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
-from gemini_mcp_conformance.judge.checks.answer.result import carries_session, content_is_texts, says, session_in
-from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, reading
+from gemini_mcp_conformance.judge.checks.answer.result import (
+    carries_session,
+    content_is_texts,
+    reads,
+    says,
+    session_in,
+)
+from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of
 from gemini_mcp_conformance.judge.reading import message_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
@@ -33,8 +39,7 @@ FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 
 def failed(exchange: Exchange) -> bool:
     """Whether gemini ran and failed by itself."""
-    found = reading(exchange)
-    return found is not None and found.kind == "error" and bool(exchange.runs)
+    return bool(exchange.runs) and reads(lambda found: found.kind == "error")(exchange)
 
 
 def exits_badly(exchange: Exchange) -> bool:

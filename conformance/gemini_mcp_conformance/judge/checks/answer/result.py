@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from gemini_mcp.spec.values import Json, inside, is_unicode, items
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.expectation import Answer, answer, end_of, reading, resumes, session_of
+from gemini_mcp_conformance.judge.expectation import end_of, reading, resumes, session_of
 from gemini_mcp_conformance.judge.reading import Reading, Trait
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, answered
@@ -17,16 +17,26 @@ from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import shown
 
 
-def expected(exchange: Exchange) -> Answer:
-    found = answer(exchange)
-    assert found is not None
-    return found
-
-
-def read_from(exchange: Exchange) -> Reading:
+def expected(exchange: Exchange) -> Reading:
+    """What a port must read from gemini's output, for a call of which that is settled."""
     found = reading(exchange)
     assert found is not None
     return found
+
+
+def reads(fits: Callable[[Reading], bool]) -> Predicate:
+    """Calls of which a port must read something like that from gemini's output."""
+
+    def accepts(exchange: Exchange) -> bool:
+        found = reading(exchange)
+        return found is not None and fits(found)
+
+    return accepts
+
+
+def has_trait(trait: Trait) -> Predicate:
+    """Calls for which gemini prints an answer with that trait."""
+    return reads(lambda found: trait in found.traits)
 
 
 def names_session(exchange: Exchange) -> bool:
@@ -137,23 +147,13 @@ def text_is_the_response(exchange: Exchange) -> Complaints:
         yield other_than(exchange, expected(exchange).text)
 
 
-def has_trait(trait: Trait) -> Predicate:
-    """Calls for which gemini prints an answer with that trait."""
-
-    def accepts(exchange: Exchange) -> bool:
-        found = reading(exchange)
-        return found is not None and found.kind == "answer" and trait in found.traits
-
-    return accepts
-
-
 @check("result:json:notice-after", judges=has_trait("after"), about="text")
 @check("result:json:braces", judges=has_trait("braces"), about="text")
 @check("result:json:last", judges=has_trait("several"), about="text")
 @check("result:text:surrogate", judges=has_trait("surrogate"), about="text")
 @check("result:empty", judges=has_trait("empty"), about="text")
 def answer_is_found(exchange: Exchange) -> Complaints:
-    found = read_from(exchange)
+    found = expected(exchange)
     if not (exchange.is_success and exchange.text == found.text):
         yield other_than(exchange, found.text)
     elif found.session is not None and is_unicode(found.session) and carries_session(exchange):
@@ -163,7 +163,7 @@ def answer_is_found(exchange: Exchange) -> Complaints:
 @check("result:json:encoding", judges=has_trait("damaged"), about="text")
 def damaged_text_is_read(exchange: Exchange) -> Complaints:
     """How many U+FFFD stand for damaged bytes differs between languages."""
-    text = read_from(exchange).text
+    text = expected(exchange).text
     if not (exchange.is_success and _squeezed(exchange.text or "") == _squeezed(text)):
         yield other_than(exchange, text)
 
@@ -172,27 +172,17 @@ def _squeezed(text: str) -> str:
     return re.sub("\ufffd+", "\ufffd", text)
 
 
-def _is_plain(exchange: Exchange) -> bool:
-    found = reading(exchange)
-    return found is not None and found.kind == "plain"
-
-
-@check("result:plain-text", judges=_is_plain, about="text")
+@check("result:plain-text", judges=reads(lambda found: found.kind == "plain"), about="text")
 def plain_text_is_the_result(exchange: Exchange) -> Complaints:
-    text = read_from(exchange).text
+    text = expected(exchange).text
     if not (exchange.is_success and (exchange.text or "").rstrip("\n") == text.rstrip("\n")):
         yield other_than(exchange, text)
 
 
-def _warns(exchange: Exchange) -> bool:
-    found = reading(exchange)
-    return found is not None and found.kind == "answer" and bool(found.warnings)
-
-
-@check("result:warnings", judges=_warns)
+@check("result:warnings", judges=reads(lambda found: bool(found.warnings)))
 def warnings_are_in_meta(exchange: Exchange) -> Complaints:
     meta = json.dumps(exchange.meta, ensure_ascii=False)
-    for warning in read_from(exchange).warnings:
+    for warning in expected(exchange).warnings:
         if json.dumps(warning, ensure_ascii=False) not in meta:
             yield f"The port answered `_meta` {meta}, and should report the warning {shown(warning)}."
 
@@ -206,19 +196,11 @@ CAUSES = {
 """Why gemini's output is an error, by the last part of the requirement's id."""
 
 
-def _is_error_because(cause: str) -> Predicate:
-    def accepts(exchange: Exchange) -> bool:
-        found = reading(exchange)
-        return found is not None and found.cause == cause
-
-    return accepts
-
-
 def output_is_an_error(exchange: Exchange) -> Complaints:
     if not exchange.is_error:
-        because = CAUSES[read_from(exchange).cause]
+        because = CAUSES[expected(exchange).cause]
         yield f"The port answered {says(exchange)}, and should answer with `isError: true`, since {because}."
 
 
 for _cause in CAUSES:
-    check(f"result:{_cause}", judges=_is_error_because(_cause))(output_is_an_error)
+    check(f"result:{_cause}", judges=reads(lambda found, cause=_cause: found.cause == cause))(output_is_an_error)

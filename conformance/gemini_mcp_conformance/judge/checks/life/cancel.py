@@ -6,8 +6,8 @@ from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, refused
-from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.see.timeline import cancellations, cancelled, is_open, sent_after, strays
+from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
+from gemini_mcp_conformance.see.timeline import cancellations, is_open, sent_after, strays
 from gemini_mcp_conformance.tell.witness import shown
 
 
@@ -78,11 +78,16 @@ def other_calls_are_served(observation: Observation) -> Complaints:
             )
 
 
-@check_all("cancel:unknown", judges=lambda seen: any(cancelled(seen, notice) is None for notice in cancellations(seen)))
+def _first_unknown(observation: Observation) -> Line | None:
+    """The first cancellation of a request that was never sent."""
+    return next((notice for notice, exchange in cancellations(observation) if exchange is None), None)
+
+
+@check_all("cancel:unknown", judges=lambda seen: _first_unknown(seen) is not None)
 def unknown_cancellation_is_ignored(observation: Observation) -> Complaints:
-    unknown = [notice for notice in cancellations(observation) if cancelled(observation, notice) is None]
+    unknown = _first_unknown(observation)
     for line in strays(observation):
-        if line.order > unknown[0].order:
+        if unknown is not None and line.order > unknown.order:
             yield f"The port answered the cancellation of an unknown call with {shown(line.table)}, and should not."
 
 
@@ -97,8 +102,7 @@ def late_cancellation_changes_nothing(observation: Observation) -> Complaints:
 
 def _first_late(observation: Observation) -> int | None:
     """The place of the first cancellation of a call that had been answered, if something was asked after that."""
-    for notice in cancellations(observation):
-        exchange = cancelled(observation, notice)
+    for notice, exchange in cancellations(observation):
         if exchange and not is_open(exchange, notice.order) and sent_after(observation, notice):
             return notice.order
     return None

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.judge.expectation import ending, fate, prompt_of, re
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.see.timeline import opens, ran_before_end, waits_for, while_held
+from gemini_mcp_conformance.see.timeline import open_calls, ran_before_end, waits_for, while_held
 from gemini_mcp_conformance.tell.witness import shown
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
@@ -125,7 +125,7 @@ def _early(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
 def _pairs(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
     for held, other in while_held(observation):
         fits = other.method == "tools/call" and is_played(other) and fate(other) == fate(held) == "served"
-        if fits and other.silence != "cancelled" and len(opens(observation, other.sent.order)) < FEWEST_RUNS:
+        if fits and other.silence != "cancelled" and len(open_calls(observation, other.sent.order)) < FEWEST_RUNS:
             yield held, other
 
 

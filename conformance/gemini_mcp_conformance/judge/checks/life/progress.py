@@ -10,7 +10,7 @@ from gemini_mcp_conformance.judge.expectation import fate
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
-from gemini_mcp_conformance.see.timeline import is_open, opens, token
+from gemini_mcp_conformance.see.timeline import is_open, open_calls, token
 from gemini_mcp_conformance.talk.conversation import Json
 from gemini_mcp_conformance.tell.witness import shown
 
@@ -66,7 +66,7 @@ def progress_ends_with_the_answer(exchange: Exchange) -> Complaints:
 def nobody_is_told_unasked(observation: Observation) -> Complaints:
     """While no call runs that asked for progress, none is told."""
     for line in notifications(observation):
-        running = opens(observation, line.order)
+        running = open_calls(observation, line.order)
         if running and all(token(each) is None for each in running):
             told = shown(_token(line))
             yield f"The port told progress with the token {told} while a call without one ran, and should tell none."
@@ -94,7 +94,7 @@ def long_call_is_told_of_regularly(exchange: Exchange) -> Complaints:
 def _fits(observation: Observation, line: Line) -> bool:
     """Whether the token is that of a running call; whether a call may have ended just before, another check says."""
     own = [each for each in observation.exchanges if token(each) is not None and same_id(token(each), _token(line))]
-    running = [each for each in opens(observation, line.order) if token(each) is not None]
+    running = [each for each in open_calls(observation, line.order) if token(each) is not None]
     return any(is_open(each, line.order) for each in own) or bool(own and not running)
 
 

@@ -7,7 +7,7 @@ from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.see.timeline import cancellation, token
+from gemini_mcp_conformance.see.timeline import cancellations, token
 from gemini_mcp_conformance.tell.witness import reply, shown
 
 META = "io.modelcontextprotocol/"
@@ -118,7 +118,7 @@ def _cancelled(observation: Observation) -> list[Exchange]:
 
 def _sent_after_cancellation(observation: Observation, exchange: Exchange) -> list[Json]:
     """What the port sent for a request after it must have read the cancellation."""
-    notice = cancellation(observation, exchange)
+    notice = next((line for line, each in cancellations(observation) if each is exchange), None)
     said = [*exchange.answers, *(exchange.progress if token(exchange) is not None else ())]
     # Progress may cross the cancellation on its way; an answer cannot, since gemini hangs.
     return [line.table for line in said if line.is_response or (notice and line.at > notice.at + 1)]

@@ -25,7 +25,7 @@ EXPLAINED = "What went wrong in the call is told by {requirement}."
 
 @dataclass(frozen=True)
 class Complainer:
-    """A requirement with the number of items it judged, those that failed, and how many of these were made to show it."""
+    """A requirement: how many items it judged, which of them failed, and how many of these were made to show it."""
 
     requirement: str
     judged: int

@@ -64,7 +64,7 @@ def newest(listing: str, entry: str) -> str | None:
 
 
 def _documents(text: str) -> Iterator[_Document]:
-    """The JSON objects at the top level; inside one that never ends none is looked for."""
+    """The JSON objects at the top level; after one that never ends, the next is on a line that begins with `{`."""
     position = text.find("{")
     while position != -1:
         try:

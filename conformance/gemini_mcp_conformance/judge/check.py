@@ -1,13 +1,13 @@
 """Check: a requirement, and the function that decides it from what was seen; pure.
 
-What was seen is an exchange or an observation of a server, or the answers of a host. Complaints are a failure, and none
-is a pass. A new kind of check is a class here.
+What was seen is an exchange or an observation of a server, or the answers of a host. A check that complains fails; one
+that does not complain passes. A new kind of check is a class here.
 """
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
@@ -15,7 +15,7 @@ from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.tell.report import Verdict
 
 Seen = TypeVar("Seen")
-Complaints: TypeAlias = list[str]
+Complaints: TypeAlias = Iterable[str]
 Conclusion: TypeAlias = tuple[Verdict, str]
 """A verdict and the sentence that explains it."""
 
@@ -23,26 +23,26 @@ PASS: Conclusion = ("pass", "")
 
 
 class NotApplicable(Exception):
-    """The requirement does not bind the port, for what was observed; the sentence says why."""
+    """The requirement does not bind the port in what was observed; the message says why."""
 
 
 class CouldNotRun(Exception):
-    """What would show the requirement could not be observed; the sentence says why."""
+    """What would show the requirement could not be observed; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """A requirement, and the name and sentence of a function that decides it.
 
-    `about` says what its complaints are about. `anyway` says that it judges a call that should have succeeded and did
-    not, which else passes nothing.
+    `about` says what its complaints are about. `any_outcome` says that it can pass on a call that failed although it
+    should have succeeded; such a call shows nothing to other checks.
     """
 
     requirement: str
     name: str
     sentence: str
     about: str = ""
-    anyway: bool = False
+    any_outcome: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +53,11 @@ class CheckOf(Check, Generic[Seen]):
     complain: Callable[[Seen], Complaints]
 
     def verdict(self, seen: Seen) -> Conclusion | None:
-        """What it says, or None of what it cannot judge. A check that raises is the suite's fault, not the port's."""
+        """Its conclusion, or None where it cannot judge. A check that raises is the suite's fault, not the port's."""
         try:
             if not self.judges(seen):
                 return None
-            complaints = self.complain(seen)
+            complaints = " ".join(self.complain(seen))
         except NotApplicable as reason:
             return "not-applicable", str(reason)
         except CouldNotRun as reason:
@@ -65,7 +65,7 @@ class CheckOf(Check, Generic[Seen]):
         except Exception as error:
             raised = "".join(traceback.format_exception_only(error)).strip()
             return "harness-error", f"The check {self.name!r} raised {raised}."
-        return ("fail", " ".join(complaints)) if complaints else PASS
+        return ("fail", complaints) if complaints else PASS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,16 +1,16 @@
-"""Expectation: from a call and the scripts that gemini plays for it, what must be understood and answered; pure.
+"""Expectation: what gemini must understand of a call, and what must be answered, by its specification; pure.
 
-Only what binds every port is here. Where ports may differ the answer is None, and no check judges.
+Only what binds every port is here. Where ports may differ a function returns None, and no check judges.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from gemini_mcp.spec.values import Json, is_unicode, texts_in
+from gemini_mcp.spec.values import Json, inside, is_unicode, items, texts_in
 from gemini_mcp_conformance.judge.reading import Reading, read
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.memo import remembered
@@ -20,8 +20,8 @@ from gemini_mcp_conformance.spec import schema
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size
 from gemini_mcp_conformance.spec.specification import Heard
 
-WORD = 4096
-"""Bytes of a name or an id that no operating system finds too long."""
+LONGEST_WORD = 4096
+"""Bytes of a name or an id that every operating system accepts."""
 
 Fate = Literal["served", "refused", "either"]
 """What becomes of the arguments: gemini must run, must not run, or the port may choose."""
@@ -29,7 +29,7 @@ Fate = Literal["served", "refused", "either"]
 
 @dataclass(frozen=True)
 class Ending:
-    """How a script ends, and what it has written until then; `exit` is None when a signal or nothing ends it.
+    """How a script ends, and what it has written by then; `exit` is None when a signal or nothing ends it.
 
     `leaves` says that it starts processes which live on.
     """
@@ -40,14 +40,6 @@ class Ending:
     signal: str | None = None
     hangs: bool = False
     leaves: bool = False
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a successful call must be answered with; `session` is None when gemini did not name one."""
-
-    text: str
-    session: str | None
 
 
 def is_call(exchange: Exchange) -> bool:
@@ -71,43 +63,47 @@ def is_object(exchange: Exchange) -> bool:
 @remembered
 def schema_faults(exchange: Exchange) -> Mapping[str, schema.Fault]:
     """The arguments that the tool's schema forbids, and why."""
-    return schema.faults(exchange.spec.tools[exchange.tool or ""], exchange.arguments) if is_call(exchange) else {}
+    return schema.faults(exchange.spec.tools[exchange.tool], exchange.arguments) if is_call(exchange) else {}
 
 
 def faults(exchange: Exchange) -> tuple[str, ...]:
     """The arguments for which every port refuses the call."""
     found = schema_faults(exchange)
-    required = exchange.spec.tools[exchange.tool or ""].required if is_call(exchange) else ()
-    certain = [name for name, fault in found.items() if fault != "null" or name in required]
-    directory = exchange.spec.directory(exchange.tool or "") if is_call(exchange) else None
+    certain = [name for name, fault in found.items() if fault != "null" or name in required(exchange)]
+    directory = exchange.spec.directory(exchange.tool)
     wrong = [directory] if directory and exchange.cwd in ("missing", "file") else []
-    return (*certain, *(name for name in wrong if name not in certain))
+    return tuple(dict.fromkeys((*certain, *wrong)))
+
+
+def required(exchange: Exchange) -> tuple[str, ...]:
+    """The arguments that the tool requires."""
+    return exchange.spec.tools[exchange.tool].required if is_call(exchange) else ()
 
 
 def declared(exchange: Exchange) -> tuple[str, ...]:
     """The arguments that the specification names for the tool."""
-    return tuple(exchange.spec.tools[exchange.tool or ""].properties) if is_call(exchange) else ()
-
-
-def is_prompt(exchange: Exchange, name: str) -> bool:
-    return is_call(exchange) and exchange.spec.prompt(exchange.tool or "") == name
+    return tuple(exchange.spec.tools[exchange.tool].properties) if is_call(exchange) else ()
 
 
 def prompt_of(exchange: Exchange) -> str | None:
     """The text of the argument that reaches the model."""
-    value = exchange.arguments.get(exchange.spec.prompt(exchange.tool or "") or "") if is_call(exchange) else None
-    return value if isinstance(value, str) else None
+    return text_of(exchange, exchange.spec.prompt(exchange.tool))
 
 
 def session_of(exchange: Exchange) -> str | None:
     """The text of the argument that names a session."""
-    value = exchange.arguments.get(exchange.spec.session(exchange.tool or "") or "") if is_call(exchange) else None
-    return value if isinstance(value, str) else None
+    return text_of(exchange, exchange.spec.session(exchange.tool))
+
+
+def text_of(exchange: Exchange, name: str | None) -> str | None:
+    """The text of an argument; None when it is no text, or there is no such argument."""
+    value = exchange.arguments.get(name or "")
+    return value if name and isinstance(value, str) else None
 
 
 def resumes(exchange: Exchange) -> bool:
     """Whether its tool resumes a session."""
-    return is_call(exchange) and exchange.spec.session(exchange.tool or "") is not None
+    return exchange.spec.session(exchange.tool) is not None
 
 
 def is_settled(exchange: Exchange, name: str) -> bool:
@@ -127,11 +123,10 @@ def _is_settled(exchange: Exchange, name: str) -> bool:
         return False
     if not all(text and "\0" not in text and is_unicode(text) for text in texts_in(value)):
         return False
-    tool = exchange.tool or ""
-    if is_prompt(exchange, name):
+    if name == spec.prompt(exchange.tool):
         return all(size(text) <= spec.limit for text in texts_in(value))
-    if name in spec.spoken(tool):
-        return all(text == text.strip() and size(text) < WORD for text in texts_in(value))
+    if name in spec.spoken(exchange.tool):
+        return all(text == text.strip() and size(text) < LONGEST_WORD for text in texts_in(value))
     return True
 
 
@@ -147,13 +142,13 @@ def heard(exchange: Exchange) -> object:
 
 @remembered
 def _specified(exchange: Exchange) -> Specified:
-    return exchange.spec.specified(exchange.tool or "", exchange.arguments)
+    return exchange.spec.specified(exchange.tool, exchange.arguments)
 
 
 @remembered
 def _heard(exchange: Exchange) -> Heard | UsageError | Other:
-    """A port that serves what a rule forbids hands it over as it is, so that such a value is put in afterwards."""
-    spec, tool = exchange.spec, exchange.tool or ""
+    """A port that serves what a rule forbids hands it over unchanged: marks stand for such values in the meantime."""
+    spec, tool = exchange.spec, exchange.tool
     forbidden = {name: value for name in spec.spoken(tool) if (value := _forbidden(exchange, name)) is not None}
     if not forbidden:
         return spec.heard(_specified(exchange))
@@ -167,24 +162,18 @@ def _heard(exchange: Exchange) -> Heard | UsageError | Other:
 
 
 def _forbidden(exchange: Exchange, name: str) -> str | None:
-    """The text of an argument that a rule forbids."""
-    value = exchange.arguments.get(name)
-    return value if isinstance(value, str) and refusals(name, value, exchange.spec.invocation) else None
-
-
-def wanted(exchange: Exchange) -> Heard | None:
-    """The prompt and the options that gemini must understand; None when it must understand none."""
-    found = heard(exchange)
-    return found if isinstance(found, Heard) else None
+    """The text of an argument, if a rule forbids it."""
+    text = text_of(exchange, name)
+    return text if text is not None and refusals(name, text, exchange.spec.invocation) else None
 
 
 def ending(script: Script) -> Ending:
     """What a run of the script looks like from outside."""
     streams = {"stdout": bytearray(), "stderr": bytearray()}
-    leaves = False
+    leaves, last = False, ("exit", 0)
     for step in script.play:
         (kind, value), *_ = step.items()
-        if kind in ("stdout", "stderr"):
+        if kind in streams:
             streams[kind] += _text(value).encode("utf-8", "surrogatepass")
         elif kind.endswith("Base64"):
             streams[kind.removesuffix("Base64")] += base64.b64decode(value)
@@ -194,56 +183,9 @@ def ending(script: Script) -> Ending:
         elif kind == "child":
             leaves = True
         elif kind in ("exit", "signal", "hang"):
-            return _ended(streams, kind, value, leaves)
-    return Ending(bytes(streams["stdout"]), bytes(streams["stderr"]), leaves=leaves)
-
-
-@remembered
-def end_of(exchange: Exchange) -> Ending:
-    """How the run of a call with one script ends; nothing is printed where there is none."""
-    return ending(exchange.scripts[0]) if exchange.scripts else Ending(b"", b"")
-
-
-@remembered
-def reading(exchange: Exchange) -> Reading | None:
-    """What is to be read from the run of a call that must be served; None when ports may differ in when it ends."""
-    if fate(exchange) != "served" or end_of(exchange).leaves:
-        return None
-    return printed(exchange)
-
-
-@remembered
-def printed(exchange: Exchange) -> Reading | None:
-    """What is to be read from the run of a call, if it is served; None when gemini does not end by itself."""
-    if len(exchange.scripts) != 1 or exchange.silence in ("cancelled", "ended") or end_of(exchange).hangs:
-        return None
-    end = end_of(exchange)
-    if end.exit != 0:
-        return Reading("error", "signal" if end.exit is None else "exit")
-    return read(end.stdout, exchange.spec.outcome.answer)
-
-
-def answer(exchange: Exchange) -> Answer | None:
-    """What the call must be answered with; None when it need not succeed, or ports may differ in how."""
-    found = reading(exchange)
-    if found is None or found.kind != "answer" or not found.traits <= {"before"}:
-        return None
-    return Answer(found.text, found.session)
-
-
-def succeeded(exchange: Exchange) -> bool:
-    """Whether the call went as it must: it is no call that should succeed and did not."""
-    return answer(exchange) is None or exchange.is_success
-
-
-def _choices(exchange: Exchange) -> Iterator[bool]:
-    """For each argument whether ports may refuse it or serve it."""
-    yield exchange.cwd in ("relative", "unknown")
-    yield not isinstance(_heard(exchange), Heard)
-    yield not settled(exchange).issuperset(exchange.arguments)
-
-
-def _ended(streams: Mapping[str, bytearray], kind: str, value: Json, leaves: bool) -> Ending:
+            last = kind, value
+            break
+    kind, value = last
     return Ending(
         stdout=bytes(streams["stdout"]),
         stderr=bytes(streams["stderr"]),
@@ -252,6 +194,64 @@ def _ended(streams: Mapping[str, bytearray], kind: str, value: Json, leaves: boo
         hangs=kind == "hang",
         leaves=leaves,
     )
+
+
+@remembered
+def end_of(exchange: Exchange) -> Ending:
+    """How the first script of a call ends; a call without a script prints nothing."""
+    return ending(exchange.scripts[0]) if exchange.scripts else Ending(b"", b"")
+
+
+@remembered
+def reading(exchange: Exchange) -> Reading | None:
+    """What a port must read from the run of a call that must be served; None when ports may differ in when it ends.
+
+    Where gemini's output is hard to read, the text is that of the scenario which the call comes from.
+    """
+    if fate(exchange) != "served" or end_of(exchange).leaves:
+        return None
+    found, told = printed(exchange), _text_of_scenario(exchange)
+    return replace(found, text=told) if found and is_hard(found) and told is not None else found
+
+
+def is_hard(found: Reading) -> bool:
+    """Whether an answer has a trait that a port may not cope with."""
+    return found.kind == "answer" and not found.traits <= {"before"}
+
+
+def _text_of_scenario(exchange: Exchange) -> str | None:
+    """The text of the success that a scenario gives for the call."""
+    texts = [inside(item, "text") for item in items(inside(exchange.expected, "content"))]
+    return texts[0] if texts and inside(exchange.expected, "isError") is not True else None
+
+
+@remembered
+def printed(exchange: Exchange) -> Reading | None:
+    """What a port that serves the call must read from its run; None when gemini does not end by itself."""
+    if len(exchange.scripts) != 1 or exchange.silence in ("cancelled", "ended") or end_of(exchange).hangs:
+        return None
+    end = end_of(exchange)
+    if end.exit != 0:
+        return Reading("error", "signal" if end.exit is None else "exit")
+    return read(end.stdout, exchange.spec.outcome.answer)
+
+
+def answer(exchange: Exchange) -> Reading | None:
+    """What the call must be answered with; None when it need not succeed, or ports may differ in how."""
+    found = reading(exchange)
+    return None if found is None or found.kind != "answer" or is_hard(found) else found
+
+
+def succeeded(exchange: Exchange) -> bool:
+    """Whether the call succeeded, or did not have to."""
+    return answer(exchange) is None or exchange.is_success
+
+
+def _choices(exchange: Exchange) -> Iterator[bool]:
+    """For each argument whether ports may refuse it or serve it."""
+    yield exchange.cwd in ("relative", "unknown")
+    yield not isinstance(_heard(exchange), Heard)
+    yield not settled(exchange).issuperset(exchange.arguments)
 
 
 def _text(value: Json) -> str:

@@ -1,7 +1,7 @@
-"""Explanation: which of the requirements that complain are the cause, and which only saw what another one tells. Pure.
+"""Explanation: finds the requirement that explains each fault, so that one fault fails few requirements. Pure.
 
-A fault that shows in one call makes every check that looks at this call complain. The requirement that complains
-wherever it looks, and about most of what went wrong, explains the fault; the others count those calls as not shown.
+One fault in a call makes all checks of that call complain. The requirement that fails in most calls that it judges, and
+in most calls that went wrong, explains the fault; for the other requirements these calls could not be judged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""
 
 MANY, SURE = 20, 0.95
-"""Judged items from which on a requirement is broken altogether, and the share of them that must have failed."""
+"""A requirement is totally broken if it judged so many items, and so large a share of them failed."""
 
 JUDGED = ("pass", "fail", "could-not-run")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
@@ -25,7 +25,7 @@ EXPLAINED = "What went wrong in the call is told by {requirement}."
 
 @dataclass(frozen=True)
 class Complainer:
-    """A requirement, how much it judged, where it complained about one thing, and how often it was meant to look."""
+    """A requirement: how many items it judged, which of them failed, and how many of these were made to show it."""
 
     requirement: str
     judged: int
@@ -34,18 +34,18 @@ class Complainer:
 
     @property
     def is_total(self) -> bool:
-        """Whether it fails nearly wherever it looks, and looks at much."""
+        """Whether nearly all items that it judged failed, and these are many."""
         return self.judged >= MANY and len(self.failed) >= SURE * self.judged
 
     def score(self, left: set[Item]) -> float:
-        """How well it explains what is left: the harmonic mean of how often it is right and how much it covers."""
+        """How well it explains what is left: the harmonic mean of the share it fails and the share it covers."""
         covered = len(self.failed & left)
         right, share = len(self.failed) / max(1, self.judged), covered / len(left)
         return 2 * right * share / (right + share) if covered else 0.0
 
 
 def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
-    """The findings, in which a failure that another requirement explains is one that could not be shown."""
+    """The findings; a failure that another requirement explains becomes could-not-run."""
     unlisted = _unlisted(findings)
     findings = [_offered(finding, unlisted) for finding in findings]
     calls = _calls(findings)
@@ -83,9 +83,9 @@ def _offered(finding: Finding, unlisted: frozenset[str]) -> Finding:
 
 
 def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:
-    """Each thing that went wrong, with the requirement that explains it; the best one first.
+    """Each item that went wrong, with the requirement that explains it; the best explanation first.
 
-    A requirement that fails wherever it looks explains whatever else went wrong in the same way.
+    A requirement that is totally broken explains all that is left.
     """
     while left:
         best = max(complainers, key=lambda each: (round(each.score(left), 6), each.meant))
@@ -97,7 +97,7 @@ def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tupl
 def _by_thing(
     findings: Sequence[Finding], calls: Mapping[tuple[str, str], set[Item]], names: Sequence[str]
 ) -> Mapping[str, list[Complainer]]:
-    """By what complaints are about, the requirements that complain, in the order of the specification."""
+    """The requirements that complain, by what they complain about, in the order of the specification."""
     judged: dict[str, set[Item]] = {}
     meant: dict[str, set[Item]] = {}
     failed: dict[str, dict[str, set[Item]]] = {}
@@ -129,7 +129,7 @@ def _calls(findings: Iterable[Finding]) -> Mapping[tuple[str, str], set[Item]]:
 
 
 def _items(finding: Finding, calls: Mapping[tuple[str, str], set[Item]]) -> set[Item]:
-    """What a failure covers: its call, or every call of its conversation that failed in the same way."""
+    """The items of a failure: its call, or all calls of its conversation that failed in the same way."""
     own = (finding.conversation, finding.step)
     return {own} if finding.step is not None else calls.get((finding.conversation, finding.about), {own})
 

@@ -11,8 +11,8 @@ from gemini_mcp_conformance.tell.report import Evidence, Verdict
 class Finding:
     """The verdict of one check on one requirement, and the observation that it rests on.
 
-    `about` names what was wrong: complaints about the same thing of one call have one cause. `step` is that call, or
-    None when the whole conversation was judged. `uses` are the requirements that list the tool and the arguments used.
+    `about` names what was wrong: complaints about the same thing in one call have one cause. `step` is that call, or
+    None when the whole conversation was judged. `uses` are the requirements to list the tool and arguments of the call.
     `is_meant` says that the conversation was made to show the requirement.
     """
 

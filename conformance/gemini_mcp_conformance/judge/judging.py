@@ -1,7 +1,7 @@
 """Judging: every check on everything it can judge in an observation, as findings; pure.
 
-A check that raises is the suite's fault and never the port's. A call that should have succeeded and did not passes
-nothing; what complains about it still does.
+A call that should have succeeded and failed shows nothing of a requirement, so that a check which has nothing to
+complain about could not run. A check that does complain fails as always.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, .
 
 
 def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
-    """The findings of a port that ended unasked: it fails what the conversation was to show."""
+    """The findings when a port ended unasked: it fails what the conversation was made to show."""
     message = f"The port {how} during this conversation, and should go on."
     witness = f"{conversation.id}: the port {how}"
     return tuple(
@@ -45,7 +45,7 @@ def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
 
 @remembered
 def deviation(exchange: Exchange) -> str:
-    """What went so wrong with a call that every complaint about it is about that; empty when nothing did."""
+    """What went wrong with a call as a whole, so that every complaint about it has this cause; else empty."""
     if exchange.answer is None:
         return "unanswered" if exchange.silence in ("timeout", "died") else ""
     if not is_call(exchange):
@@ -65,7 +65,7 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
     if isinstance(check, CheckOfExchange):
         for exchange in observation.exchanges:
             concluded = check.verdict(exchange)
-            if concluded == PASS and not check.anyway and not succeeded(exchange):
+            if concluded == PASS and not check.any_outcome and not succeeded(exchange):
                 concluded = UNSHOWN
             if concluded is not None:
                 found = _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
@@ -82,10 +82,10 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
 
 @remembered
 def uses(exchange: Exchange) -> frozenset[str]:
-    """The requirements that the port lists the tool of a call, and the arguments that it gives or should give."""
+    """The requirements to list the tool of a call, its required arguments, and those that the call gives."""
     if not is_call(exchange):
         return frozenset()
-    tool = exchange.spec.tools[exchange.tool or ""]
+    tool = exchange.spec.tools[exchange.tool]
     names = {*tool.required, *(name for name in exchange.arguments if name in tool.properties)}
     own = f"tools:{kebab(tool.name)}"
     return frozenset({own, *(f"{own}:{kebab(name)}" for name in names)})
@@ -112,7 +112,7 @@ def _evidence(seen: Observation) -> Evidence:
 
 
 def places(seen: Observation) -> dict[str, str]:
-    """The names under which the directories of a run are told, the same in every run."""
+    """What stands for the directories of a run in reports, which are to be the same in every run."""
     named = {seen.place.work: "{work}", seen.place.home: "{home}", seen.place.tmp: "{tmp}", seen.place.root: "{root}"}
     return {directory: name for directory, name in named.items() if directory}
 

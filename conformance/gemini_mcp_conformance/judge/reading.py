@@ -1,4 +1,4 @@
-"""Reading: what a port should read from gemini's stdout, written anew from the specification's sentences; pure.
+"""Reading: what a port should read from gemini's stdout, by the sentences of the specification; pure.
 
 It shares nothing with the reference, so that the two cannot agree by sharing a mistake.
 """
@@ -64,7 +64,7 @@ def newest(listing: str, entry: str) -> str | None:
 
 
 def _documents(text: str) -> Iterator[_Document]:
-    """The objects at the top level; one that never ends hides those inside it."""
+    """The JSON objects at the top level; after one that never ends, the next is on a line that begins with `{`."""
     position = text.find("{")
     while position != -1:
         try:

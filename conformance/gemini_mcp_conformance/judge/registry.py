@@ -1,8 +1,9 @@
-"""Registry: the checks by the requirement they decide, each a pure function with the selector of what it can judge.
+"""Registry: the checks by the requirement they decide, each a pure function with a predicate for what it can judge.
 
-A check returns complaints about one exchange, or one observation; none is a pass. It raises NotApplicable where the
-requirement does not bind the port. To add one, decorate a function in `checks/`; importing its module registers it.
-A check of a family, such as `tools:{tool}`, is given the subject of each requirement as well.
+A check yields complaints about one exchange, or one observation; the first one is reported, and none is a pass. It
+raises NotApplicable where the requirement does not bind the port. To add one, decorate a function in `checks/`;
+importing its module registers it. One function may decide several requirements. A check of a family is given the
+subject of each requirement if it has a parameter `subject`; one of a family with `{tool}` judges calls of that tool.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from gemini_mcp.spec import Requirement
@@ -18,14 +20,13 @@ from gemini_mcp.spec.families import Subject
 from gemini_mcp_conformance.judge.check import Check, CheckOfExchange, CheckOfObservation, Complaints
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 
-Function: TypeAlias = Callable[..., Complaints]
-Registered = TypeVar("Registered", bound=Function)
+Registered = TypeVar("Registered", bound=Callable[..., Complaints])
 Given = TypeVar("Given")
 OfExchange: TypeAlias = Callable[[Exchange], Given] | Callable[[Exchange, Subject], Given]
 OfObservation: TypeAlias = Callable[[Observation], Given] | Callable[[Observation, Subject], Given]
 
 About: TypeAlias = Literal["", "prompt", "options", "session", "text", "file", "directory", "process", "stderr", "list"]
-"""What a complaint is about: two checks that complain about the same thing of one exchange have seen one fault."""
+"""What a complaint is about: two checks that complain about the same thing in one exchange have seen one fault."""
 
 
 @dataclass(frozen=True)
@@ -33,24 +34,30 @@ class _Rule:
     """A registered function, for every requirement of a family."""
 
     family: str
-    function: Function
+    function: Callable[..., Complaints]
     judges: Callable[..., bool]
-    is_of_exchange: bool
-    anyway: bool
+    kind: type[CheckOfExchange | CheckOfObservation]
+    any_outcome: bool
     about: str
 
     def bound(self, requirement: Requirement) -> Check:
         """The check of one requirement."""
-        kind = CheckOfExchange if self.is_of_exchange else CheckOfObservation
-        return kind(
+        name, subject = self.function.__name__, requirement.subject
+        is_of_exchange = self.kind is CheckOfExchange
+        judges, complain = _bound(self.judges, subject), _bound(self.function, subject)
+        tool = subject.get("tool") if is_of_exchange and "{tool}" in self.family else None
+        return self.kind(
             requirement=requirement.id,
-            name=self.function.__name__,
-            sentence=_sentence(self.function),
-            about=self.about or (self.function.__name__ if self.is_of_exchange else requirement.id),
-            judges=_bound(self.judges, requirement.subject),
-            complain=_bound(self.function, requirement.subject),
-            anyway=self.anyway,
+            name=name,
+            sentence=(inspect.getdoc(self.function) or name.replace("_", " ")).split("\n")[0],
+            about=self.about or (name if is_of_exchange else requirement.id),
+            judges=lambda seen: tool in (None, getattr(seen, "tool", None)) and judges(seen),
+            complain=lambda seen: islice(complain(seen), 1),
+            any_outcome=self.any_outcome,
         )
+
+
+_RULES: dict[tuple[str, str], _Rule] = {}
 
 
 def always(observation: Observation) -> bool:
@@ -58,21 +65,18 @@ def always(observation: Observation) -> bool:
     return True
 
 
-_RULES: dict[tuple[str, str], _Rule] = {}
-
-
 def check(
-    *families: str, judges: OfExchange[bool], anyway: bool = False, about: About = ""
+    *families: str, judges: OfExchange[bool], any_outcome: bool = False, about: About = ""
 ) -> Callable[[Registered], Registered]:
     """Register a function that judges every exchange which `judges` accepts."""
-    return _registered(families, judges, True, anyway, about)
+    return _registered(families, judges, CheckOfExchange, any_outcome, about)
 
 
 def check_all(
     *families: str, judges: OfObservation[bool] = always, about: About = ""
 ) -> Callable[[Registered], Registered]:
     """Register a function that judges every conversation which `judges` accepts, as a whole."""
-    return _registered(families, judges, False, True, about)
+    return _registered(families, judges, CheckOfObservation, True, about)
 
 
 def checks_for(requirements: Iterable[Requirement]) -> tuple[Check, ...]:
@@ -89,12 +93,15 @@ def families() -> frozenset[str]:
 
 
 def _registered(
-    families: tuple[str, ...], judges: Callable[..., bool], is_of_exchange: bool, anyway: bool, about: str
+    families: Iterable[str],
+    judges: Callable[..., bool],
+    kind: type[CheckOfExchange | CheckOfObservation],
+    any_outcome: bool,
+    about: str,
 ) -> Callable[[Registered], Registered]:
     def register(function: Registered) -> Registered:
         for family in families:
-            rule = _Rule(family, function, judges, is_of_exchange, anyway, about)
-            _RULES[(family, function.__name__)] = rule
+            _RULES[family, function.__name__] = _Rule(family, function, judges, kind, any_outcome, about)
         return function
 
     return register
@@ -102,9 +109,4 @@ def _registered(
 
 def _bound(function: Callable[..., Any], subject: Subject) -> Callable[[Any], Any]:
     """The function with the subject of a requirement, if it asks for one."""
-    asks = len(inspect.signature(function).parameters) == 2
-    return partial(function, subject=subject) if asks else function
-
-
-def _sentence(function: Function) -> str:
-    return (inspect.getdoc(function) or function.__name__.replace("_", " ")).split("\n")[0]
+    return partial(function, subject=subject) if "subject" in inspect.signature(function).parameters else function

@@ -1,4 +1,4 @@
-"""Selectors: which exchanges a check can judge; pure. Each is a predicate, or makes one."""
+"""Selectors: predicates, and functions that make them, which say what exchanges a check can judge; pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,6 @@ def asks(method: str) -> Predicate:
     return lambda exchange: exchange.method == method
 
 
-def of_tool(exchange: Exchange, subject: Subject) -> bool:
-    """Calls of the tool that a requirement is about, or of any when it is about none."""
-    return exchange.tool == subject["tool"] if "tool" in subject else is_call(exchange)
-
-
 def gives(exchange: Exchange, name: str) -> bool:
     """Whether a call has a value for an argument that does not count as absent."""
     return name in exchange.arguments and not is_absent(name, exchange.arguments[name], exchange.spec.invocation)
@@ -34,7 +29,7 @@ def served(exchange: Exchange) -> bool:
 
 
 def reaches(exchange: Exchange, *names: str) -> bool:
-    """Calls that must reach gemini, and those that need not and did, as long as these arguments are settled."""
+    """Calls that must reach gemini, and those that a port may refuse and did not, if these arguments are settled."""
     if served(exchange):
         return True
     ran = is_call(exchange) and bool(exchange.runs) and fate(exchange) == "either"
@@ -42,14 +37,13 @@ def reaches(exchange: Exchange, *names: str) -> bool:
 
 
 def reaching(exchange: Exchange, subject: Subject) -> bool:
-    """Calls of the subject's tool that reach gemini with the subject's argument, if it has one."""
-    names = [subject["argument"]] if "argument" in subject else []
-    return of_tool(exchange, subject) and all(gives(exchange, name) for name in names) and reaches(exchange, *names)
+    """Calls that reach gemini with the subject's argument."""
+    return gives(exchange, subject["argument"]) and reaches(exchange, subject["argument"])
 
 
 def reaching_without(exchange: Exchange, subject: Subject) -> bool:
-    """Calls of the subject's tool that reach gemini without the subject's argument."""
-    return of_tool(exchange, subject) and not exchange.arguments.get(subject["argument"]) and reaches(exchange)
+    """Calls that reach gemini without the subject's argument."""
+    return not exchange.arguments.get(subject["argument"]) and reaches(exchange)
 
 
 def answered(exchange: Exchange) -> bool:
@@ -63,17 +57,17 @@ def refused(exchange: Exchange) -> bool:
 
 
 def is_played(exchange: Exchange) -> bool:
-    """Whether gemini had a script for it: only then is it known that the call was to run."""
+    """Whether gemini had a script for the call: only then is it known that gemini was to run."""
     return bool(exchange.scripts)
 
 
 def was_due(exchange: Exchange) -> bool:
-    """Whether nothing came between the call and its gemini: what is cancelled in time need not run."""
+    """Whether gemini had to run: a call that is cancelled, or whose port is ended, in time need not run."""
     return exchange.silence not in ("cancelled", "ended") or bool(exchange.runs)
 
 
 def is_unforced(exchange: Exchange) -> bool:
-    """Calls that a port may refuse or serve, though gemini is there and the directory is plain."""
+    """Calls that a port may refuse or serve because of their arguments alone."""
     played = is_played(exchange) and exchange.gemini == "present" and exchange.cwd in ("none", "absolute")
     return played and is_call(exchange) and fate(exchange) == "either"
 
@@ -82,7 +76,7 @@ def prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
     """Calls that reach gemini with such a prompt."""
 
     def accepts(exchange: Exchange) -> bool:
-        text, name = prompt_of(exchange), exchange.spec.prompt(exchange.tool or "") if is_call(exchange) else None
+        text, name = prompt_of(exchange), exchange.spec.prompt(exchange.tool) if is_call(exchange) else None
         return text is not None and name is not None and reaches(exchange, name) and fits(exchange, text)
 
     return accepts

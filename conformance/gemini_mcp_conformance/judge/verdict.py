@@ -1,6 +1,6 @@
-"""Verdict: the requirements and the findings of a run in, a judgement on each requirement out; pure.
+"""Verdict: decides about each requirement from the findings of a run; pure.
 
-Both directions are decided here, and the order of verdicts stands nowhere else.
+Both profiles are decided here, and only here verdicts have an order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gemini_mcp_conformance.tell.report import Judgement, Level, Verdict
 
 ORDER: tuple[Verdict, ...] = ("harness-error", "fail", "pass", "could-not-run", "not-applicable")
 """Each outweighs those after it. One conversation that shows a requirement is enough, so a pass outweighs another
-conversation that could not be played; a check that raised makes what the others say doubtful."""
+conversation that could not be played. When a check raised an error, what the others found is doubtful."""
 
 
 UNSEEN = "Nothing that was observed shows it."
@@ -25,10 +25,10 @@ UNSHOWABLE = "No conversation can show it under this specification."
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What decides about requirements of which nothing was found, and how a failure is shown again.
+    """What decides about requirements without findings, and the command that shows a failure again.
 
-    `checked` have a check; `absent` says of an area or an id why it does not bind; `cut` why the run ended early. A run
-    is whole when everything was played that the suite has.
+    `checked` are the requirements that have a check. `absent` says why an area or an id does not bind the port, `cut`
+    why the run ended early. A run is whole when all conversations of the suite were played.
     """
 
     checked: frozenset[str]
@@ -50,7 +50,7 @@ def decide(
 
 
 def _without_unshown(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
-    """What a port that did everything else right did not show is what this specification leaves no way to show."""
+    """When all else is right, what was not observed is what no conversation can show under this specification."""
     others = [each for each in judgements if each.message != UNSEEN]
     if any(each.verdict not in ("pass", "not-applicable", "undecided") for each in others):
         return judgements

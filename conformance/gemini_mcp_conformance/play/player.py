@@ -20,7 +20,7 @@ from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.session import Session, encode, is_request
 from gemini_mcp_conformance.play.surroundings import directory, take_canaries
-from gemini_mcp_conformance.see.attribution import Open, claimed, exchange, is_late, taken
+from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, taken
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 from gemini_mcp_conformance.see.yargs import Option
@@ -58,7 +58,7 @@ class Player:
     conversation: Conversation
     spec: Specification
     patience: Patience = field(default_factory=Patience)
-    opens: list[Open] = field(default_factory=list[Open])
+    requests: list[Pending] = field(default_factory=list[Pending])
     exit: Exit | None = None
     _sent_noise: bool = False
     _cancelled: tuple[Json, ...] = ()
@@ -77,9 +77,9 @@ class Player:
             await self._step(number, step)
         await self._finish()
         runs = tuple(self._examined(run) for run in self._runs())
-        lines = tuple(line for line in self.session.lines[begin:] if not is_late(line, self._cancelled, self.opens))
-        by_open, unclaimed = claimed(self.opens, runs)
-        exchanges = [exchange(open, self.opens, by_open, lines, self._frame()) for open in self.opens]
+        lines = tuple(line for line in self.session.lines[begin:] if not is_late(line, self._cancelled, self.requests))
+        by_step, unclaimed = claimed(self.requests, runs)
+        exchanges = [exchange(pending, self.requests, by_step, lines, self._frame()) for pending in self.requests]
         return Observation(
             conversation=self.conversation,
             spec=self.spec,
@@ -96,7 +96,9 @@ class Player:
             web=tuple(replace(web, manifest=self.spec.manifest) for web in wire.web[asked:])
             if isinstance(wire, HttpWire)
             else (),
-            ids=tuple(open.id for open in self.opens if isinstance(open.step, Request) and not open.is_page),
+            ids=tuple(
+                pending.id for pending in self.requests if isinstance(pending.step, Request) and not pending.is_page
+            ),
         )
 
     async def _step(self, number: int, step: Step) -> None:
@@ -122,19 +124,19 @@ class Player:
     async def _request(self, number: int, step: Request) -> None:
         id = self.session.next_id() if step.id == AUTO else step.id
         message = self.session.request(id, step.method, self._located(step.params), step.bare)
-        open = await self._opened(number, step, message, lambda: self.session.send(message, self.patience.answer))
+        pending = await self._opened(number, step, message, lambda: self.session.send(message, self.patience.answer))
         if step.pages:
-            await self._pages(number, step, open)
+            await self._pages(number, step, pending)
 
-    async def _pages(self, number: int, step: Request, open: Open) -> None:
+    async def _pages(self, number: int, step: Request, pending: Pending) -> None:
         """Ask for the pages behind the first, as long as each names a new one."""
         seen: set[str] = set()
-        while isinstance(cursor := next_cursor(open.answers), str) and cursor not in seen and len(seen) < PAGES:
+        while isinstance(cursor := next_cursor(pending.answers), str) and cursor not in seen and len(seen) < PAGES:
             seen.add(cursor)
             following = replace(step, params={**table(step.params), "cursor": cursor}, id=AUTO, pages=False)
             message = self.session.request(self.session.next_id(), step.method, following.params)
             send = partial(self.session.send, message, self.patience.answer)
-            open = await self._opened(number, following, message, send, True)
+            pending = await self._opened(number, following, message, send, True)
 
     async def _raw(self, number: int, step: Raw) -> None:
         edges = (0, *step.cuts, len(step.data))
@@ -153,62 +155,64 @@ class Player:
         message: Mapping[str, Json],
         send: Callable[[], Awaitable[Line]],
         is_page: bool = False,
-    ) -> Open:
+    ) -> Pending:
         before = self._temporary()
-        open = Open(self.spec, number, step, message, self._last_run(), is_page=is_page)
-        named = self.spec.directory(open.tool) if open.tool else None
-        open.cwd = directory(open.arguments.get(named or ""), self.place.work)
-        self.opens.append(open)
+        pending = Pending(self.spec, number, step, message, self._last_run(), is_page=is_page)
+        named = self.spec.directory(pending.tool) if pending.tool else None
+        pending.cwd = directory(pending.arguments.get(named or ""), self.place.work)
+        self.requests.append(pending)
         self._load()
-        open.sent = await send()
+        pending.sent = await send()
         if step.until == "answered":
-            await self._answered(open)
-            open.leftovers = await self._leftovers(before) if open.has_file else ()
-            open.canaries = take_canaries(self.place) if open.has_canary else ()
+            await self._answered(pending)
+            pending.leftovers = await self._leftovers(before) if pending.has_file else ()
+            pending.canaries = take_canaries(self.place) if pending.has_canary else ()
         elif step.until != "sent":
-            await self._poll(lambda: self._has_begun(open), self.patience.start)
-            open.last = self._last_run() if open.answers else None
-        return open
+            await self._poll(lambda: self._has_begun(pending), self.patience.start)
+            pending.last = self._last_run() if pending.answers else None
+        return pending
 
-    def _has_begun(self, open: Open) -> bool:
+    def _has_begun(self, pending: Pending) -> bool:
         """Whether gemini runs for a request, or lists sessions for it; a port that asks for no list has answered."""
-        if open.step.until == "started":
-            return bool(self._runs_of(open))
-        return self._take(open, False) or any(run.call.kind == "list" for run in self._runs(open.mark))
+        if pending.step.until == "started":
+            return bool(self._runs_of(pending))
+        return self._take(pending, False) or any(run.call.kind == "list" for run in self._runs(pending.mark))
 
     def _load(self) -> None:
         """What gemini plays: for one open request its scripts in order, for several each its own, by the prompt."""
         if self.fake is None:
             return
-        pending = [open for open in self.opens if open.is_pending]
-        matched = len(pending) > 1 or pending[0].step.until != "answered"
+        unfinished = [pending for pending in self.requests if pending.is_unfinished]
+        matched = len(unfinished) > 1 or unfinished[0].step.until != "answered"
         plays = [
-            Play(script, open.token if matched and open.token else None)
-            for open in pending
-            for script in open.step.scripts
+            Play(script, pending.token if matched and pending.token else None)
+            for pending in unfinished
+            for script in pending.step.scripts
         ]
         self.fake.load(plays)
 
-    async def _answered(self, open: Open) -> None:
+    async def _answered(self, pending: Pending) -> None:
         """Stay until the answer. A response with a wrong id is taken for it when it can belong to nothing else."""
-        only = [other for other in self.opens if other.is_pending] == [open]
-        answered = await self.session.wait(lambda: self._take(open, only), self.patience.answer + seconds(open.step))
-        open.last = self._last_run()
+        only = [other for other in self.requests if other.is_unfinished] == [pending]
+        answered = await self.session.wait(
+            lambda: self._take(pending, only), self.patience.answer + seconds(pending.step)
+        )
+        pending.last = self._last_run()
         if not answered:
-            open.silence = "died" if self.session.wire.ended else "timeout"
+            pending.silence = "died" if self.session.wire.ended else "timeout"
             self.patience = self.patience.lost()
 
-    def _take(self, open: Open, only: bool) -> bool:
-        if not open.answers:
-            own, strays = taken(open, self.opens, self.session.responses, self._cancelled, self._sent_noise)
-            open.answers = (own or (strays if only else ()))[:1]
-        return bool(open.answers)
+    def _take(self, pending: Pending, only: bool) -> bool:
+        if not pending.answers:
+            own, strays = taken(pending, self.requests, self.session.responses, self._cancelled, self._sent_noise)
+            pending.answers = (own or (strays if only else ()))[:1]
+        return bool(pending.answers)
 
-    async def _cancel(self, open: Open) -> None:
-        open.silence = "cancelled" if open.is_pending else open.silence
-        await self.session.cancel(open.id)
-        await self._gone(self._runs_of(open))
-        open.last = self._last_run() if open.last is None else open.last
+    async def _cancel(self, pending: Pending) -> None:
+        pending.silence = "cancelled" if pending.is_unfinished else pending.silence
+        await self.session.cancel(pending.id)
+        await self._gone(self._runs_of(pending))
+        pending.last = self._last_run() if pending.last is None else pending.last
 
     async def _end(self, how: str) -> None:
         began = time.monotonic()
@@ -218,8 +222,8 @@ class Player:
             await self._poll(lambda: wire.code is not None, self.patience.end)
         self.exit = Exit(how, wire.code, time.monotonic() - began)
         await self._gone(self._runs())
-        for open in self.opens:
-            open.silence = open.silence or ("ended" if open.is_pending else "")
+        for pending in self.requests:
+            pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")
 
     async def _http(self, step: Http) -> None:
         wire = self.session.wire
@@ -237,9 +241,9 @@ class Player:
 
     async def _finish(self) -> None:
         """Wait for what is still open, then ask once more, so that whatever was coming has come."""
-        for open in self.opens:
-            if open.is_pending and not open.silence:
-                await self._answered(open)
+        for pending in self.requests:
+            if pending.is_unfinished and not pending.silence:
+                await self._answered(pending)
         loose = any(isinstance(step, Notify | Raw | Cancel) for step in self.conversation.steps)
         if loose and self.exit is None and not self.session.wire.ended:
             method = "server/discover" if self.session.is_stateless else "ping"
@@ -262,7 +266,7 @@ class Player:
         return True
 
     def _runs(self, since: int | None = None) -> tuple[Run, ...]:
-        first = self.opens[0].mark if self.opens else 0
+        first = self.requests[0].mark if self.requests else 0
         calls = self.fake.calls(first if since is None else since) if self.fake is not None else ()
         return tuple(_run(call, self.spec.new_options) for call in calls)
 
@@ -272,15 +276,15 @@ class Player:
             return run
         return replace(run, survivors=self.fake.living(run.call))
 
-    def _runs_of(self, open: Open) -> tuple[Run, ...]:
-        runs, _ = claimed(self.opens, self._runs())
-        return runs.get(open.step_number, ())
+    def _runs_of(self, pending: Pending) -> tuple[Run, ...]:
+        runs, _ = claimed(self.requests, self._runs())
+        return runs.get(pending.step_number, ())
 
     def _last_run(self) -> int:
         return self.fake.last() if self.fake is not None else 0
 
-    def _named(self, name: str) -> Open:
-        return next(open for open in self.opens if open.step.name == name)
+    def _named(self, name: str) -> Pending:
+        return next(pending for pending in self.requests if pending.step.name == name)
 
     def _located(self, params: Json) -> Json:
         return located(params, self.place.work)

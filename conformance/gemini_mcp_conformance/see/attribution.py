@@ -13,10 +13,11 @@ from gemini_mcp_conformance.talk.conversation import Raw, Request
 
 
 @dataclass(eq=False)
-class Open:
-    """A request that the player has sent, while it is played. `mark` and `last` are numbers of the fake's journal.
+class Pending:
+    """A request that the player has sent, while the conversation is played.
 
-    `is_page` says that it asks for a further page of a step's list.
+    `mark` is the number of the last run in the journal when it was sent, `last` that when it was finished. `is_page`
+    says that it asks for a further page of a list.
     """
 
     spec: Specification
@@ -38,7 +39,8 @@ class Open:
         return self.message["id"]
 
     @property
-    def is_pending(self) -> bool:
+    def is_unfinished(self) -> bool:
+        """Whether it has neither been answered nor cancelled."""
         return self.last is None
 
     @property
@@ -53,15 +55,14 @@ class Open:
 
     @property
     def token(self) -> str | None:
-        """The prompt, by which a concurrent run is known."""
-        name = self.spec.prompt(self.tool) if self.tool else None
-        prompt = self.arguments.get(name or "")
+        """The prompt, which tells the runs of concurrent calls apart."""
+        prompt = self.arguments.get(self.spec.prompt(self.tool or "") or "")
         return prompt if isinstance(prompt, str) and prompt.strip() else None
 
     @property
     def has_file(self) -> bool:
         """Whether an argument is handed over in a file."""
-        return self.tool is not None and not self.spec.files(self.tool).keys().isdisjoint(self.arguments)
+        return not self.spec.files(self.tool or "").keys().isdisjoint(self.arguments)
 
     @property
     def has_canary(self) -> bool:
@@ -72,108 +73,106 @@ class Open:
 
 
 def same_id(one: Json, other: Json) -> bool:
-    """Whether two ids are equal in value and in type, as JSON has types."""
-    return one == other and _kind(one) == _kind(other)
+    """Whether two ids are equal in value and in JSON type; integers and other numbers are of one type."""
+    one_kind, other_kind = (type(id).__name__.replace("int", "float") for id in (one, other))
+    return one == other and one_kind == other_kind
 
 
-def _kind(id: Json) -> str:
-    """JSON has one type of number."""
-    return type(id).__name__.replace("int", "float")
-
-
-def claimed(opens: Sequence[Open], runs: Sequence[Run]) -> tuple[Mapping[int, tuple[Run, ...]], tuple[Run, ...]]:
-    """The runs of each request by its step, and those that belong to none."""
-    by_step: dict[int, tuple[Run, ...]] = {}
-    unclaimed: list[Run] = []
-    for run in runs:
-        owner = _owner(opens, run)
-        if owner is None:
-            unclaimed.append(run)
-        else:
-            by_step[owner.step_number] = (*by_step.get(owner.step_number, ()), run)
-    return by_step, tuple(unclaimed)
+def claimed(requests: Sequence[Pending], runs: Sequence[Run]) -> tuple[Mapping[int, tuple[Run, ...]], tuple[Run, ...]]:
+    """The runs of each request by its step, and those that belong to no request."""
+    owned = [(_owner(requests, run), run) for run in runs]
+    steps = {owner.step_number for owner, _ in owned if owner}
+    by_step = {step: tuple(run for owner, run in owned if owner and owner.step_number == step) for step in steps}
+    return by_step, tuple(run for owner, run in owned if owner is None)
 
 
 def exchange(
-    open: Open, opens: Sequence[Open], runs: Mapping[int, tuple[Run, ...]], lines: Sequence[Line], frame: Json
+    pending: Pending,
+    requests: Sequence[Pending],
+    runs: Mapping[int, tuple[Run, ...]],
+    lines: Sequence[Line],
+    frame: Json,
 ) -> Exchange:
     """The record of a request that has been played."""
-    assert open.sent is not None
-    own = runs.get(open.step_number, ())
-    answers = [line for line in lines if line.is_response and not line.sent and open.is_answered_by(line)]
+    assert pending.sent is not None
+    own = runs.get(pending.step_number, ())
+    answers = [line for line in lines if line.is_response and not line.sent and pending.is_answered_by(line)]
     return Exchange(
-        spec=open.spec,
-        step=open.step_number,
-        request=open.message,
-        scripts=open.step.scripts,
-        sent=open.sent,
-        answers=tuple(answers) or open.answers,
-        progress=tuple(line for line in lines if _is_progress(line, open)),
+        spec=pending.spec,
+        step=pending.step_number,
+        request=pending.message,
+        scripts=pending.step.scripts,
+        sent=pending.sent,
+        answers=tuple(answers) or pending.answers,
+        progress=tuple(line for line in lines if _is_progress(line, pending)),
         runs=tuple(run for run in own if run.call.kind == "call"),
         listings=tuple(run for run in own if run.call.kind == "list"),
-        leftovers=open.leftovers,
-        canaries=open.canaries,
-        cwd=open.cwd,
-        alone=not any(_overlap(open, other) for other in opens if other is not open),
-        silence=open.silence,
-        expected=getattr(open.step, "expected", None),
+        leftovers=pending.leftovers,
+        canaries=pending.canaries,
+        cwd=pending.cwd,
+        alone=not any(_overlap(pending, other) for other in requests if other is not pending),
+        silence=pending.silence,
+        expected=getattr(pending.step, "expected", None),
         **frame,
     )
 
 
 def taken(
-    open: Open, opens: Iterable[Open], responses: Sequence[Line], cancelled: Sequence[Json], after_noise: bool
+    pending: Pending,
+    requests: Iterable[Pending],
+    responses: Sequence[Line],
+    cancelled: Sequence[Json],
+    after_noise: bool,
 ) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """The responses since a request was sent that are its own, and those that can belong to nothing else.
+    """The responses to a request, and those since it was sent that answer no other request.
 
-    `after_noise`: a line that was no request has been sent, and a response without an id can be about it.
+    `after_noise` says that a line was sent which is no request, so that a response without an id may answer it.
     """
-    assert open.sent is not None
-    sent, others = open.sent.order, [other for other in opens if other is not open]
+    assert pending.sent is not None
+    sent, others = pending.sent.order, [other for other in requests if other is not pending]
     since = tuple(takewhile(lambda line: line.order > sent, reversed(responses)))
-    own = tuple(line for line in since if open.is_answered_by(line))
+    own = tuple(line for line in since if pending.is_answered_by(line))
     known = [line.order for line in since if _is_theirs(line, others) or is_late(line, cancelled, others)]
     loose = [line.order for line in since if after_noise and line.table.get("id") is None]
     return own, tuple(line for line in since if line.order not in (*known, *loose))
 
 
-def _is_theirs(line: Line, opens: Iterable[Open]) -> bool:
-    return any(open.is_answered_by(line) for open in opens)
+def _is_theirs(line: Line, requests: Iterable[Pending]) -> bool:
+    return any(pending.is_answered_by(line) for pending in requests)
 
 
-def is_late(line: Line, cancelled: Iterable[Json], opens: Iterable[Open]) -> bool:
-    """Whether a line answers a request that an earlier conversation has cancelled, and is about nothing in this one."""
-    if not line.is_response or _is_theirs(line, opens):
+def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) -> bool:
+    """Whether a line answers a request that an earlier conversation has cancelled, and none of this conversation."""
+    if not line.is_response or _is_theirs(line, requests):
         return False
     return any(same_id(line.table.get("id"), id) for id in cancelled)
 
 
-def _owner(opens: Sequence[Open], run: Run) -> Open | None:
+def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
     number = run.call.number
-    before = [open for open in opens if open.mark < number]
-    during = [open for open in before if open.last is None or number <= open.last]
+    before = [pending for pending in requests if pending.mark < number]
+    during = [pending for pending in before if pending.last is None or number <= pending.last]
     candidates = during or before[-1:]
     if len(candidates) < 2:
         return candidates[0] if candidates else None
     given = b"\0".join((*run.call.argv, run.call.stdin or b""))
-    tokens = [(open, open.token) for open in candidates]
-    matches = [(open, token) for open, token in tokens if token and token.encode("utf-8", "replace") in given]
+    tokens = [(pending, pending.token) for pending in candidates]
+    matches = [(pending, token) for pending, token in tokens if token and token.encode("utf-8", "replace") in given]
     return max(matches, key=lambda match: len(match[1]))[0] if matches else None
 
 
-def _overlap(one: Open, other: Open) -> bool:
+def _overlap(one: Pending, other: Pending) -> bool:
     assert one.sent is not None
     if other.sent is None:
         return False
-    first, second = sorted((one, other), key=lambda open: open.sent.order if open.sent else 0)
+    first, second = sorted((one, other), key=lambda pending: pending.sent.order if pending.sent else 0)
     assert second.sent is not None
-    ends = [line.order for line in first.answers]
-    return not ends or second.sent.order < ends[0]
+    return not first.answers or second.sent.order < first.answers[0].order
 
 
-def _is_progress(line: Line, open: Open) -> bool:
+def _is_progress(line: Line, pending: Pending) -> bool:
     if line.sent or line.table.get("method") != "notifications/progress":
         return False
-    meta = table(inside(open.message, "params", "_meta"))
+    meta = table(inside(pending.message, "params", "_meta"))
     token = inside(line.table, "params", "progressToken")
     return "progressToken" in meta and same_id(token, meta["progressToken"])

@@ -1,4 +1,4 @@
-"""Memo: what was found out about an exchange is kept as long as the exchange is, since many checks ask; pure."""
+"""Memo: keeps what a function returns for an exchange as long as the exchange lives, since many checks ask; pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Found = TypeVar("Found")
 
 
 def remembered(function: Callable[[Exchange], Found]) -> Callable[[Exchange], Found]:
-    """The function, which is called once for each exchange."""
+    """The function, called at most once for each exchange."""
     known: WeakKeyDictionary[Exchange, Found] = WeakKeyDictionary()
 
     @wraps(function)

@@ -1,6 +1,6 @@
 """Observation: everything that was seen while a conversation was played, as frozen records; pure.
 
-What the player records is a field; what follows from the fields is a property. Nothing here judges.
+What the player records is a field; what follows from the fields is a property. Nothing here says what is right.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 
 Silence = Literal["", "timeout", "died", "cancelled", "ended"]
-"""Why a request has no answer; empty when nobody waited for one, or when there is one."""
+"""Why a request has no answer; empty when it has one, or when nobody waited for it."""
 
 Directory = Literal["none", "absolute", "relative", "missing", "file", "unknown"]
-"""What a `cwd` names: nothing, a directory by an absolute or a relative path, none, a file, or what nobody can tell."""
+"""What the argument for the working directory names; `none` is no argument, `missing` a path that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of gemini: what it was given, what it understood, and which of its processes were left."""
+    """A run of gemini: what it was given, what it understood, and which of its processes still lived afterwards."""
 
     call: Call
     understood: Understood | UsageError | Other
@@ -73,9 +73,9 @@ class Run:
 class Exchange:
     """A request, its answers, and the runs of gemini between them.
 
-    `alone` says that no other request was open meanwhile; `leftovers` are files below the temporary directory that
-    were not there before, `canaries` those that only a shell would make. `answers` has more than one line when the
-    port answered twice. `cwd` is what the argument for the working directory named when it was sent.
+    `alone` says that no other request was open at the same time. `leftovers` are new files in the temporary directory,
+    `canaries` files that only a shell makes. `answers` has more than one line when the port answered twice. `cwd` is
+    what the argument for the working directory named when it was sent. `expected` is the result in a scenario.
     """
 
     spec: Specification
@@ -108,9 +108,10 @@ class Exchange:
         return table(self.request.get("params"))
 
     @cached_property
-    def tool(self) -> str | None:
+    def tool(self) -> str:
+        """The name of the tool that is called, whether it exists or not; empty for none."""
         name = self.params.get("name")
-        return name if self.method == "tools/call" and isinstance(name, str) else None
+        return name if self.method == "tools/call" and isinstance(name, str) else ""
 
     @cached_property
     def arguments(self) -> Mapping[str, Json]:
@@ -152,8 +153,13 @@ class Exchange:
         return table(inside(self.result, "_meta"))
 
     @property
+    def all_runs(self) -> tuple[Run, ...]:
+        """The runs of gemini for the call itself, and those for the list of sessions."""
+        return (*self.runs, *self.listings)
+
+    @property
     def label(self) -> str:
-        """Which call this is, for a reader."""
+        """The name of the call in messages."""
         return f"{self.conversation}, step {self.step + 1}"
 
 
@@ -167,12 +173,12 @@ class Exit:
 
 
 UNKNOWN = Manifest("", "", "", (), ())
-"""No specification at all, until the player knows which one is meant."""
+"""Stands for the manifest until the player fills it in."""
 
 
 @dataclass(frozen=True)
 class Web:
-    """A request over HTTP, with the message it carried, and its answer; no status when no connection was taken."""
+    """A request over HTTP with its message, and the answer; `status` is None when the port took no connection."""
 
     verb: str
     headers: Mapping[str, str]
@@ -190,11 +196,11 @@ class Web:
 
 @dataclass(frozen=True)
 class Observation:
-    """A conversation as it went.
+    """A conversation as it was played.
 
-    `greeting` is how the session began, played for this conversation or for an earlier one. `declined` says why the
-    port does not take part, such as a revision it does not speak; `died` how it ended without being asked. `web` are
-    the requests over HTTP; `twin` is how the same went over stdio.
+    `greeting` is the request that began the session, in this conversation or an earlier one. `declined` says why the
+    port cannot be judged by it, such as a revision that it does not speak; `died` how the port ended unasked. `web`
+    are the requests over HTTP; `twin` is the same conversation over stdio.
     """
 
     conversation: Conversation

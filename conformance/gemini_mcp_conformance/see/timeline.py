@@ -1,6 +1,6 @@
-"""Timeline: what was open, running or held when something else happened in an observation; pure.
+"""Timeline: which requests were open, and which runs were held, when something else happened; pure.
 
-Only the order of lines, steps and runs is read here; what should follow from it is the affair of the checks.
+Only the order of lines, steps and runs is read here; what should follow from it is for checks to say.
 """
 
 from __future__ import annotations
@@ -15,29 +15,24 @@ from gemini_mcp_conformance.talk.conversation import Release
 CANCELLED = "notifications/cancelled"
 
 
-def cancellations(observation: Observation) -> list[Line]:
-    """The cancellations that were sent."""
-    return [line for line in observation.lines if line.sent and line.table.get("method") == CANCELLED]
+def cancellations(observation: Observation) -> list[tuple[Line, Exchange | None]]:
+    """The cancellations that were sent, each with the earlier request that it names."""
+    sent = [line for line in observation.lines if line.sent and line.table.get("method") == CANCELLED]
+    return [(line, _cancelled(observation, line)) for line in sent]
 
 
-def cancelled(observation: Observation, notice: Line) -> Exchange | None:
-    """The request that a cancellation names."""
+def _cancelled(observation: Observation, notice: Line) -> Exchange | None:
     wanted = inside(notice.message, "params", "requestId")
     own = [each for each in observation.exchanges if same_id(each.request["id"], wanted)]
     return next((each for each in own if each.sent.order < notice.order), None)
 
 
-def cancellation(observation: Observation, exchange: Exchange) -> Line | None:
-    """The cancellation of a request."""
-    return next((notice for notice in cancellations(observation) if cancelled(observation, notice) is exchange), None)
-
-
 def is_open(exchange: Exchange, order: int) -> bool:
-    """Whether a request has been sent and not been answered at that place among the lines."""
+    """Whether a request is sent and not yet answered at that place among the lines."""
     return exchange.sent.order < order and not any(line.order < order for line in exchange.answers)
 
 
-def opens(observation: Observation, order: int) -> list[Exchange]:
+def open_calls(observation: Observation, order: int) -> list[Exchange]:
     """The calls that are open at that place among the lines."""
     return [exchange for exchange in observation.calls if is_open(exchange, order)]
 
@@ -47,7 +42,7 @@ def sent_after(observation: Observation, line: Line) -> list[Exchange]:
 
 
 def strays(observation: Observation) -> list[Line]:
-    """The responses whose id is that of no request."""
+    """The responses whose id no request has."""
     asked = [line.table.get("id") for line in observation.lines if line.sent and "method" in line.table]
     known = [id for id in asked if id is not None]
     responses = [line for line in observation.received if line.is_response]
@@ -68,7 +63,7 @@ def released(observation: Observation, exchange: Exchange) -> int | None:
 
 
 def while_held(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
-    """Each call whose gemini is held and runs, with each request that was sent meanwhile."""
+    """Each call whose gemini runs until a later step, with each request that was sent before that step."""
     for held in observation.calls:
         until = released(observation, held)
         if until is not None and held.runs:

@@ -1,7 +1,7 @@
-"""Understanding: what Gemini CLI would have made of a command line and of stdin. Reads one file, its options.
+"""Understanding: what Gemini CLI makes of a command line and of stdin. Reads one file, the options of Gemini CLI.
 
-So a port may write `--model=x` or `-m x`, in any order: checks compare what gemini understands, not how it was said.
-What differs between versions of the program belongs in `gemini-cli.json`, how its parser works in `yargs`.
+Checks compare what gemini understands, so a port may write `--model=x` or `-m x`, in any order. What differs between
+versions of the program belongs in `gemini-cli.json`, how its parser works in `yargs`.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class UsageError:
 
 @dataclass(frozen=True)
 class Other:
-    """gemini does something else than to ask the model: the subcommand or the option that makes it so."""
+    """gemini does not ask the model, because of this subcommand or option."""
 
     kind: str
 
 
 def understand(argv: Sequence[str | bytes], more: Sequence[Option] = ()) -> Understood | UsageError | Other:
-    """What gemini makes of `argv`, the program's name not included, when stdin is no terminal.
+    """What gemini makes of `argv`, without the program's name, when stdin is no terminal.
 
     `more` are options that a newer gemini is said to have.
     """
@@ -68,7 +68,7 @@ def effective_prompt(understood: Understood, stdin: bytes | None) -> str | None:
 
 
 def unknown_options(argv: Sequence[str]) -> tuple[Option, ...]:
-    """The options of a command line that gemini does not know: with a value where no other option follows."""
+    """The options of a command line that gemini does not know; one has a value if no other option follows it."""
     known = {spelling for option in OPTIONS for spelling in option.spellings()}
     found: list[Option] = []
     for element, following in zip(argv, (*argv[1:], "-"), strict=True):
@@ -80,7 +80,7 @@ def unknown_options(argv: Sequence[str]) -> tuple[Option, ...]:
 
 
 def _elsewhere(parsed: Parsed) -> Other | None:
-    """Before it knows its options, yargs looks for a command, `help` and `version`."""
+    """A subcommand, `help` or `version`, which yargs looks for before it knows the options."""
     if parsed.positionals and parsed.positionals[-1] == PROGRAM["help"]:
         return Other(PROGRAM["help"])
     if parsed.positionals and parsed.positionals[0] in SUBCOMMANDS:

@@ -1,7 +1,7 @@
-"""yargs: from an argv and an option table to the values that the parser of yargs 17 finds in them; pure.
+"""yargs: reads a command line with a table of options as the parser of yargs 17 reads it; pure.
 
-Gemini CLI reads its arguments with that parser, in its default configuration. What is here follows yargs-parser 21 so
-far as options of the kinds in Option reach it; what a value means is for understanding.py.
+Gemini CLI reads its arguments with that parser, in its default configuration. Only what options of the kinds in Option
+need is taken over from yargs-parser 21; what a value means is for understanding.py.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Option:
 
 @dataclass
 class Parsed:
-    """The values by the name of their option, unknown keys as they were written, what is no option, the first error."""
+    """The values by the name of their option, unknown keys as they were written, what is no option, the last error."""
 
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     unknown: list[str] = field(default_factory=list[str])
@@ -62,7 +62,7 @@ class Parsed:
 
 
 def parse(argv: Sequence[str], options: Iterable[Option]) -> Parsed:
-    """Parse `argv`, the program's name not included. What follows `--` is lost, as yargs loses it for gemini."""
+    """Parse `argv`, without the program's name. What follows `--` is dropped, as yargs drops it for gemini."""
     parser = _Parser(argv, _by_spelling(tuple(options)))
     parser.run()
     return parser.parsed
@@ -94,6 +94,8 @@ def number_text(value: float) -> str:
 
 
 class _Parser:
+    """A parse on its way: `at` is the position in `argv`. What `eat` takes is behind an option, and not read again."""
+
     def __init__(self, argv: Sequence[str], options: Mapping[str, Option]) -> None:
         self.argv = argv
         self.options = options
@@ -136,19 +138,16 @@ class _Parser:
     def take_with_value(self, key: str, value: str, *, is_long: bool) -> None:
         if self.kind(key) == "array":
             self.eat_array(key, value)
-        elif self.kind(key) == "one":
-            self.eat_one(key, value)
         else:
-            self.set(key, _unquoted(value) if is_long else value)
+            self.set(key, _unquoted(value) if is_long and self.kind(key) != "one" else value)
 
     def take_key(self, key: str, *, is_long: bool) -> None:
         if self.kind(key) == "array":
             self.eat_array(key, None)
         elif self.kind(key) == "one":
-            self.eat_one(key, None)
+            self.eat_one(key)
         elif (following := self.next()) is not None and self.is_value(key, following, is_long):
-            self.set(key, following)
-            self.at += 1
+            self.eat(key, following)
         else:
             self.set(key, self.default(key))
 
@@ -161,8 +160,7 @@ class _Parser:
     def take_dotted(self, key: str) -> None:
         following = self.next()
         if following is not None and not following.startswith("-") and self.kind(key) != "boolean":
-            self.set(key, following)
-            self.at += 1
+            self.eat(key, following)
         else:
             self.set(key, self.default(key))
 
@@ -186,14 +184,14 @@ class _Parser:
         is_letter = re.match("[A-Za-z]", letter) is not None
         return is_letter and NUMBER_AFTER_LETTER.match(rest) is not None and self.kind(rest) != "boolean"
 
-    def eat_one(self, key: str, value: str | None) -> None:
-        if value is not None:
-            self.set(key, value)
-            return
+    def eat_one(self, key: str) -> None:
         following = self.next()
         if following is None or (re.match(r"^-[^0-9]", following) and not NEGATIVE.match(following)):
-            self.fail(f"Not enough arguments following: {key}")
-            return
+            self.parsed.error = f"Not enough arguments following: {key}"
+        else:
+            self.eat(key, following)
+
+    def eat(self, key: str, following: Value) -> None:
         self.set(key, following)
         self.at += 1
 
@@ -201,14 +199,10 @@ class _Parser:
         following = self.next()
         if value is not None and (value or following is not None):
             self.set(key, [_unquoted(value)])
-        elif value is None and following is not None and not self.is_option(following):
-            self.set(key, [following])
-            self.at += 1
+        elif value is None and following is not None and (following[:1] != "-" or NEGATIVE.match(following)):
+            self.eat(key, [following])
         else:
-            self.fail(f"Not enough arguments following: {key}")
-
-    def is_option(self, text: str) -> bool:
-        return text.startswith("-") and not NEGATIVE.match(text)
+            self.parsed.error = f"Not enough arguments following: {key}"
 
     def default(self, key: str) -> Value:
         return {"string": "", "one": "", "array": list[Scalar]()}.get(self.kind(key) or "", True)
@@ -235,12 +229,9 @@ class _Parser:
         if root is not None and root.kind == "boolean":
             self.parsed.values[root.name] = True
         elif root is not None:
-            self.fail(f"The option {root.name} is given as the object {key}")
+            self.parsed.error = f"The option {root.name} is given as the object {key}"
         elif key not in self.parsed.unknown:
             self.parsed.unknown.append(key)
-
-    def fail(self, error: str) -> None:
-        self.parsed.error = error
 
 
 def _unquoted(value: str) -> str:

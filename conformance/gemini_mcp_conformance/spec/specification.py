@@ -83,12 +83,12 @@ class Specification:
 
     def latest(self, tool: str) -> str | None:
         """What is resumed when no session is named."""
-        resumed = self.template(tool).resumes
+        resumed = self.template(tool).resumes if tool in self.names else None
         return resumed.default if resumed else None
 
     def directory(self, tool: str) -> str | None:
         """The argument that names the working directory."""
-        return self.template(tool).cwd
+        return self.template(tool).cwd if tool in self.names else None
 
     def files(self, tool: str) -> Mapping[str, str]:
         """The arguments that are handed over in files, with the variables that name these files."""

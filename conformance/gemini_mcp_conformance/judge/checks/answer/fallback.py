@@ -2,78 +2,91 @@
 
 from __future__ import annotations
 
-from gemini_mcp_conformance.judge.checks.answer.result import carries_session, names_session, says, session_in
-from gemini_mcp_conformance.judge.expectation import Ending, answer, ending, resumes, session_of
+from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.judge.checks.answer.result import (
+    carries_session,
+    differing_session,
+    expected,
+    names_session,
+    says,
+    session_in,
+)
+from gemini_mcp_conformance.judge.expectation import Ending, ending, resumes, session_of
 from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.judge.registry import check
+from gemini_mcp_conformance.judge.selectors import answered
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import shown
 
 
-def lacks_session(exchange: Exchange) -> bool:
-    found = answer(exchange)
-    return found is not None and found.session is None
-
-
 def resumes_by_id(exchange: Exchange) -> bool:
-    """Whether the call names a session; an index of the list is no id."""
+    """Calls without a session in gemini's JSON that name one themselves; an index of the list is no id."""
     session = session_of(exchange)
-    if not resumes(exchange) or session in (None, "", exchange.spec.latest(exchange.tool or "")):
-        return False
-    return not str(session).isdigit()
+    is_id = session not in (None, "", exchange.spec.latest(exchange.tool)) and not str(session).isdigit()
+    return _lacks_session(exchange) and resumes(exchange) and is_id
+
+
+def needs_list(exchange: Exchange) -> bool:
+    """Calls whose session only the list of sessions can name."""
+    return _lacks_session(exchange) and not resumes_by_id(exchange)
+
+
+def _lacks_session(exchange: Exchange) -> bool:
+    return answered(exchange) and expected(exchange).session is None
 
 
 def listing(exchange: Exchange) -> Ending | None:
-    """How the list of sessions would end."""
-    script = exchange.scripts[0]
-    return None if script.list_sessions is None else ending(Script(script.id, script.list_sessions))
+    """How the list of sessions would end, for a call that needs it."""
+    script = exchange.scripts[0] if needs_list(exchange) else None
+    return ending(Script(script.id, script.list_sessions)) if script and script.list_sessions is not None else None
+
+
+def fails(printed: Ending) -> bool:
+    return printed.exit != 0 or printed.hangs
 
 
 def listed(exchange: Exchange) -> str | None:
     """The id that the list gives; None when there is none."""
     printed = listing(exchange)
-    if printed is None or printed.exit != 0 or printed.hangs:
-        return None
-    return newest((printed.stdout + b"\n" + printed.stderr).decode("utf-8", "replace"), entry(exchange))
+    return None if printed is None or fails(printed) else newest(_text(printed), _entry(exchange))
 
 
-def entry(exchange: Exchange) -> str:
+def of_beginning(exchange: Exchange) -> bool:
+    return not resumes(exchange) and listed(exchange) is not None
+
+
+def of_latest(exchange: Exchange) -> bool:
+    return resumes(exchange) and listed(exchange) is not None
+
+
+def _text(printed: Ending) -> str:
+    return (printed.stdout + b"\n" + printed.stderr).decode("utf-8", "replace")
+
+
+def _entry(exchange: Exchange) -> str:
     """The pattern of a line of the list."""
     return exchange.spec.invocation.listing.entry
 
 
-def asks_for_list(exchange: Exchange) -> bool:
-    return lacks_session(exchange) and not resumes_by_id(exchange)
-
-
-def of_beginning(exchange: Exchange) -> bool:
-    return not resumes(exchange) and asks_for_list(exchange) and listed(exchange) is not None
-
-
-def of_latest(exchange: Exchange) -> bool:
-    return resumes(exchange) and asks_for_list(exchange) and listed(exchange) is not None
-
-
-def _lines(exchange: Exchange) -> list[str]:
-    printed = listing(exchange)
-    text = (printed.stdout + b"\n" + printed.stderr).decode("utf-8", "replace") if printed else ""
-    return [line for line in text.split("\n") if newest(line, entry(exchange)) is not None]
+def _lines(exchange: Exchange) -> list[tuple[str, str]]:
+    """The lines of the list, each with the id that it gives, for a call that begins a session."""
+    printed = listing(exchange) if of_beginning(exchange) else None
+    lines = _text(printed).split("\n") if printed else []
+    return [(line, id) for line in lines if (id := newest(line, _entry(exchange))) is not None]
 
 
 def has_several_entries(exchange: Exchange) -> bool:
-    return of_beginning(exchange) and len({newest(line, entry(exchange)) for line in _lines(exchange)}) > 1
+    return len({id for _, id in _lines(exchange)}) > 1
 
 
 def has_brackets_in_title(exchange: Exchange) -> bool:
-    if not of_beginning(exchange):
-        return False
-    return any(line.count("[") > 1 for line in _lines(exchange) if newest(line, entry(exchange)) == listed(exchange))
+    return any(line.count("[") > 1 for line, id in _lines(exchange) if id == listed(exchange))
 
 
 def is_on_stderr(exchange: Exchange) -> bool:
     printed = listing(exchange) if of_beginning(exchange) else None
-    return printed is not None and newest(printed.stdout.decode("utf-8", "replace"), entry(exchange)) is None
+    return printed is not None and newest(printed.stdout.decode("utf-8", "replace"), _entry(exchange)) is None
 
 
 @check("fallback:list-sessions", judges=of_beginning, about="session")
@@ -81,56 +94,47 @@ def is_on_stderr(exchange: Exchange) -> bool:
 @check("fallback:brackets", judges=has_brackets_in_title, about="session")
 @check("fallback:stderr", judges=is_on_stderr, about="session")
 @check("fallback:latest", judges=of_latest, about="session")
-def session_is_the_newest(exchange: Exchange) -> list[str]:
-    found = session_in(exchange)
-    if found == listed(exchange):
-        return []
-    return [f"The port reports the session {shown(found)}, and should report {shown(listed(exchange))} from the list."]
+def session_is_the_newest(exchange: Exchange) -> Complaints:
+    return differing_session(exchange, listed(exchange))
 
 
-@check("fallback:cwd", judges=lambda exchange: asks_for_list(exchange) and bool(exchange.listings and exchange.runs))
-def list_is_asked_in_the_same_directory(exchange: Exchange) -> list[str]:
+@check("fallback:cwd", judges=lambda exchange: needs_list(exchange) and bool(exchange.listings and exchange.runs))
+def list_is_asked_in_the_same_directory(exchange: Exchange) -> Complaints:
     wanted = exchange.runs[0].call.cwd
-    wrong = [run.call.cwd for run in exchange.listings if run.call.cwd != wanted]
-    return [f"The port listed the sessions of {wrong[0]!r}, and should list those of {wanted!r}."] if wrong else []
+    for run in exchange.listings:
+        if run.call.cwd != wanted:
+            yield f"The port listed the sessions of {run.call.cwd!r}, and should list those of {wanted!r}."
 
 
 def _list_fails(exchange: Exchange) -> bool:
-    printed = listing(exchange) if asks_for_list(exchange) else None
-    return printed is not None and (printed.exit != 0 or printed.hangs)
+    printed = listing(exchange)
+    return printed is not None and fails(printed)
 
 
 @check("fallback:failure", judges=_list_fails)
-def call_succeeds_without_a_list(exchange: Exchange) -> list[str]:
-    if exchange.is_success:
-        return []
-    return [f"The port answered {says(exchange)}, and should answer with a success: only the list has failed."]
+def call_succeeds_without_a_list(exchange: Exchange) -> Complaints:
+    if not exchange.is_success:
+        yield f"The port answered {says(exchange)}, and should answer with a success: only the list has failed."
 
 
-def _finds_nothing(exchange: Exchange) -> bool:
-    return asks_for_list(exchange) and listing(exchange) is not None and listed(exchange) is None
-
-
-@check("fallback:none", judges=_finds_nothing, about="session")
-def no_session_is_reported(exchange: Exchange) -> list[str]:
-    if not carries_session(exchange):
-        return []
-    return [f"The port reports the session {shown(session_in(exchange))}, and should report none."]
+@check(
+    "fallback:none",
+    judges=lambda exchange: listing(exchange) is not None and listed(exchange) is None,
+    about="session",
+)
+def no_session_is_reported(exchange: Exchange) -> Complaints:
+    if carries_session(exchange):
+        yield f"The port reports the session {shown(session_in(exchange))}, and should report none."
 
 
 @check("fallback:unneeded", judges=lambda exchange: names_session(exchange) and bool(exchange.runs), about="list")
-def no_list_is_asked_for(exchange: Exchange) -> list[str]:
-    if not exchange.listings:
-        return []
-    return ["The port asked gemini for its sessions, and should not: gemini's JSON names the session."]
+def no_list_is_asked_for(exchange: Exchange) -> Complaints:
+    if exchange.listings:
+        yield "The port asked gemini for its sessions, and should not: gemini's JSON names the session."
 
 
-@check("fallback:by-id", judges=lambda exchange: lacks_session(exchange) and resumes_by_id(exchange), about="session")
-def resumed_session_is_reported(exchange: Exchange) -> list[str]:
-    resumed, found = session_of(exchange), session_in(exchange)
-    wrong = (
-        [f"The port reports the session {shown(found)}, and should report {shown(resumed)}."]
-        if found != resumed
-        else []
-    )
-    return [*wrong, *(["The port asked for a list, and should not."] if exchange.listings else [])]
+@check("fallback:by-id", judges=resumes_by_id, about="session")
+def resumed_session_is_reported(exchange: Exchange) -> Complaints:
+    yield from differing_session(exchange, session_of(exchange))
+    if exchange.listings:
+        yield "The port asked gemini for its sessions, and should not: the call names the session."

@@ -1,4 +1,4 @@
-"""What a call is answered with."""
+"""What a call that gemini answers is answered with."""
 
 from __future__ import annotations
 
@@ -7,29 +7,44 @@ import json
 import re
 from collections.abc import Callable
 
-from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, is_unicode, items
-from gemini_mcp_conformance.judge.expectation import Answer, answer, ending, reading, resumes, session_of
-from gemini_mcp_conformance.judge.reading import Trait
+from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.judge.expectation import end_of, reading, resumes, session_of
+from gemini_mcp_conformance.judge.reading import Reading, Trait
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import Predicate, answered, of_tool
+from gemini_mcp_conformance.judge.selectors import Predicate, answered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import shown
 
 
-def expected(exchange: Exchange) -> Answer:
-    found = answer(exchange)
+def expected(exchange: Exchange) -> Reading:
+    """What a port must read from gemini's output, for a call of which that is settled."""
+    found = reading(exchange)
     assert found is not None
     return found
 
 
+def reads(fits: Callable[[Reading], bool]) -> Predicate:
+    """Calls of which a port must read something like that from gemini's output."""
+
+    def accepts(exchange: Exchange) -> bool:
+        found = reading(exchange)
+        return found is not None and fits(found)
+
+    return accepts
+
+
+def has_trait(trait: Trait) -> Predicate:
+    """Calls for which gemini prints an answer with that trait."""
+    return reads(lambda found: trait in found.traits)
+
+
 def names_session(exchange: Exchange) -> bool:
-    found = answer(exchange)
-    return found is not None and found.session is not None
+    return answered(exchange) and expected(exchange).session is not None
 
 
 def carries_session(exchange: Exchange) -> bool:
-    """Whether a result says anything of a session, be it null."""
+    """Whether a result has a value for the session, be it null."""
     return exchange.spec.outcome.meta["session"] in exchange.meta
 
 
@@ -45,135 +60,91 @@ def says(exchange: Exchange) -> str:
     return shown(exchange.answer.get("result", exchange.answer.get("error")))
 
 
+def other_than(exchange: Exchange, text: str) -> str:
+    """The complaint about another answer than this text."""
+    return f"The port answered {says(exchange)}, and should answer with the text {shown(text)}."
+
+
+def differing_session(exchange: Exchange, session: Json) -> Complaints:
+    """The complaint about another session than this."""
+    if session_in(exchange) != session:
+        yield f"The port reports the session {shown(session_in(exchange))}, and should report {shown(session)}."
+
+
 @check("result:content", judges=answered)
-def content_is_texts(exchange: Exchange) -> list[str]:
+def content_is_texts(exchange: Exchange) -> Complaints:
     content = items(inside(exchange.result, "content"))
-    if content and all(inside(item, "type") == "text" for item in content):
-        return []
-    return [f"The port answered {says(exchange)}, and should answer with a `content` of texts."]
-
-
-@check("result:text", judges=answered, about="text")
-def text_is_the_response(exchange: Exchange) -> list[str]:
-    text = expected(exchange).text
-    if exchange.is_success and exchange.text == text:
-        return []
-    return [f"The port answered {says(exchange)}, and should answer with the text {shown(text)}."]
+    if not content or len(exchange.texts) != len(content) or any(inside(each, "type") != "text" for each in content):
+        yield f"The port answered {says(exchange)}, and should answer with a `content` of texts."
 
 
 @check("result:success", judges=answered)
-def success_is_no_error(exchange: Exchange) -> list[str]:
-    return [] if exchange.is_success else [f"The port answered {says(exchange)}, and should answer with a success."]
+def success_is_no_error(exchange: Exchange) -> Complaints:
+    if not exchange.is_success:
+        yield f"The port answered {says(exchange)}, and should answer with a success."
 
 
 def begins_with_session(exchange: Exchange) -> bool:
     return not resumes(exchange) and names_session(exchange)
 
 
-def resumes_with_session(exchange: Exchange, subject: Subject) -> bool:
-    return of_tool(exchange, subject) and names_session(exchange)
-
-
 def changes_session(exchange: Exchange) -> bool:
-    latest = exchange.spec.latest(exchange.tool or "") if resumes(exchange) else None
-    return (
-        resumes(exchange)
-        and names_session(exchange)
-        and session_of(exchange)
-        not in (
-            None,
-            "",
-            latest,
-            expected(exchange).session,
-        )
-    )
+    if not resumes(exchange) or not names_session(exchange):
+        return False
+    return session_of(exchange) not in (None, "", exchange.spec.latest(exchange.tool), expected(exchange).session)
 
 
-def session_is_that_of_gemini(exchange: Exchange) -> list[str]:
-    session, found = expected(exchange).session, session_in(exchange)
-    if found == session:
-        return []
-    return [f"The port reports the session {shown(found)}, and should report {shown(session)}."]
+@check("result:session-id", judges=begins_with_session, about="session")
+@check("result:session-id:changed", judges=changes_session, about="session")
+@check("result:session-id:{tool}", judges=names_session, about="session")
+def session_is_that_of_gemini(exchange: Exchange) -> Complaints:
+    return differing_session(exchange, expected(exchange).session)
 
 
-check("result:session-id", judges=begins_with_session, about="session")(session_is_that_of_gemini)
-check("result:session-id:changed", judges=changes_session, about="session")(session_is_that_of_gemini)
+def prints(fits: Callable[[bytes], bool]) -> Predicate:
+    """Calls with an answer, for which gemini prints such a text."""
+    return lambda exchange: answered(exchange) and fits(end_of(exchange).stdout.strip())
 
 
-@check("result:session-id:{tool}", judges=resumes_with_session, about="session")
-def session_of_a_reply_is_that_of_gemini(exchange: Exchange, subject: Subject) -> list[str]:
-    return session_is_that_of_gemini(exchange)
-
-
-def prints_lines(exchange: Exchange) -> bool:
-    return answer(exchange) is not None and b"\n" in ending(exchange.scripts[0]).stdout.strip()
-
-
-def prints_one_line(exchange: Exchange) -> bool:
-    return answer(exchange) is not None and b"\n" not in ending(exchange.scripts[0]).stdout.strip()
-
-
-def prints_to_stderr(exchange: Exchange) -> bool:
-    return answer(exchange) is not None and bool(ending(exchange.scripts[0]).stderr)
+def writes_to_stderr(size: int) -> Predicate:
+    """Calls with an answer, for which gemini writes at least so many bytes to stderr."""
+    return lambda exchange: answered(exchange) and len(end_of(exchange).stderr) >= size
 
 
 def splits_a_character(exchange: Exchange) -> bool:
     """Whether gemini writes stdout in pieces that are not UTF-8 by themselves."""
     pieces = [step["stdoutBase64"] for script in exchange.scripts for step in script.play if "stdoutBase64" in step]
-    return answer(exchange) is not None and not all(map(_is_text, pieces))
+    return answered(exchange) and not all(is_utf_8(base64.b64decode(piece)) for piece in pieces)
 
 
-def _is_text(piece: str) -> bool:
+def is_utf_8(data: bytes) -> bool:
     try:
-        base64.b64decode(piece).decode("utf-8")
+        data.decode("utf-8")
     except UnicodeDecodeError:
         return False
     return True
 
 
 def text_that(fits: Callable[[str], bool]) -> Predicate:
-    return lambda exchange: answer(exchange) is not None and fits(expected(exchange).text)
+    """Calls with an answer that has such a text."""
+    return lambda exchange: answered(exchange) and fits(expected(exchange).text)
 
 
-def looks_like_json(text: str) -> bool:
-    return text.strip()[:1] in ("{", "[", '"')
-
-
-@check("result:json:pretty", judges=prints_lines, about="text")
-@check("result:json:compact", judges=prints_one_line, about="text")
-@check("result:stderr", judges=prints_to_stderr, about="text")
+@check("result:text", judges=answered, about="text")
+@check("result:json:pretty", judges=prints(lambda stdout: b"\n" in stdout), about="text")
+@check("result:json:compact", judges=prints(lambda stdout: b"\n" not in stdout), about="text")
+@check("result:stderr", judges=writes_to_stderr(1), about="text")
 @check("result:text:split", judges=splits_a_character, about="text")
 @check("result:text:unicode", judges=text_that(lambda text: not text.isascii()), about="text")
 @check("result:text:newline", judges=text_that(lambda text: "\n" in text or "\r" in text), about="text")
 @check("result:text:blanks", judges=text_that(lambda text: text != text.strip()), about="text")
-@check("result:text:json", judges=text_that(looks_like_json), about="text")
+@check("result:text:json", judges=text_that(lambda text: text.strip()[:1] in ("{", "[", '"')), about="text")
 @check("result:large-stdout", judges=text_that(lambda text: len(text) >= 10_000_000), about="text")
-@check(
-    "result:json:notice-before",
-    judges=lambda exchange: reads(exchange, "before", answer(exchange) is not None),
-    about="text",
-)
-def answer_is_understood(exchange: Exchange) -> list[str]:
-    return text_is_the_response(exchange)
-
-
-def writes_much_to_stderr(exchange: Exchange) -> bool:
-    return answer(exchange) is not None and len(ending(exchange.scripts[0]).stderr) >= 1 << 20
-
-
-@check("result:large-stderr", judges=writes_much_to_stderr, about="text")
-def much_stderr_stops_nothing(exchange: Exchange) -> list[str]:
-    return text_is_the_response(exchange)
-
-
-def reads(exchange: Exchange, trait: Trait, holds: bool = True) -> bool:
-    """Whether the answer that gemini prints has that trait."""
-    found = reading(exchange)
-    return holds and found is not None and found.kind == "answer" and trait in found.traits
-
-
-def has_trait(trait: Trait) -> Predicate:
-    return lambda exchange: reads(exchange, trait)
+@check("result:large-stderr", judges=writes_to_stderr(1 << 20), about="text")
+@check("result:json:notice-before", judges=lambda each: answered(each) and has_trait("before")(each), about="text")
+def text_is_the_response(exchange: Exchange) -> Complaints:
+    if not (exchange.is_success and exchange.text == expected(exchange).text):
+        yield other_than(exchange, expected(exchange).text)
 
 
 @check("result:json:notice-after", judges=has_trait("after"), about="text")
@@ -181,85 +152,55 @@ def has_trait(trait: Trait) -> Predicate:
 @check("result:json:last", judges=has_trait("several"), about="text")
 @check("result:text:surrogate", judges=has_trait("surrogate"), about="text")
 @check("result:empty", judges=has_trait("empty"), about="text")
-def answer_is_found(exchange: Exchange) -> list[str]:
-    found = reading(exchange)
-    assert found is not None
+def answer_is_found(exchange: Exchange) -> Complaints:
+    found = expected(exchange)
     if not (exchange.is_success and exchange.text == found.text):
-        return [f"The port answered {says(exchange)}, and should answer with the text {shown(found.text)}."]
-    session = exchange.meta.get(exchange.spec.outcome.meta["session"], found.session)
-    if found.session in (None, session) or not is_unicode(found.session):
-        return []
-    return [
-        f"The port reports the session {shown(session)}, and should report that of the JSON, {shown(found.session)}."
-    ]
+        yield other_than(exchange, found.text)
+    elif found.session is not None and is_unicode(found.session) and carries_session(exchange):
+        yield from differing_session(exchange, found.session)
 
 
 @check("result:json:encoding", judges=has_trait("damaged"), about="text")
-def damaged_text_is_read(exchange: Exchange) -> list[str]:
-    """How many U+FFFD stand for damaged bytes is left to the language."""
-    found = reading(exchange)
-    assert found is not None
-    if exchange.is_success and _squeezed(exchange.text or "") == _squeezed(found.text):
-        return []
-    return [f"The port answered {says(exchange)}, and should answer with the text {shown(found.text)}."]
+def damaged_text_is_read(exchange: Exchange) -> Complaints:
+    """How many U+FFFD stand for damaged bytes differs between languages."""
+    text = expected(exchange).text
+    if not (exchange.is_success and _squeezed(exchange.text or "") == _squeezed(text)):
+        yield other_than(exchange, text)
 
 
 def _squeezed(text: str) -> str:
     return re.sub("\ufffd+", "\ufffd", text)
 
 
-@check("result:plain-text", judges=lambda exchange: _is_plain(exchange), about="text")
-def plain_text_is_the_result(exchange: Exchange) -> list[str]:
-    found = reading(exchange)
-    assert found is not None
-    if exchange.is_success and (exchange.text or "").rstrip("\n") == found.text.rstrip("\n"):
-        return []
-    return [f"The port answered {says(exchange)}, and should answer with the text {shown(found.text)}."]
+@check("result:plain-text", judges=reads(lambda found: found.kind == "plain"), about="text")
+def plain_text_is_the_result(exchange: Exchange) -> Complaints:
+    text = expected(exchange).text
+    if not (exchange.is_success and (exchange.text or "").rstrip("\n") == text.rstrip("\n")):
+        yield other_than(exchange, text)
 
 
-def _is_plain(exchange: Exchange) -> bool:
-    found = reading(exchange)
-    return found is not None and found.kind == "plain"
-
-
-@check("result:warnings", judges=lambda exchange: _warns(exchange))
-def warnings_are_in_meta(exchange: Exchange) -> list[str]:
-    found = reading(exchange)
-    assert found is not None
-    told = json.dumps(exchange.meta, ensure_ascii=False)
-    missing = [warning for warning in found.warnings if json.dumps(warning, ensure_ascii=False) not in told]
-    return [f"The port answered `_meta` {told}, and should tell the warning {shown(missing[0])}."] if missing else []
-
-
-def _warns(exchange: Exchange) -> bool:
-    found = reading(exchange)
-    return found is not None and found.kind == "answer" and bool(found.warnings)
+@check("result:warnings", judges=reads(lambda found: bool(found.warnings)))
+def warnings_are_in_meta(exchange: Exchange) -> Complaints:
+    meta = json.dumps(exchange.meta, ensure_ascii=False)
+    for warning in expected(exchange).warnings:
+        if json.dumps(warning, ensure_ascii=False) not in meta:
+            yield f"The port answered `_meta` {meta}, and should report the warning {shown(warning)}."
 
 
 CAUSES = {
-    "result:error-key": ("error-key", "gemini reported an error"),
-    "result:no-output": ("no-output", "gemini printed nothing"),
-    "result:truncated": ("truncated", "gemini's JSON breaks off"),
-    "result:no-response": ("no-response", "gemini's JSON has no text as its answer"),
+    "error-key": "gemini reported an error",
+    "no-output": "gemini printed nothing",
+    "truncated": "gemini's JSON breaks off",
+    "no-response": "gemini's JSON has no text as its answer",
 }
+"""Why gemini's output is an error, by the last part of the requirement's id."""
 
 
-def _is_error_because(cause: str) -> Predicate:
-    def accepts(exchange: Exchange) -> bool:
-        found = reading(exchange)
-        return found is not None and found.cause == cause
-
-    return accepts
+def output_is_an_error(exchange: Exchange) -> Complaints:
+    if not exchange.is_error:
+        because = CAUSES[expected(exchange).cause]
+        yield f"The port answered {says(exchange)}, and should answer with `isError: true`, since {because}."
 
 
-def _must_be_error(because: str) -> Callable[[Exchange], list[str]]:
-    def is_an_error(exchange: Exchange) -> list[str]:
-        if exchange.is_error:
-            return []
-        return [f"The port answered {says(exchange)}, and should answer with `isError: true`, since {because}."]
-
-    return is_an_error
-
-
-for _id, (_cause, _because) in CAUSES.items():
-    check(_id, judges=_is_error_because(_cause))(_must_be_error(_because))
+for _cause in CAUSES:
+    check(f"result:{_cause}", judges=reads(lambda found, cause=_cause: found.cause == cause))(output_is_an_error)

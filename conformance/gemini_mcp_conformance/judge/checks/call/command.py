@@ -4,56 +4,53 @@ from __future__ import annotations
 
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import heard
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import of_tool, reaches, reaching, reaching_without, served
+from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.understanding import Other, Understood, UsageError
 from gemini_mcp_conformance.spec.specification import Heard
 from gemini_mcp_conformance.tell.witness import argv_shown, shown
 
 PROMPT = "prompt"
-"""What stands for the prompt among the names of gemini's options."""
+"""The name of the prompt where fields of a command line are named; other fields are named as gemini's options are."""
 
 
-def complaints(exchange: Exchange, *fields: str) -> list[str]:
-    """One for the first run in which gemini understood something else of these fields than is specified."""
+def complaints(exchange: Exchange, *fields: str) -> Complaints:
+    """What gemini understood otherwise than is specified of these fields."""
     if not exchange.runs:
-        return [f"The port did not run gemini for {shown(exchange.arguments)}."]
-    return [complaint for run in exchange.runs for complaint in differing(exchange, run, *fields)][:1]
+        yield f"The port did not run gemini for {shown(exchange.arguments)}, and should."
+    for run in exchange.runs:
+        yield from differing(exchange, run, *fields)
 
 
-def misheard(exchange: Exchange, run: Run) -> list[str]:
+def altered(exchange: Exchange, run: Run) -> Complaints:
     """What gemini was given otherwise than it should be."""
     return differing(exchange, run, PROMPT, *sorted(exchange.spec.option_names))
 
 
-def differing(exchange: Exchange, run: Run, *fields: str) -> list[str]:
-    """A complaint about the first of these fields that gemini understood otherwise than is specified."""
-    return [complaint for field in fields for complaint in _wrong(exchange, run, field)][:1]
-
-
-def _wrong(exchange: Exchange, run: Run, field: str) -> list[str]:
+def differing(exchange: Exchange, run: Run, *fields: str) -> Complaints:
+    """What gemini understood otherwise than is specified of these fields in one run."""
     expected = heard(exchange)
     if not isinstance(expected, Heard):
-        return []
-    if is_cut(exchange, run) and field == PROMPT:
-        return []
-    wanted = expected.prompt if field == PROMPT else expected.values.get(field)
-    if understood(run, field) == wanted:
-        return []
-    return [f"{what(run, field)}, and should understand {called(field, wanted)}."]
+        return
+    for field in fields:
+        wanted = expected.prompt if field == PROMPT else expected.values.get(field)
+        is_unread = field == PROMPT and is_cut(exchange, run)
+        if not is_unread and understood(run, field) != wanted:
+            yield f"{what(run, field)}, and should understand {called(field, wanted)}."
 
 
 def understood(run: Run, field: str) -> Json:
-    """What gemini understood of one thing; a run in which it understood nothing has no value equal to any other."""
+    """What gemini understood as a field; of a command line that it does not understand, what it makes of that."""
     if not isinstance(run.understood, Understood):
         return run.understood
     return run.prompt if field == PROMPT else run.understood.values.get(field)
 
 
 def is_cut(exchange: Exchange, run: Run) -> bool:
-    """Whether the call was stopped before gemini had all of its stdin, where a prompt may be."""
+    """Whether the call was stopped before gemini had read its stdin, which may hold the prompt."""
     reads = run.call.stdin_kind in ("pipe", "socket", "file")
     return reads and exchange.silence in ("cancelled", "ended") and run.prompt is None
 
@@ -71,47 +68,35 @@ def what(run: Run, field: str) -> str:
 
 
 def called(field: str, value: Json) -> str:
-    """One thing that gemini may understand, with its value."""
+    """A field with its value, for a complaint."""
     name = field if field == PROMPT else f"`--{field}`"
     return f"no {name}" if value is None else f"the {name} {shown(value)}"
 
 
-@check(
-    "command:{tool}", judges=lambda exchange, subject: of_tool(exchange, subject) and reaches(exchange), about="prompt"
-)
-def prompt_reaches_gemini(exchange: Exchange, subject: Subject) -> list[str]:
+@check("command:{tool}", judges=reaches, about="prompt")
+def prompt_reaches_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, PROMPT)
 
 
-@check(
-    "command:{tool}", judges=lambda exchange, subject: of_tool(exchange, subject) and reaches(exchange), about="options"
-)
-def fixed_options_reach_gemini(exchange: Exchange, subject: Subject) -> list[str]:
-    return complaints(exchange, *sorted(exchange.spec.constants(subject["tool"])))
+@check("command:{tool}", judges=reaches, about="options")
+def fixed_options_reach_gemini(exchange: Exchange) -> Complaints:
+    return complaints(exchange, *sorted(exchange.spec.constants(exchange.tool)))
 
 
-@check(
-    "command:{tool}:new-session",
-    judges=lambda exchange, subject: of_tool(exchange, subject) and reaches(exchange),
-    about="options",
-)
-def nothing_is_resumed(exchange: Exchange, subject: Subject) -> list[str]:
-    return complaints(exchange, *sorted(exchange.spec.session_options))
-
-
+@check("command:{tool}:new-session", judges=reaches, about="options")
 @check("command:{tool}:latest", judges=reaching_without, about="options")
-def latest_session_is_resumed(exchange: Exchange, subject: Subject) -> list[str]:
+def session_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.session_options))
 
 
 @check("command:{tool}:{argument}", judges=reaching, about="options")
 @check("command:{tool}:no-{argument}", judges=reaching_without, about="options")
-def argument_reaches_gemini(exchange: Exchange, subject: Subject) -> list[str]:
-    given = exchange.spec.given_by(subject["tool"], subject["argument"])
+def argument_reaches_gemini(exchange: Exchange, subject: Subject) -> Complaints:
+    given = exchange.spec.given_by(exchange.tool, subject["argument"])
     return complaints(exchange, *sorted(given or {PROMPT}))
 
 
-@check("command:once", judges=served, anyway=True, about="process")
-def prompt_runs_once(exchange: Exchange) -> list[str]:
-    count = len(exchange.runs)
-    return [] if count == 1 else [f"The port ran gemini {count} times for one call, and should run it once."]
+@check("command:once", judges=served, any_outcome=True, about="process")
+def prompt_runs_once(exchange: Exchange) -> Complaints:
+    if len(exchange.runs) != 1:
+        yield f"The port ran gemini {len(exchange.runs)} times for one call, and should run it once."

@@ -1,12 +1,13 @@
-"""What becomes of a prompt on its way."""
+"""What becomes of a prompt on its way to gemini."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 
+from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints
-from gemini_mcp_conformance.judge.expectation import fate, is_call, prompt_of
+from gemini_mcp_conformance.judge.expectation import fate, prompt_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
@@ -35,10 +36,10 @@ WITH_VALUE = frozenset(
     if option.kind != "boolean"
     for spelling in (f"-{option.letter}", f"--{option.name}")
 )
-"""Options behind which an empty element is no prompt."""
+"""The options that take a value: an empty element behind one is that value, and no prompt."""
 
 
-def arrives(exchange: Exchange) -> list[str]:
+def prompt_is_verbatim(exchange: Exchange) -> Complaints:
     """A prompt reaches gemini verbatim."""
     return complaints(exchange, PROMPT)
 
@@ -48,19 +49,19 @@ def _that(fits: Callable[[str], bool]) -> Predicate:
 
 
 for _variant, _fits in VERBATIM.items():
-    check(f"prompt:verbatim:{_variant}", judges=_that(_fits), about="prompt")(arrives)
+    check(f"prompt:verbatim:{_variant}", judges=_that(_fits), about="prompt")(prompt_is_verbatim)
 
 check(
     "prompt:verbatim:{limit}", judges=prompt(lambda exchange, text: size(text) == exchange.spec.limit), about="prompt"
-)(arrives)
+)(prompt_is_verbatim)
 
 
-def unsettled(fits: Callable[[Exchange, str], bool]) -> Predicate:
-    """Calls that a port may refuse because of such a prompt."""
+def refusable(fits: Callable[[Exchange, str], bool]) -> Predicate:
+    """Calls that a port may refuse, with such a prompt."""
 
     def accepts(exchange: Exchange) -> bool:
         text = prompt_of(exchange)
-        played = is_call(exchange) and is_played(exchange) and exchange.gemini == "present"
+        played = is_played(exchange) and exchange.gemini == "present"
         return played and text is not None and fits(exchange, text) and fate(exchange) == "either"
 
     return accepts
@@ -68,50 +69,47 @@ def unsettled(fits: Callable[[Exchange, str], bool]) -> Predicate:
 
 def is_long(exchange: Exchange, text: str) -> bool:
     """Whether a prompt is too long for the form of short ones, and nothing forbids it."""
-    name = exchange.spec.prompt(exchange.tool or "") or ""
+    name = exchange.spec.prompt(exchange.tool) or ""
     return size(text) > exchange.spec.limit and not refusals(name, text, exchange.spec.invocation)
 
 
-@check("prompt:long", judges=unsettled(is_long))
-def long_prompt_travels_on_stdin(exchange: Exchange) -> list[str]:
+@check("prompt:long", judges=refusable(is_long))
+def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
     sent = size(prompt_of(exchange) or "")
-    if exchange.runs and not any(run.call.stdin for run in exchange.runs):
-        return [f"The port put a prompt of {sent} bytes on the command line, and should put it on stdin."]
     if not exchange.runs:
-        return [f"The port answered a prompt of {sent} bytes with an error."]
-    return arrives(exchange)
+        yield f"The port did not run gemini for a prompt of {sent} bytes, and should."
+    elif not any(run.call.stdin for run in exchange.runs):
+        yield f"The port put a prompt of {sent} bytes on the command line, and should put it on stdin."
+    yield from prompt_is_verbatim(exchange)
 
 
 @check(
-    "prompt:long:whole", judges=unsettled(lambda exchange, text: size(text) > exchange.spec.limit and "\0" not in text)
+    "prompt:long:whole", judges=refusable(lambda exchange, text: size(text) > exchange.spec.limit and "\0" not in text)
 )
-def long_prompt_is_not_cut(exchange: Exchange) -> list[str]:
+def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
+    text = prompt_of(exchange) or ""
     if not exchange.runs and not exchange.is_error:
-        return ["The port neither handed a long prompt to gemini nor answered with an error."]
-    wrong = [run for run in exchange.runs if run.prompt != prompt_of(exchange)]
-    sent = size(prompt_of(exchange) or "")
-    return [
-        f"Of a prompt of {sent} bytes {size(run.prompt or '')} reached gemini, and all of them should."
-        if size(run.prompt or "") != sent
-        else f"Gemini understands the prompt {shown(run.prompt)}, and should understand another of {sent} bytes."
-        for run in wrong[:1]
-    ]
+        yield "The port answered a long prompt with a success, and should run gemini or refuse the call."
+    for run in exchange.runs:
+        got = run.prompt or ""
+        if size(got) != size(text):
+            yield f"The port handed {size(got)} bytes of a prompt to gemini, and should hand over all {size(text)}."
+        if got != text:
+            yield f"Gemini understands the prompt {shown(got)}, and should understand {shown(text)}."
 
 
-@check("prompt:empty:kept", judges=unsettled(lambda _, text: not text))
-def empty_prompt_is_not_dropped(exchange: Exchange) -> list[str]:
+@check("prompt:empty:kept", judges=refusable(lambda _, text: not text))
+def empty_prompt_is_not_dropped(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
-        return ["The port answered an empty prompt with a success, and did not run gemini."]
-    return [
-        f"The port ran gemini {argv_shown(run)} for an empty prompt, and should keep it as an empty element."
-        for run in exchange.runs
-        if not holds_empty_prompt(run)
-    ][:1]
+        yield "The port answered an empty prompt with a success, and should run gemini or refuse the call."
+    for run in exchange.runs:
+        if not holds_empty_prompt(run):
+            yield f"The port ran gemini {argv_shown(run)} for an empty prompt, and should keep it as an empty element."
 
 
 def holds_empty_prompt(run: Run) -> bool:
-    """Whether gemini was given an empty prompt and nothing in its place."""
+    """Whether gemini was given an empty prompt, and no other."""
     argv = run.call.argv
-    named = {b"--prompt=", b"-p="}.intersection(argv)
+    named = not {b"--prompt=", b"-p="}.isdisjoint(argv)
     bare = any(text == b"" and (not at or argv[at - 1] not in WITH_VALUE) for at, text in enumerate(argv))
-    return isinstance(run.understood, Understood) and run.prompt is None and (bool(named) or bare)
+    return isinstance(run.understood, Understood) and run.prompt is None and (named or bare)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from gemini_mcp.spec.values import inside
-from gemini_mcp_conformance.judge.check import NotApplicable
+from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.expectation import fate
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
-from gemini_mcp_conformance.see.timeline import is_open, opens, token
+from gemini_mcp_conformance.see.timeline import is_open, open_calls, token
 from gemini_mcp_conformance.talk.conversation import Json
 from gemini_mcp_conformance.tell.witness import shown
 
@@ -22,7 +22,7 @@ LENIENCY = 0.5
 SILENT = "The port tells no progress."
 
 
-def told(observation: Observation) -> list[Line]:
+def notifications(observation: Observation) -> list[Line]:
     return [line for line in observation.received if line.table.get("method") == METHOD]
 
 
@@ -31,83 +31,71 @@ def asks(exchange: Exchange) -> bool:
     return token(exchange) is not None and bool(exchange.scripts) and fate(exchange) == "served"
 
 
-def asked(observation: Observation) -> list[Exchange]:
-    return [exchange for exchange in observation.calls if asks(exchange)]
-
-
-@check_all("progress:token", judges=lambda seen: bool(asked(seen)))
-def token_is_that_of_a_running_call(observation: Observation) -> list[str]:
-    lines = told(observation)
-    if not lines:
+@check_all("progress:token", judges=lambda seen: any(map(asks, seen.calls)))
+def token_is_that_of_a_running_call(observation: Observation) -> Complaints:
+    if not notifications(observation):
         raise NotApplicable(SILENT)
-    wrong = [line for line in lines if not _fits(observation, line)]
-    return [
-        f"The port told progress with the token {shown(_token(line))}, and no running request has it." for line in wrong
-    ]
+    for line in notifications(observation):
+        if not _fits(observation, line):
+            told = shown(_token(line))
+            yield f"The port told progress with the token {told}, and should use that of a running request."
 
 
-@check("progress:increase", judges=asks, anyway=True)
-def progress_grows(exchange: Exchange) -> list[str]:
+@check("progress:increase", judges=asks, any_outcome=True)
+def progress_grows(exchange: Exchange) -> Complaints:
     values = [inside(line.message, "params", "progress") for line in exchange.progress]
     if not values:
         raise NotApplicable(SILENT)
-    wrong = [value for value in values if not isinstance(value, int | float) or isinstance(value, bool)]
-    if wrong:
-        return [f"The port told the progress {shown(wrong[0])}, which should be a number."]
-    steps = [pair for pair in pairwise(values) if pair[1] <= pair[0]]
-    return [
-        f"The port told the progress {shown(new)} after {shown(old)}, and it should grow." for old, new in steps[:1]
-    ]
+    for value in values:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            yield f"The port told the progress {shown(value)}, and should tell a number."
+    for old, new in pairwise(values):
+        if new <= old:
+            yield f"The port told the progress {shown(new)} after {shown(old)}, and it should grow."
 
 
-@check("progress:end", judges=lambda exchange: asks(exchange) and bool(exchange.answers), anyway=True)
-def progress_ends_with_the_answer(exchange: Exchange) -> list[str]:
+@check("progress:end", judges=lambda exchange: asks(exchange) and bool(exchange.answers), any_outcome=True)
+def progress_ends_with_the_answer(exchange: Exchange) -> Complaints:
     if not exchange.progress:
         raise NotApplicable(SILENT)
-    late = [line for line in exchange.progress if line.order > exchange.answers[0].order]
-    return [f"The port told progress with the token {shown(token(exchange))} after its answer." for _ in late[:1]]
+    if any(line.order > exchange.answers[0].order for line in exchange.progress):
+        yield f"The port told progress with the token {shown(token(exchange))} after its answer, and should before it."
 
 
 @check_all("progress:unasked", judges=lambda seen: any(token(each) is None for each in seen.calls))
-def nobody_is_told_unasked(observation: Observation) -> list[str]:
+def nobody_is_told_unasked(observation: Observation) -> Complaints:
     """While no call runs that asked for progress, none is told."""
-    wrong = [line for line in told(observation) if _is_unasked(observation, line)]
-    return [
-        f"The port told progress with the token {shown(_token(line))} of a call that had none." for line in wrong[:1]
-    ]
+    for line in notifications(observation):
+        running = open_calls(observation, line.order)
+        if running and all(token(each) is None for each in running):
+            told = shown(_token(line))
+            yield f"The port told progress with the token {told} while a call without one ran, and should tell none."
 
 
 def is_over(exchange: Exchange) -> bool:
-    """Whether a call that asked ran to its answer; one that is cancelled may not get as far as to tell."""
+    """Whether a call that asked ran to its answer; a cancelled call may end before its first progress."""
     return asks(exchange) and bool(exchange.runs) and bool(exchange.answers)
 
 
-@check("progress:start", judges=is_over, anyway=True)
-def start_is_told(exchange: Exchange) -> list[str]:
-    if any(line.order < exchange.answers[0].order for line in exchange.progress):
-        return []
-    return [f"The port told no progress of a call with the token {shown(token(exchange))}, and should when it starts."]
+@check("progress:start", judges=is_over, any_outcome=True)
+def start_is_told(exchange: Exchange) -> Complaints:
+    if not any(line.order < exchange.answers[0].order for line in exchange.progress):
+        yield f"The port told no progress of a call with the token {shown(token(exchange))}, and should at its start."
 
 
 @check("progress:interval", judges=lambda exchange: asks(exchange) and _seconds(exchange) > INTERVAL + LENIENCY)
-def long_call_is_told_of_regularly(exchange: Exchange) -> list[str]:
+def long_call_is_told_of_regularly(exchange: Exchange) -> Complaints:
     moments = [exchange.sent.at, *(line.at for line in exchange.progress), exchange.answers[0].at]
     gap = max(later - earlier for earlier, later in pairwise(sorted(moments)))
-    if gap <= INTERVAL + LENIENCY:
-        return []
-    return [f"The port told no progress of a running call for {gap:.0f} seconds, and should every {INTERVAL:g}."]
+    if gap > INTERVAL + LENIENCY:
+        yield f"The port told no progress of a running call for {gap:.0f} seconds, and should every {INTERVAL:g}."
 
 
 def _fits(observation: Observation, line: Line) -> bool:
-    """Whether the token is that of a call that runs; one that has just ended is the affair of another check."""
+    """Whether the token is that of a running call; whether a call may have ended just before, another check says."""
     own = [each for each in observation.exchanges if token(each) is not None and same_id(token(each), _token(line))]
-    running = [each for each in opens(observation, line.order) if token(each) is not None]
+    running = [each for each in open_calls(observation, line.order) if token(each) is not None]
     return any(is_open(each, line.order) for each in own) or bool(own and not running)
-
-
-def _is_unasked(observation: Observation, line: Line) -> bool:
-    running = opens(observation, line.order)
-    return bool(running) and all(token(each) is None for each in running)
 
 
 def _token(line: Line) -> Json:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors, ignores_term, is_stubborn
 from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 
-PROMPT = 2.0
+LIMIT = 2.0
+"""Seconds in which a port should exit."""
+
 NAMES = {"stdin": "the end of its stdin", "TERM": "SIGTERM", "INT": "SIGINT", "HUP": "SIGHUP"}
 
 
@@ -33,6 +36,15 @@ def ends_gemini(way: str) -> Callable[[Observation], bool]:
     return lambda observation: fits(observation) and not all(map(ignores_term, interrupted(observation)))
 
 
+def ends_stubborn_gemini(observation: Observation) -> bool:
+    return asked("stdin", busy=True)(observation) and any(map(ignores_term, interrupted(observation)))
+
+
+def ends_willing_gemini(observation: Observation) -> bool:
+    """Conversations that end while no process runs which ignores SIGTERM."""
+    return asked("stdin", "TERM")(observation) and not any(map(is_stubborn, interrupted(observation)))
+
+
 def way(observation: Observation) -> str:
     assert observation.exit is not None
     return NAMES.get(observation.exit.asked, observation.exit.asked)
@@ -41,41 +53,33 @@ def way(observation: Observation) -> str:
 @check_all("shutdown:stdin-end", judges=asked("stdin", busy=False))
 @check_all("shutdown:stdin-end:busy", judges=asked("stdin", busy=True))
 @check_all("shutdown:sigterm", judges=asked("TERM"))
-def port_exits(observation: Observation) -> list[str]:
-    if observation.exit is None or observation.exit.code is not None:
-        return []
-    running = " while a call ran" if interrupted(observation) else ""
-    return [f"The port did not exit after {way(observation)}{running}."]
+def port_exits(observation: Observation) -> Complaints:
+    if observation.exit is not None and observation.exit.code is None:
+        running = " while a call ran" if interrupted(observation) else ""
+        yield f"The port did not exit after {way(observation)}{running}, and should."
 
 
 @check_all("shutdown:stdin-end:group", judges=ends_gemini("stdin"))
 @check_all("shutdown:sigterm:group", judges=ends_gemini("TERM"))
 @check_all("shutdown:sigint:group", judges=ends_gemini("INT"))
 @check_all("shutdown:sighup:group", judges=ends_gemini("HUP"))
-def every_process_of_gemini_ends(observation: Observation) -> list[str]:
+def every_process_of_gemini_ends(observation: Observation) -> Complaints:
     left = [each for each in interrupted(observation) if has_survivors(each) and not ignores_term(each)]
     lists = [run for run in observation.unclaimed if run.call.kind == "list" and run.survivors]
-    what = [*(f"for the call in {each.label}" for each in left), *("for a list of sessions" for _ in lists)]
-    return [f"The port left processes of gemini running after {way(observation)}, {each}, and should end them all."
-            for each in what[:1]]  # fmt: skip
+    for what in (*(f"for the call in {each.label}" for each in left), *("for a list of sessions" for _ in lists)):
+        yield f"The port left processes of gemini running after {way(observation)}, {what}, and should end them all."
 
 
-@check_all(
-    "shutdown:stdin-end:ignored-term",
-    judges=lambda seen: asked("stdin", busy=True)(seen) and any(map(ignores_term, interrupted(seen))),
-)
-def stubborn_gemini_ends(observation: Observation) -> list[str]:
-    left = [each for each in interrupted(observation) if has_survivors(each) and ignores_term(each)]
-    return [f"The port left a gemini that ignores SIGTERM running after {way(observation)}." for _ in left[:1]]
+@check_all("shutdown:stdin-end:ignored-term", judges=ends_stubborn_gemini)
+def stubborn_gemini_ends(observation: Observation) -> Complaints:
+    if any(has_survivors(each) and ignores_term(each) for each in interrupted(observation)):
+        yield f"The port left a gemini that ignores SIGTERM running after {way(observation)}, and should kill it."
 
 
-@check_all(
-    "shutdown:prompt",
-    judges=lambda seen: asked("stdin", "TERM")(seen) and not any(map(is_stubborn, interrupted(seen))),
-)
-def exit_is_prompt(observation: Observation) -> list[str]:
+@check_all("shutdown:prompt", judges=ends_willing_gemini)
+def exit_is_prompt(observation: Observation) -> Complaints:
     assert observation.exit is not None
     if observation.exit.code is None:
-        return [f"The port did not exit after {way(observation)}, and should within {PROMPT:g} seconds."]
-    late = observation.exit.seconds > PROMPT
-    return [f"The port took more than {PROMPT:g} seconds to exit after {way(observation)}."] if late else []
+        yield f"The port did not exit after {way(observation)}, and should within {LIMIT:g} seconds."
+    elif observation.exit.seconds > LIMIT:
+        yield f"The port took more than {LIMIT:g} seconds to exit after {way(observation)}, and should take less."

@@ -1,4 +1,4 @@
-"""What HTTP asks of a port: statuses, headers, who may come in, and the same results as over stdio."""
+"""What a port must do over HTTP: statuses, headers, which origins are served, and the same results as over stdio."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from gemini_mcp.spec.values import decode, inside, table
-from gemini_mcp_conformance.judge.check import NotApplicable
+from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.checks.answer.result import session_in
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
 from gemini_mcp_conformance.judge.registry import check, check_all
@@ -19,15 +19,15 @@ HEADER_MISMATCH = -32020
 UNKNOWN_METHOD = -32601
 STREAM, JSON = "text/event-stream", "application/json"
 
-OfWeb = Callable[[Web], list[str]]
+OfWeb = Callable[[Web], Complaints]
 
 
 def check_web(requirement: str, judges: Callable[[Web], bool]) -> Callable[[OfWeb], OfWeb]:
     """Register a function that judges every request over HTTP which `judges` accepts."""
 
     def register(function: OfWeb) -> OfWeb:
-        def every(observation: Observation) -> list[str]:
-            return [complaint for web in observation.web if judges(web) for complaint in function(web)][:1]
+        def every(observation: Observation) -> Complaints:
+            return (complaint for web in observation.web if judges(web) for complaint in function(web))
 
         every.__name__, every.__doc__ = function.__name__, function.__doc__
         check_all(requirement, judges=lambda seen: any(judges(web) for web in seen.web))(every)
@@ -45,6 +45,10 @@ def is_request(web: Web) -> bool:
     return web.verb == "POST" and method(web) is not None and "id" in table(web.message)
 
 
+def is_notification(web: Web) -> bool:
+    return web.verb == "POST" and method(web) is not None and "id" not in table(web.message)
+
+
 def is_stranger(web: Web) -> bool:
     """Requests from a page that the port has not served; the suite plays no other page."""
     return "origin" in web.headers
@@ -54,22 +58,36 @@ def version(web: Web) -> str | None:
     return web.headers.get("mcp-protocol-version")
 
 
+def revision(web: Web) -> Json:
+    """The protocol version that the body names, or None."""
+    return inside(web.message, "params", "_meta", VERSION)
+
+
 def is_stateless(web: Web) -> bool:
-    return inside(web.message, "params", "_meta", VERSION) in web.manifest.stateless_revisions
+    return revision(web) in web.manifest.stateless_revisions
+
+
+def is_of_one_era(web: Web) -> bool:
+    """Requests of the stateless era whose header and body name the same revision."""
+    return is_request(web) and is_stateless(web) and version(web) == revision(web)
 
 
 def is_as_it_should(web: Web) -> bool:
     known = (None, *web.manifest.handshake_revisions, *web.manifest.stateless_revisions)
-    return not (web.elsewhere or is_stranger(web) or "origin" in web.headers) and version(web) in known
+    return not web.elsewhere and not is_stranger(web) and version(web) in known
+
+
+def has_unsupported_version(web: Web) -> bool:
+    return is_request(web) and not is_stateless(web) and not is_as_it_should(web) and not is_stranger(web)
 
 
 def contradicts(web: Web) -> bool:
     """Requests of the stateless era whose headers lack or deny the method or the name in their body."""
-    said = {"mcp-method": method(web)}
+    wanted = {"mcp-method": method(web)}
     if method(web) == "tools/call":
-        said["mcp-name"] = inside(web.message, "params", "name")
-    right = all(web.headers.get(name) == value for name, value in said.items())
-    return _is_of_its_era(web) and not right and "=?" not in web.headers.get("mcp-name", "")
+        wanted["mcp-name"] = inside(web.message, "params", "name")
+    right = all(web.headers.get(name) == value for name, value in wanted.items())
+    return is_of_one_era(web) and not right and "=?" not in web.headers.get("mcp-name", "")
 
 
 def is_of_two_eras(web: Web) -> bool:
@@ -77,108 +95,111 @@ def is_of_two_eras(web: Web) -> bool:
     return is_request(web) and is_stateless(web) and version(web) not in (None, *web.manifest.stateless_revisions)
 
 
+def is_of_unknown_method(web: Web) -> bool:
+    return is_of_one_era(web) and not contradicts(web) and (method(web) or "").startswith("no/such/")
+
+
+def was_abandoned(exchange: Exchange) -> bool:
+    """Whether its client closed the connection while gemini ran, which cancels a stateless request."""
+    is_stateless = exchange.revision in exchange.spec.manifest.stateless_revisions
+    return exchange.transport == "http" and is_stateless and exchange.silence == "cancelled" and bool(exchange.runs)
+
+
 @check_web("http:origin", judges=is_stranger)
-def stranger_is_forbidden(web: Web) -> list[str]:
-    is_origin = re.fullmatch(r"https?://[^:/]+(:[0-9]+)?", web.headers["origin"]) is not None
-    if web.status == 403 or (web.status == 400 and not is_origin):
-        return []
-    return [f"The port answered a request of the origin {web.headers['origin']!r} with {said(web)}, not status 403."]
+def stranger_is_forbidden(web: Web) -> Complaints:
+    origin = web.headers["origin"]
+    is_origin = re.fullmatch(r"https?://[^:/]+(:[0-9]+)?", origin) is not None
+    if web.status != 403 and (web.status != 400 or is_origin):
+        yield f"The port answered a request of the origin {origin!r} with {said(web)}, and should with status 403."
 
 
 @check_web("http:bind", judges=lambda web: web.elsewhere)
-def port_listens_on_loopback_only(web: Web) -> list[str]:
-    if web.status is None:
-        return []
-    return ["The port answers at an address that is not the loopback one, and should not listen there."]
+def port_listens_on_loopback_only(web: Web) -> Complaints:
+    if web.status is not None:
+        yield "The port answers at an address that is not the loopback one, and should not listen there."
 
 
-@check_web("http:notification", judges=lambda web: _is_notification(web) and 200 <= (web.status or 0) < 300)
-def notification_is_accepted(web: Web) -> list[str]:
-    if web.status == 202 and not web.body:
-        return []
-    return [f"The port answered {method(web)} with {said(web)}, and should answer with status 202 and no body."]
+@check_web("http:notification", judges=lambda web: is_notification(web) and 200 <= (web.status or 0) < 300)
+def notification_is_accepted(web: Web) -> Complaints:
+    if web.status != 202 or web.body:
+        yield f"The port answered {method(web)} with {said(web)}, and should answer with status 202 and no body."
 
 
 @check_web("http:content-type", judges=lambda web: is_request(web) and web.status == 200)
-def answer_is_json_or_events(web: Web) -> list[str]:
+def answer_is_json_or_events(web: Web) -> Complaints:
     kind = web.answered.get("content-type", "").split(";")[0].strip().lower()
-    if kind in (JSON, STREAM):
-        return []
-    return [f"The port answered {method(web)} as {kind!r}, and should answer as {JSON} or {STREAM}."]
+    if kind not in (JSON, STREAM):
+        yield f"The port answered {method(web)} as {kind!r}, and should answer as {JSON} or {STREAM}."
 
 
 @check_web("http:get", judges=lambda web: web.verb == "GET" and is_as_it_should(web))
-def get_is_events_or_not_allowed(web: Web) -> list[str]:
-    if web.status == 405 or (web.status == 200 and web.is_stream):
-        return []
-    return [f"The port answered a GET with {said(web)}, and should answer with {STREAM} or status 405."]
+def get_is_events_or_not_allowed(web: Web) -> Complaints:
+    if web.status != 405 and not (web.status == 200 and web.is_stream):
+        yield f"The port answered a GET with {said(web)}, and should answer with {STREAM} or status 405."
 
 
-@check_web("http:version", judges=lambda web: is_request(web) and not is_stateless(web) and not is_as_it_should(web)
-           and not is_stranger(web))  # fmt: skip
-def unsupported_version_is_a_bad_request(web: Web) -> list[str]:
-    if web.status == 400:
-        return []
-    return [
-        f"The port answered a request of version {shown(version(web))} with {said(web)}, and should with status 400."
-    ]
+@check_web("http:version", judges=has_unsupported_version)
+def unsupported_version_is_a_bad_request(web: Web) -> Complaints:
+    if web.status != 400:
+        asked = shown(version(web))
+        yield f"The port answered a request of version {asked} with {said(web)}, and should with status 400."
 
 
 @check_all("http:session:ended", judges=lambda seen: any(web.verb == "DELETE" for web in seen.web))
-def ended_session_is_not_found(observation: Observation) -> list[str]:
-    ends = [number for number, web in enumerate(observation.web) if web.verb == "DELETE"]
-    deleted = observation.web[ends[0]]
+def ended_session_is_not_found(observation: Observation) -> Complaints:
+    end = next(number for number, web in enumerate(observation.web) if web.verb == "DELETE")
+    deleted = observation.web[end]
     if "mcp-session-id" not in deleted.headers:
         raise NotApplicable("The port gives no session id.")
     if deleted.status is None or not 200 <= deleted.status < 300:
         raise NotApplicable("The port lets no client end its session.")
-    later = [web for web in observation.web[ends[0] + 1 :] if "mcp-session-id" in web.headers]
-    wrong = [web for web in later if web.status != 404]
-    return [f"The port answered {method(web)} in an ended session with {said(web)}, not status 404." for web in wrong]
+    for web in observation.web[end + 1 :]:
+        if "mcp-session-id" in web.headers and web.status != 404:
+            yield f"The port answered {method(web)} in an ended session with {said(web)}, and should with status 404."
 
 
 @check_web("http:stateless:header", judges=contradicts)
-def contradicting_header_is_refused(web: Web) -> list[str]:
-    if web.status == 400 and inside(_answer(web), "error", "code") == HEADER_MISMATCH:
-        return []
-    names = {name: value for name, value in web.headers.items() if name.startswith("mcp-")}
-    return [f"The port answered {method(web)} with the headers {shown(names)} with {said(web)}, "
-            f"and should answer with status 400 and error {HEADER_MISMATCH}."]  # fmt: skip
+def contradicting_header_is_refused(web: Web) -> Complaints:
+    if not is_error_answer(web, 400, HEADER_MISMATCH):
+        names = {name: value for name, value in web.headers.items() if name.startswith("mcp-")}
+        yield (
+            f"The port answered {method(web)} with the headers {shown(names)} with {said(web)}, "
+            f"and should answer with status 400 and error {HEADER_MISMATCH}."
+        )
 
 
 @check_web("http:stateless:version", judges=is_of_two_eras)
-def another_revision_in_the_header_is_refused(web: Web) -> list[str]:
+def another_revision_in_the_header_is_refused(web: Web) -> Complaints:
     # By its header the request can be one of the handshake era, in which another error may come first.
-    if web.status == 400:
-        return []
-    return [f"The port answered a request of {inside(web.message, 'params', '_meta', VERSION)} with the header "
-            f"MCP-Protocol-Version: {version(web)} with {said(web)}, and should answer with status 400."]  # fmt: skip
+    if web.status != 400:
+        yield (
+            f"The port answered a request of {revision(web)} with the header MCP-Protocol-Version: {version(web)} "
+            f"with {said(web)}, and should answer with status 400."
+        )
 
 
-@check_web(
-    "http:stateless:method", judges=lambda web: _is_of_its_era(web) and not contradicts(web) and _is_unknown(web)
-)
-def unknown_method_is_not_found(web: Web) -> list[str]:
-    if web.status == 404 and inside(_answer(web), "error", "code") == UNKNOWN_METHOD:
-        return []
-    return [f"The port answered {method(web)} with {said(web)}, and should with status 404 and error {UNKNOWN_METHOD}."]
+@check_web("http:stateless:method", judges=is_of_unknown_method)
+def unknown_method_is_not_found(web: Web) -> Complaints:
+    if not is_error_answer(web, 404, UNKNOWN_METHOD):
+        wanted = f"status 404 and error {UNKNOWN_METHOD}"
+        yield f"The port answered {method(web)} with {said(web)}, and should with {wanted}."
 
 
-@check("http:stateless:disconnect", judges=lambda each: _was_abandoned(each), anyway=True)
-def closed_connection_cancels(exchange: Exchange) -> list[str]:
-    if not has_survivors(exchange):
-        return []
-    return ["The port let gemini run on after the client had closed its connection, and should end it."]
+@check("http:stateless:disconnect", judges=was_abandoned, any_outcome=True)
+def closed_connection_cancels(exchange: Exchange) -> Complaints:
+    if has_survivors(exchange):
+        yield "The port let gemini run on after the client had closed its connection, and should end it."
 
 
 @check_all("http:equivalence", judges=lambda seen: seen.twin is not None and bool(seen.calls))
-def result_is_that_over_stdio(observation: Observation) -> list[str]:
+def result_is_that_over_stdio(observation: Observation) -> Complaints:
     assert observation.twin is not None
-    pairs = zip(observation.calls, observation.twin.calls, strict=False)
-    settled = [pair for pair in pairs if not any(each.silence == "cancelled" for each in pair)]
-    differing = [(here, there) for here, there in settled if _gist(here) != _gist(there)]
-    return [f"The port answered {here.label} over HTTP with {shown(_gist(here))}, "
-            f"and over stdio with {shown(_gist(there))}." for here, there in differing[:1]]  # fmt: skip
+    for here, there in zip(observation.calls, observation.twin.calls, strict=False):
+        if "cancelled" not in (here.silence, there.silence) and _gist(here) != _gist(there):
+            yield (
+                f"The port answered {here.label} over HTTP with {shown(_gist(here))}, "
+                f"and should answer as over stdio with {shown(_gist(there))}."
+            )
 
 
 def said(web: Web) -> str:
@@ -186,6 +207,10 @@ def said(web: Web) -> str:
     if web.status is None:
         return "no answer"
     return f"status {web.status} and {shown(web.body.decode('utf-8', 'replace'))}"
+
+
+def is_error_answer(web: Web, status: int, code: int) -> bool:
+    return web.status == status and inside(_answer(web), "error", "code") == code
 
 
 def _answer(web: Web) -> Json:
@@ -196,27 +221,8 @@ def _answer(web: Web) -> Json:
 
 
 def _gist(exchange: Exchange) -> Mapping[str, Json]:
-    """What a call gives: everything but ids, directories and what each era adds."""
+    """The answer without ids, directories and what only one era has."""
     if exchange.error is not None:
         return {"error": exchange.error.get("code")}
     texts = [text.replace(exchange.place.root, "{root}") for text in exchange.texts]
     return {"isError": exchange.is_error, "texts": texts, "session": session_in(exchange)}
-
-
-def _is_notification(web: Web) -> bool:
-    return web.verb == "POST" and method(web) is not None and "id" not in table(web.message)
-
-
-def _is_of_its_era(web: Web) -> bool:
-    """Requests whose header and body name the same revision."""
-    named = inside(web.message, "params", "_meta", VERSION)
-    return is_request(web) and is_stateless(web) and version(web) == named
-
-
-def _is_unknown(web: Web) -> bool:
-    return _is_of_its_era(web) and (method(web) or "").startswith("no/such/")
-
-
-def _was_abandoned(exchange: Exchange) -> bool:
-    is_stateless = exchange.revision in exchange.spec.manifest.stateless_revisions
-    return exchange.transport == "http" and is_stateless and exchange.silence == "cancelled" and bool(exchange.runs)

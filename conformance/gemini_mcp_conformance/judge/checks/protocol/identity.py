@@ -1,7 +1,7 @@
-"""Who the port says it is."""
+"""What the port says it is."""
 
-from gemini_mcp.spec.values import Json, inside
-from gemini_mcp_conformance.judge.check import NotApplicable
+from gemini_mcp.spec.values import inside
+from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.tell.witness import shown
@@ -14,27 +14,20 @@ def names_itself(exchange: Exchange) -> bool:
 
 
 @check("identity:name", judges=names_itself)
-def name_is_the_specified_one(exchange: Exchange) -> list[str]:
-    name = _info(exchange, "name")
-    expected = exchange.spec.manifest.server_name
-    if name == expected:
-        return []
-    return [f"The port calls itself {shown(name)}, and should call itself {shown(expected)}."]
+def name_is_the_specified_one(exchange: Exchange) -> Complaints:
+    return _complaints(exchange, "name", exchange.spec.manifest.server_name)
 
 
 @check("identity:version", judges=names_itself)
-def version_is_that_of_the_tools(exchange: Exchange) -> list[str]:
-    version = _info(exchange, "version")
-    expected = exchange.spec.manifest.server_version
-    if version == expected:
-        return []
-    return [f"The port reports version {shown(version)}, and should report {shown(expected)}."]
+def version_is_that_of_the_tools(exchange: Exchange) -> Complaints:
+    return _complaints(exchange, "version", exchange.spec.manifest.server_version)
 
 
-def _info(exchange: Exchange, key: str) -> Json:
-    if exchange.method == "initialize":
-        return inside(exchange.result, "serverInfo", key)
-    info = inside(exchange.result, "_meta", SERVER_INFO)
-    if info is None:
-        raise NotApplicable("Without a handshake a port need not say who it is.")
-    return inside(info, key)
+def _complaints(exchange: Exchange, key: str, expected: str) -> Complaints:
+    info = inside(exchange.result, "serverInfo")
+    if exchange.method != "initialize":
+        info = inside(exchange.result, "_meta", SERVER_INFO)
+        if info is None:
+            raise NotApplicable("A port need not say who it is when there is no handshake.")
+    if inside(info, key) != expected:
+        yield f"The port reports the {key} {shown(inside(info, key))}, and should report {shown(expected)}."

@@ -10,9 +10,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from api import Api, serving
-from sandbox import Sandbox
-
 from client import Server
+from sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")

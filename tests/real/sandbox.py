@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from api import Api
-
 from client import Place, wait_until
+
 from gemini_mcp.spec.values import Json
 
 LOCATION = "REAL_GEMINI_CLI"

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-
 from client import SESSION, Place, Server, answer, play, stderr_of, text
+
 from gemini_mcp.spec import load_documents
 from gemini_mcp.spec.values import Json
 

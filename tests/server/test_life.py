@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from client import HELLO, PATIENCE, Place, Server, answer, play, text, wait_until
+
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Call
 

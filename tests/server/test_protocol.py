@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 
 import pytest
+from client import HANDSHAKE, META, PATIENCE, PREFIX, STATELESS, Place, Server, answer, play, text
 from jsonschema import Draft202012Validator
 
-from client import HANDSHAKE, META, PATIENCE, PREFIX, STATELESS, Place, Server, answer, play, text
 from gemini_mcp.spec import default_root, load_manifest, read
 from gemini_mcp.spec.values import Json
 

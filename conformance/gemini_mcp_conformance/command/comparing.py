@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from gemini_mcp.spec import default_root
 from gemini_mcp_conformance.command.words import Commands, count, positive_count, seconds, subcommand
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.run.progress import Progress
@@ -21,7 +22,8 @@ from gemini_mcp_conformance.tell.reports import Destination, destination, put
 
 MATRIX = """Test many ports, and show all verdicts in one table: requirements are rows, ports are columns.
 
-PORTS.toml holds a table for each port. A port that hangs costs only its own budget.
+PORTS.toml holds a table for each port. A port that hangs costs only its own budget. `{spec}` in a command
+becomes the directory of the specification, for ports that read it.
 
   [[port]]
   name = "node"
@@ -74,7 +76,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     to = destinations(given, command, MATRIX_PAGES) or [Destination("markdown", None)]
-    listed = read(given)
+    spec = str(default_root())
+    listed = [ports.following(port, spec) for port in read(given)]
     results = test_all(given, listed, suite(PROGRAM, words(given)))
     columns = [Column(port, result) for port, result in zip(listed, results, strict=True)]
     for each in to:

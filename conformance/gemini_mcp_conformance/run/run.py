@@ -39,6 +39,9 @@ from gemini_mcp_conformance.tell.report import Identity, Report
 
 ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 
+GREETED = frozenset({"identity:name", "identity:version"})
+"""Requirements that every greeting shows, so that no conversation names them."""
+
 
 def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
     """Play the conversations, those of every source unless some are given, and judge."""
@@ -46,11 +49,12 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     selected = select(options.selection, "server")
     ids = {requirement.id for requirement in selected}
     offered, explorable = gather(options) if chosen is None else (chosen, ())
-    every = useful(offered, options, ids) if chosen is None else chosen
+    checking = checks_for(selected)
+    decided = {check.requirement for check in checking}
+    every = useful(offered, options, decided) if chosen is None else chosen
     playable = [conversation for conversation in every if can_play(options.target, conversation)]
     explorations = [each for each in explorable if _is_useful(each, ids) and has_gemini(options.target)]
     bench_for = HttpBench if options.target.url else Bench
-    checking = checks_for(selected)
     with bench_for(options.target, specification.load(options.selection.spec), options.patience) as bench:
         bench.prove_fake()
         gathering = Gathering(
@@ -80,7 +84,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
         selected,
         explained(gathering.findings, selected),
         Circumstances(
-            checked=frozenset(check.requirement for check in checking),
+            checked=frozenset(decided),
             replay=lambda finding: cases.replay_command(finding.conversation, options.target),
             absent=absent(options.target, every),
             cut=ending.reason or early,
@@ -131,14 +135,14 @@ def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
-    """The conversations that can show a selected requirement; all of them when some requirement names none.
+    """The conversations that can show one of these requirements; all of them when no conversation names one of these.
 
-    Those of the revisions can show any, and whatever is played shows whether transports are equivalent.
+    The conversations of the revisions are always played. Whatever is played shows whether transports are equivalent.
     """
-    if not options.selection.only:
-        return tuple(every)
-    shown = {id for conversation in every for id in conversation.requirements}
-    if not ids & shown or not ids <= {*shown, "http:equivalence"}:
+    named = {id for conversation in every for id in conversation.requirements}
+    rest = ids - GREETED
+    is_named = rest <= {*named, "http:equivalence"} and (not rest or bool(rest & named))
+    if not options.selection.only or not is_named:
         return tuple(every)
     return tuple(each for each in every if each.revision is not None or ids.intersection(each.requirements))
 

@@ -25,7 +25,11 @@ GENERATED = ("--only", "command:chat:no-model", "--examples", "1")
 """Few conversations, a generated one among them."""
 FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
 PONG: dict[str, object] = {
-    **{"id": "lifecycle:pong", "profile": "server", "level": "MUST", "sentence": "It MUST.", "since": "1.0.0"},
+    "id": "lifecycle:pong",
+    "profile": "server",
+    "level": "MUST",
+    "sentence": "It MUST.",
+    "since": "1.0.0",
     "source": {"kind": "decision", "reason": "x"},
 }
 """A requirement that no check decides."""

@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from gemini_mcp_conformance.play.fake.processes import Stat
-
 CHUNK = 1 << 18
 STDERR = 1 << 18
 """Bytes of the newest that a port has written to stderr; a conversation is judged by no more."""
@@ -156,14 +154,3 @@ def kill_group(leader: int) -> None:
     """End every process of a group that the suite has started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-
-
-def group_lives(leader: int) -> bool:
-    """Whether a process of the group lives; zombies do not."""
-    for entry in os.listdir("/proc") if os.path.isdir("/proc") else ():
-        if entry.isdecimal():
-            with contextlib.suppress(OSError, ValueError):
-                stat = Stat.parse(Path("/proc", entry, "stat").read_text(encoding="utf-8", errors="replace"))
-                if stat.pgid == leader and stat.state not in "ZX":
-                    return True
-    return False

@@ -25,7 +25,6 @@ class Specified:
     cwd: str | None
     files: Mapping[str, str]
     session: str | None = None
-    by_id: bool = False
 
 
 def specified(tool: ToolSpec, arguments: Mapping[str, Json], spec: InvocationSpec) -> Specified:
@@ -37,16 +36,12 @@ def specified(tool: ToolSpec, arguments: Mapping[str, Json], spec: InvocationSpe
     reading = _Reading(given, {name: _chosen(cases, given) for name, cases in spec.forms.items()})
     stdin = [text for name in _forms_in(template.argv) for text in reading.stdin(name)]
     texts = {name: reading.text(value) for name, value in template.files.items()}
-    session = reading.text(template.resumes) if template.resumes else None
     return Specified(
         argv=tuple(reading.elements(template.argv)),
         stdin="".join(stdin) if stdin else None,
         cwd=_text(given[template.cwd]) if template.cwd in given else None,
         files={variable: text for variable, file in template.env.items() if (text := texts[file]) is not None},
-        session=session,
-        by_id=template.resumes is not None
-        and template.resumes.argument in given
-        and session != template.resumes.default,
+        session=reading.text(template.resumes) if template.resumes else None,
     )
 
 

@@ -75,10 +75,7 @@ def apply(report: Report, baseline: Baseline, requirements: Collection[str]) -> 
     )
     notes = tuple(_stale(report.judgements, baseline, requirements))
     return replace(
-        report,
-        judgements=judgements,
-        notes=(*report.notes, *notes),
-        exit=_exit(report, judgements, bool(notes)),
+        report, judgements=judgements, notes=(*report.notes, *notes), exit=_exit(report, judgements, bool(notes))
     )
 
 

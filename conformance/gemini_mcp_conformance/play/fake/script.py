@@ -32,8 +32,6 @@ class Script:
     id: str
     play: tuple[Mapping[str, JSON], ...]
     list_sessions: tuple[Mapping[str, JSON], ...] | None = None
-    description: str = ""
-    observed: str | None = None
 
     @classmethod
     def from_json(cls, value: Mapping[str, JSON]) -> Script:
@@ -44,8 +42,6 @@ class Script:
             id=str(value.get("id", "inline")),
             play=tuple(value["play"]),
             list_sessions=None if listing is None else tuple(listing),
-            description=str(value.get("description", "")),
-            observed=value.get("observed"),
         )
 
 

@@ -54,11 +54,9 @@ def _unknown_tools(sources: Sources) -> Conversation:
     first, last = sources.spec.names[0], sources.spec.names[-1]
     known = {name.replace("_", "-") for name in sources.spec.tools}
     names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "")
-    arguments = sources.asking.arguments(first, PLAIN)
+    arguments = sources.arguments(first, PLAIN)
     steps = [
-        call(name, arguments, sources.plays.answers("Paris."))
-        for name in names
-        if name not in {*known, *sources.spec.tools}
+        call(name, arguments, sources.answers("Paris.")) for name in names if name not in {*known, *sources.spec.tools}
     ]
     shows = ("tools:unknown", "tools:unknown:code")
     return Conversation("unknown-tool", "A tool that nobody offers.", tuple(steps), "basics", shows)

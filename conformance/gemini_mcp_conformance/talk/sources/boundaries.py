@@ -14,13 +14,12 @@ from gemini_mcp_conformance.spec.interpreter import rules
 from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, call, path
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80
 TOO_LONG = 1 << 20
 """Characters of a text that is not sent once more because a rule forbids it."""
-PHASE = "boundaries"
 
 WRONG: Mapping[str, Json] = {
     "number": 42,
@@ -91,16 +90,18 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
             yield Boundaries(sources, tool).one(kind, {name: "x" * (limit + beyond)}, shows)
 
 
-class Boundaries:
+class Boundaries(Maker):
     """The boundaries of one tool."""
 
+    phase, prefix = "boundaries", ""
+
     def __init__(self, sources: Sources, tool: str) -> None:
-        self.spec: Specification = sources.spec
+        super().__init__(sources)
         self.tool = tool
         self.properties = sources.spec.tools[tool].properties
         self.required = sources.spec.tools[tool].required
-        self.usual = sources.asking.arguments(tool, PLAIN)
-        self.answer: Script = sources.plays.answers("The answer to an odd call.")
+        self.usual = sources.arguments(tool, PLAIN)
+        self.answer: Script = sources.answers("The answer to an odd call.")
         self.everything = {**sources.spec.everything(tool), **self.usual}
         if (directory := sources.spec.directory(tool)) is not None:
             self.everything[directory] = path()
@@ -111,7 +112,7 @@ class Boundaries:
 
     def bare(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
         steps = (call(self.tool, arguments, self.answer),)
-        return Conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, PHASE, shows, **more)
+        return self.conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, *shows, **more)
 
     def shapes(self) -> Iterator[Conversation]:
         """Arguments that are missing, null, of a wrong type, or unknown."""
@@ -197,7 +198,7 @@ class Boundaries:
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, given, self.answer)
         id = f"{self.tool}-{kebab(name)}-none"
-        yield Conversation(id, title, (*steps, last), PHASE, refused, files=MADE)
+        yield self.conversation(id, title, (*steps, last), *refused, files=MADE)
         for folder in ("no-such/a", "demo/file"):
             kind = f"{kebab(name)}-relative-{folder.replace('/', '-')}"
             yield self.one(kind, {name: folder}, refused, files=MADE)

@@ -71,7 +71,7 @@ def invalid(sources: Sources, served: Served) -> st.SearchStrategy[Conversation]
 
 def _calls(sources: Sources, tool: str, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
     texts, sessions = st.text(_unicode(), min_size=1), st.uuids(version=4).map(str)
-    answers = st.builds(sources.plays.answers, texts, sessions, indent=st.sampled_from((None, 2)))
+    answers = st.builds(sources.answers, texts, sessions, indent=st.sampled_from((None, 2)))
     return st.builds(partial(_call, tool), arguments, answers)
 
 
@@ -86,7 +86,7 @@ def _arguments(sources: Sources, tool: str, served: Served) -> st.SearchStrategy
     required = {name: values[name] for name in declared.required}
     optional = {name: value for name, value in values.items() if name not in required}
     given = st.fixed_dictionaries(required, optional=optional)
-    if not _allows(schema, located(sources.asking.arguments(tool, PLAIN), "/")):
+    if not _allows(schema, located(sources.arguments(tool, PLAIN), "/")):
         return given
     return given.filter(lambda arguments: _allows(schema, located(arguments, "/")))
 

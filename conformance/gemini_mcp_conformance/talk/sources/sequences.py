@@ -111,7 +111,7 @@ def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Request]:
         meant: dict[str, Json] = {**_options(move, number), "session": resumed}
         stays = is_reply and move.outcome != "changed" and resumed is not None
         session = resumed if stays and resumed is not None else own
-        arguments = sources.asking.arguments(move.tool, f"This is turn {number}.", **meant)
+        arguments = sources.arguments(move.tool, f"This is turn {number}.", **meant)
         if move.outcome == "refused":
             arguments |= dict.fromkeys(sources.spec.tools[move.tool].required)
         elif move.outcome in ("success", "changed"):
@@ -131,4 +131,4 @@ def _options(move: Move, number: int) -> dict[str, Json]:
 def _script(move: Move, number: int, session: str, sources: Sources) -> Script:
     if move.outcome == FAILED:
         return Script("fails", ({"stderr": "It failed.\n"}, {"exit": 1}))
-    return sources.scripts.get(move.outcome) or sources.plays.answers(f"The answer to turn {number}.", session)
+    return sources.scripts.get(move.outcome) or sources.answers(f"The answer to turn {number}.", session)

@@ -51,9 +51,7 @@ def _counts(report: Report) -> Markup:
     head = element("tr", element("td"), *(element("th", level, scope="col") for level in LEVELS))
     rows = (
         element(
-            "tr",
-            element("th", verdict, scope="row"),
-            *(element("td", str(counts[level][verdict])) for level in LEVELS),
+            "tr", element("th", verdict, scope="row"), *(element("td", str(counts[level][verdict])) for level in LEVELS)
         )
         for verdict in VERDICTS
     )

@@ -8,7 +8,7 @@ from gemini_mcp_conformance.tell.report import Judgement, Report, Verdict
 from gemini_mcp_conformance.tell.reports import markdown
 from gemini_mcp_conformance.tell.reports.context import CONCLUSIONS, scores
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
-from gemini_mcp_conformance.tell.reports.markup import Markup, element, joined, page, prose
+from gemini_mcp_conformance.tell.reports.markup import Markup, definitions, element, joined, page, prose
 
 SIGNS: Mapping[Verdict, str] = {
     "pass": "✓",
@@ -78,18 +78,13 @@ def render_markdown(columns: Sequence[Column]) -> str:
 
 
 def render_html(columns: Sequence[Column]) -> str:
-    listed = rows(columns)
+    listed, told = rows(columns), {column.port.name: column.told() for column in columns}
     verdicts = {verdict for row in listed for verdict in row.verdicts()}
     return page(
         "Gemini MCP conformance",
-        element("header", element("h1", "Gemini MCP conformance"), _ports(columns)),
+        element("header", element("h1", "Gemini MCP conformance"), definitions(told)),
         element("main", controls((row.requirement.level for row in listed), verdicts), _table(columns, listed)),
     )
-
-
-def _ports(columns: Sequence[Column]) -> Markup:
-    described = (element("div", element("dt", column.port.name), element("dd", column.told())) for column in columns)
-    return element("dl", *described)
 
 
 def _table(columns: Sequence[Column], listed: Sequence[Row]) -> Markup:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gemini_mcp_conformance.tell.report import LEVELS, VERDICTS, Evidence, Judgement, Report, Run, Verdict
 from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, scores, title
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
-from gemini_mcp_conformance.tell.reports.markup import Markup, element, joined, page, prose
+from gemini_mcp_conformance.tell.reports.markup import Markup, definitions, element, joined, page, prose
 
 SECTIONS: dict[Verdict, str] = {
     "harness-error": "Faults of the suite",
@@ -39,11 +39,6 @@ def _summary(report: Report, context: Context) -> Iterator[Markup]:
     yield from (element("p", note, class_="note") for note in report.notes)
     yield definitions(run_facts(report))
     yield _counts(report)
-
-
-def definitions(values: Mapping[str, str]) -> Markup:
-    """Names and values, side by side."""
-    return element("dl", *(element("div", element("dt", name), element("dd", text)) for name, text in values.items()))
 
 
 def _counts(report: Report) -> Markup:

@@ -7,7 +7,7 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 
@@ -37,6 +37,11 @@ def prose(text: str) -> Markup:
     """Sentences in which backticks mark code."""
     parts = re.split(r"`([^`\n]+)`", text)
     return joined(element("code", part) if index % 2 else part for index, part in enumerate(parts))
+
+
+def definitions(values: Mapping[str, str]) -> Markup:
+    """Names and values, side by side."""
+    return element("dl", *(element("div", element("dt", name), element("dd", text)) for name, text in values.items()))
 
 
 def page(title: str, *body: str) -> Markup:

@@ -106,15 +106,15 @@ def _run(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 
 
 def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    with _progress(given) as told:
-        asked = options.server(given, command, told)
+    with _progress(given) as progress:
+        asked = options.server(given, command, progress)
         found = run(asked, [conversation for conversation in gather(asked)[0] if conversation.id in FIRST])
     return tell(found, given)
 
 
 def _replay(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    with _progress(given) as told:
-        asked = options.server(given, command, told)
+    with _progress(given) as progress:
+        asked = options.server(given, command, progress)
         found = run(asked, [cases.load(given.case, asked.target)])
     return tell(found, given)
 
@@ -137,10 +137,10 @@ def _update(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 
 def _found(given: argparse.Namespace, command: tuple[str, ...], known: Baseline) -> Report:
     ids = [entry.id for entry in known.entries]
-    with _progress(given) as told:
+    with _progress(given) as progress:
         if given.direction == "host":
-            return host_run.run(options.host(given, command, told, ids))
-        return run(options.server(given, command, told, ids))
+            return host_run.run(options.host(given, command, progress, ids))
+        return run(options.server(given, command, progress, ids))
 
 
 @contextmanager

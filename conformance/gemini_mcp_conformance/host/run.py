@@ -76,7 +76,7 @@ def ask(
                 if time.monotonic() > deadline:
                     asked.ending = Ending(cut=f"The budget of {options.budget:g} seconds was spent before it.")
                     break
-                options.told(check.name, check.requirement.partition(":")[0], number, len(every))
+                options.on_progress(check.name, check.requirement.partition(":")[0], number, len(every))
                 found = findings((check, *others), questions)
                 asked.findings += found
                 asked.requests[check.name] = tuple(questions.requests)

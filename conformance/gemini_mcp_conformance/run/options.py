@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
-from gemini_mcp_conformance.run.progress import Told, untold
+from gemini_mcp_conformance.run.progress import OnProgress, unseen
 from gemini_mcp_conformance.run.selection import Selection
 
 
@@ -23,6 +23,6 @@ class Options:
     budget: float | None = None
     jobs: int = 5
     known: frozenset[str] = frozenset()
-    told: Told = untold
+    on_progress: OnProgress = unseen
     patience: Patience = field(default_factory=Patience)
     profile: str = "documented"

@@ -5,11 +5,8 @@ The steps of a run are here in their order; each is a module of its own.
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,11 +21,11 @@ from gemini_mcp_conformance.judge.verdict import Circumstances, decide
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.http_bench import HttpBench
 from gemini_mcp_conformance.play.target import Target, can_play, has_gemini
-from gemini_mcp_conformance.run import session_tests
 from gemini_mcp_conformance.run.ending import FIRST_FAILURE, Ending, fatal, to_report
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.plugin import Gathering, Plugin
+from gemini_mcp_conformance.run.plugin import pytest_run
 from gemini_mcp_conformance.run.selection import select
+from gemini_mcp_conformance.run.state import RunState
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources as conversations
@@ -57,32 +54,22 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     bench_for = HttpBench if options.target.url else Bench
     with bench_for(options.target, specification.load(options.selection.spec), options.patience) as bench:
         bench.prove_fake()
-        gathering = Gathering(
-            bench=bench,
-            conversations=playable,
-            explorations=explorations,
-            checks=checking,
-            jobs=options.jobs,
-            budget=options.budget,
-            fatal=fatal(options, selected),
-            fail_fast=options.fail_fast,
-            told=options.told,
-        )
-        code = pytest_run(gathering)
-    if code == pytest.ExitCode.INTERRUPTED and gathering.unreachable is None and gathering.cut is None:
+        state = RunState(options, bench, playable, explorations, checking, fatal(options, selected))
+        code = pytest_run(state)
+    if code == pytest.ExitCode.INTERRUPTED and state.unreachable is None and state.cut is None:
         raise KeyboardInterrupt
     if code not in ORDINARY:
-        gathering.faults.append(f"pytest, which ended with {code}.")
-    gathering.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
-    is_whole = chosen is None and options.selection.is_whole and gathering.is_whole
-    unkept = cases.keep(options.target, gathering.failing.values(), is_whole)
+        state.faults.append(f"pytest, which ended with {code}.")
+    state.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
+    is_whole = chosen is None and options.selection.is_whole and state.is_whole
+    unkept = cases.keep(options.target, state.failing.values(), is_whole)
     if chosen is not None:
-        selected = shown(selected, gathering.findings)
+        selected = shown(selected, state.findings)
     early = FIRST_FAILURE if options.fail_fast and code != 0 else None
-    ending = Ending(gathering.unreachable, gathering.cut, gathering.faults)
+    ending = Ending(state.unreachable, state.cut, state.faults)
     judgements = decide(
         selected,
-        explained(gathering.findings, selected),
+        explained(state.findings, selected),
         Circumstances(
             checked=frozenset(decided),
             replay=lambda finding: cases.replay_command(finding.conversation, options.target),
@@ -91,7 +78,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
             is_whole=is_whole and options.target.url is None,
         ),
     )
-    greeting = gathering.greeting
+    greeting = state.greeting
     found = to_report(options, "server", judgements, ending, _identity(greeting), _protocol(greeting))
     return replace(found, notes=(*found.notes, unkept)) if unkept else found
 
@@ -149,29 +136,6 @@ def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tu
 
 def _is_useful(exploration: Exploration, ids: set[str]) -> bool:
     return any(id.startswith(exploration.requirements) for id in ids)
-
-
-def pytest_run(gathering: Gathering) -> int:
-    """Run pytest on the gathering and on nothing else; its exit code."""
-    package = Path(session_tests.__file__)
-    arguments = [str(package), "-c", os.devnull, "--rootdir", str(package.parent), "--noconftest", "-s"]
-    arguments += ["--import-mode=importlib", "--assert=plain", "-o", "asyncio_default_fixture_loop_scope=session"]
-    for name in ("no:cacheprovider", "no:terminal", "no:warnings", "no:logging", "pytest_asyncio.plugin"):
-        arguments += ["-p", name]
-    with isolated():
-        return int(pytest.main([*arguments, *(["-x"] if gathering.fail_fast else [])], plugins=[Plugin(gathering)]))
-
-
-@contextlib.contextmanager
-def isolated() -> Generator[None]:
-    """Without the variables by which a directory or a user could change what pytest does."""
-    hostile = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(("PYTEST_", "PY_COLORS"))}
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    try:
-        yield
-    finally:
-        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
-        os.environ.update(hostile)
 
 
 def _identity(greeting: Exchange | None) -> Identity | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.run.progress import Told, untold
+from gemini_mcp_conformance.run.progress import OnProgress, unseen
 from gemini_mcp_conformance.tell import report_file
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
 from gemini_mcp_conformance.tell.report import Command, Report, Url
@@ -30,14 +30,14 @@ Result = TypeVar("Result")
 
 
 async def run_all(
-    ports: Sequence[Port], runner: Callable[[Port], Awaitable[Result]], jobs: int = 1, told: Told = untold
+    ports: Sequence[Port], runner: Callable[[Port], Awaitable[Result]], jobs: int = 1, on_progress: OnProgress = unseen
 ) -> tuple[Result, ...]:
     """What came of each port, in their order; at most `jobs` run at once."""
     free = asyncio.Semaphore(jobs)
 
     async def run(number: int, port: Port) -> Result:
         async with free:
-            told(port.name, port.name, number, len(ports))
+            on_progress(port.name, port.name, number, len(ports))
             return await runner(port)
 
     async with asyncio.TaskGroup() as group:

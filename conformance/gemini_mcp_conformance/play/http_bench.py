@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gemini_mcp_conformance.play.bench import Bench, Seat
+from gemini_mcp_conformance.play.bench import Bench, PortProcess
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.http_wire import HttpWire
@@ -50,7 +50,7 @@ class HttpBench(Bench):
         if self._twin is not None:
             self._twin.close()
 
-    def _ground(self, root: Path) -> tuple[Place, Fake | None]:
+    def _workplace(self, root: Path) -> tuple[Place, Fake | None]:
         if self._fake is None:
             return make_place(root), None
         port = self._fake.root.with_name("port")
@@ -60,10 +60,10 @@ class HttpBench(Bench):
         assert self.target.url is not None
         return HttpWire(self.target.url)
 
-    def _leave(self, seat: Seat) -> None:
-        if seat not in self._seats:
+    def _kill(self, port: PortProcess) -> None:
+        if port not in self._ports:
             return
-        self._seats.remove(seat)
-        seat.session.wire.kill()
-        if seat.fake is not None:
-            seat.fake.reset()
+        self._ports.remove(port)
+        port.session.wire.kill()
+        if port.fake is not None:
+            port.fake.reset()

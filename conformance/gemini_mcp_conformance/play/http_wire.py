@@ -40,7 +40,7 @@ class HttpWire:
         self._session: str | None = None
         self._revision: str | None = None
         self._stateless: str | None = None
-        self._posts: dict[str, asyncio.Task[Web]] = {}
+        self._pending: dict[str, asyncio.Task[Web]] = {}
         self._over = False
         self._on_line: OnLine = lambda data, ended: None
         self._on_end: Callable[[], None] = lambda: None
@@ -66,7 +66,7 @@ class HttpWire:
         message = json.loads(data)
         task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
         if {"method", "id"} <= set(table(message)):
-            self._posts[_key(message["id"])] = task
+            self._pending[_key(message["id"])] = task
             await asyncio.sleep(0)
             return True
         done, _ = await asyncio.wait((task,), timeout=seconds)
@@ -110,7 +110,7 @@ class HttpWire:
 
     async def abandon(self, id: Json) -> None:
         """Close the connection of a request, which cancels it in the era without a handshake."""
-        task = self._posts.pop(_key(id), None)
+        task = self._pending.pop(_key(id), None)
         if task is not None:
             task.cancel()
             await asyncio.wait((task,), timeout=1)
@@ -122,7 +122,7 @@ class HttpWire:
         return b""
 
     def kill(self) -> None:
-        for task in self._posts.values():
+        for task in self._pending.values():
             task.cancel()
 
     async def closed(self) -> None:
@@ -130,7 +130,7 @@ class HttpWire:
             headers = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision or ""}
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
-        await asyncio.gather(*self._posts.values(), return_exceptions=True)
+        await asyncio.gather(*self._pending.values(), return_exceptions=True)
 
     def _heard(self, data: bytes) -> None:
         spoken = inside(decoded(data), "result", "protocolVersion")

@@ -20,12 +20,12 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     """The tracks in the order in which they are begun: what takes long first, `jobs` of them side by side."""
     half = max(1, jobs // 2)
     plain = [each for each in conversations if not each.alone]
-    waiting = [each for each in conversations if each.is_only_aside]
-    ending = [each for each in conversations if each.ends and not each.is_unsociable]
+    waiting = [each for each in conversations if each.only_waits]
+    ending = [each for each in conversations if each.ends and not each.needs_new_port]
     beside = _dealt(waiting, max(1, jobs - half))
-    # A port that has been spoken to can be ended as well as a new one.
+    # Shutdown conversations reuse a port that has already served calls, to save a start.
     ended = [[*track, *last] for track, last in zip_longest(beside, ([each] for each in ending), fillvalue=())]
-    others = [each for each in conversations if each.alone and not each.is_only_aside and each not in ending]
+    others = [each for each in conversations if each.alone and not each.only_waits and each not in ending]
     return [*(plain[n::half] for n in range(half)), *ended[: len(beside)], *_grouped(others), *ended[len(beside) :]]
 
 
@@ -41,5 +41,5 @@ def _grouped(conversations: Iterable[Conversation]) -> list[Track]:
     """Those that can share a port one behind the other."""
     groups: dict[tuple[object, ...], Track] = {}
     for each in conversations:
-        groups.setdefault((each.id,) if each.is_unsociable else each.circumstances, []).append(each)
+        groups.setdefault((each.id,) if each.needs_new_port else each.circumstances, []).append(each)
     return list(groups.values())

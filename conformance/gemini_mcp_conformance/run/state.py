@@ -188,4 +188,4 @@ class RunState:
                 except Exception as error:
                     playing.set_exception(error)
             if number:
-                await self.bench.leave(number)
+                await self.bench.end_track(number)

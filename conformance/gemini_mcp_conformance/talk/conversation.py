@@ -156,15 +156,15 @@ class Conversation:
     @property
     def alone(self) -> bool:
         """Whether it is played beside the others, on another port process than theirs."""
-        return self.aside or self.is_unsociable or self.ends or not self.is_ordinary
+        return self.aside or self.needs_new_port or self.ends or not self.is_ordinary
 
     @property
-    def is_only_aside(self) -> bool:
+    def only_waits(self) -> bool:
         """Whether it could be played with the others, and is not since it waits."""
-        return self.alone and self.is_ordinary and not self.is_unsociable and not self.ends
+        return self.alone and self.is_ordinary and not self.needs_new_port and not self.ends
 
     @property
-    def is_unsociable(self) -> bool:
+    def needs_new_port(self) -> bool:
         """Whether it asks for a port process that has seen nothing else."""
         return self.fresh or not self.greet
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from gemini_mcp.spec import default_root
-from gemini_mcp_conformance.command.words import Commands, count, positive_count, seconds, subcommand
+from gemini_mcp_conformance.command.words import (
+    Commands,
+    glob_options,
+    positive_count,
+    report_option,
+    seconds,
+    subcommand,
+)
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.tell.matrix import pages, ports
@@ -52,17 +59,9 @@ def add(commands: Commands) -> None:
 def options(parser: argparse.ArgumentParser) -> None:
     """The list of ports, and how each is tested."""
     parser.add_argument("file", type=Path, metavar="PORTS.toml", help="the list of ports")
-    parser.add_argument(
-        "--report",
-        action="append",
-        default=[],
-        metavar="FORMAT=PATH",
-        help="write a page, html or markdown; - is standard output; repeatable",
-    )
+    report_option(parser, "write a page, html or markdown; - is standard output; repeatable")
     parser.add_argument("--jobs", type=positive_count, default=1, metavar="N", help="ports at a time (default: 1)")
-    for name, purpose in (("--only", "test these requirements only"), ("--skip", "leave these requirements out")):
-        parser.add_argument(name, action="append", default=[], metavar="GLOB", help=f"{purpose}; repeatable")
-    parser.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
+    glob_options(parser)
     parser.add_argument(
         "--budget",
         type=seconds,
@@ -70,8 +69,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"for a run on a port that names no budget (default: {ports.BUDGET:g})",
     )
-    parser.add_argument("--strict", action="store_true", help="what SHOULD hold must hold")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--strict", action="store_true", help="a SHOULD that fails fails the run")
+    parser.add_argument("-q", "--quiet", action="store_true", help="write nothing but errors")
 
 
 def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:

@@ -33,7 +33,8 @@ def run(fake: Fake, *argv: str | bytes, by: Sequence[str] = (), **how: Any) -> b
     """What a call of the fake prints, its errors included; `how` are words for subprocess."""
     how = {"input" if "input" in how else "stdin": subprocess.DEVNULL, **how}
     command = [*by, fake.program, *argv]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30, check=False, **how)
+    how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done: subprocess.CompletedProcess[bytes] = subprocess.run(command, timeout=30, check=False, **how)
     return done.stdout
 
 

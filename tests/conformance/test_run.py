@@ -81,10 +81,10 @@ def test_an_interrupted_run_leaves_no_process_and_no_file(tmp_path: Path, number
     assert below(tmp_path / "tmp") == []
 
 
-def test_a_run_leaves_nothing_but_its_cases(tmp_path: Path) -> None:
+def test_a_run_leaves_nothing_but_its_replays(tmp_path: Path) -> None:
     suite(tmp_path, "run", *PING, to=port("wrong-ping"))
     assert list((tmp_path / "tmp").iterdir()) == []
-    kept = [path.name for path in (tmp_path / "cache/gemini-mcp-conformance/cases").glob("*/*")]
+    kept = [path.name for path in (tmp_path / "cache/gemini-mcp-conformance/replays").glob("*/*")]
     assert [name for name in kept if not name.startswith("revision-")] == ["ping.json"]
 
 
@@ -128,9 +128,9 @@ def test_a_port_that_dies_fails_what_it_died_in_and_is_started_again(tmp_path: P
     assert "The port exited with 0 during this conversation, and should go on." in done.out
 
 
-def test_cases_that_cannot_be_kept_do_not_break_a_run(tmp_path: Path) -> None:
+def test_replays_that_cannot_be_kept_do_not_break_a_run(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, to=port("wrong-ping"), XDG_CACHE_HOME="/dev/null/cache")
-    assert (done.code, "Set XDG_CACHE_HOME to a directory that can be written." in done.out) == (1, True)
+    assert (done.code, "Set XDG_CACHE_HOME to a writable directory." in done.out) == (1, True)
 
 
 def test_a_command_may_name_files_of_the_callers_directory(tmp_path: Path) -> None:

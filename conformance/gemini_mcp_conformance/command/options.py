@@ -1,4 +1,4 @@
-"""Parsed words and the port's command in, the options of a run out. What does not go together is a UsageError."""
+"""Makes the options of a run from the parsed command line. Options that do not go together are a UsageError."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULTS: Mapping[str, object] = {
     "fail_fast": False,
     "budget": None,
 }
-"""What a subcommand that lacks an option does without it."""
+"""Values for the subcommands that do not have these options."""
 
 NOT_FOR_HOSTS = ("url", "fake", "env", "keep_home")
 

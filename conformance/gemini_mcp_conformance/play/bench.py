@@ -1,7 +1,7 @@
-"""Bench: where conversations are played: one port process for most, others for those that wait or end theirs.
+"""Bench: starts and ends the ports of a run, and plays the conversations on them. Effect.
 
-Makes and removes every directory and process of a run. A port that has died or kept silent is started again for the
-next conversation; that it did is in the observation.
+It creates and removes every directory and process of a run. A port that died or kept silent is started again for the
+next conversation; the observation says so.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from gemini_mcp_conformance.talk.conversation import Conversation, Request
 from gemini_mcp_conformance.tell.witness import bytes_shown, shown
 
 JOURNAL = 64
-"""Runs after which the journal of a shared fake is begun anew: reading it takes time."""
+"""Runs of gemini after which the journal of a shared fake is cleared, because a long one is slow to read."""
 
 UNKNOWN_TO_PORT = (-32601, -32022)
-"""Codes by which a port says that it does not begin with a handshake."""
+"""Error codes of a port that knows no handshake."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Bench:
     """The running ports of a run."""
 
     limit: ClassVar[int | None] = None
-    """How many tracks can run side by side, where not as many as one likes."""
+    """How many tracks can run at once; None is any number."""
 
     def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
         self.target = target
@@ -77,7 +77,7 @@ class Bench:
         self.close()
 
     def prove_fake(self) -> None:
-        """Show that a fake works among the files of this run, before it decides about a port; else SuiteError."""
+        """Show that a fake works in the directory of this run, before any port is judged by one; else SuiteError."""
         prove(self._root / "proof")
 
     async def greet(self) -> Exchange:
@@ -111,23 +111,23 @@ class Bench:
 
     @property
     def heard(self) -> str:
-        """What a port that did not answer wrote instead, in sentences."""
+        """What a port that did not answer wrote instead, as sentences."""
         return "".join(map(_heard, self._ports))
 
     @property
     def declined(self) -> str | None:
-        """Why the port takes no part in the revision that the run asks for."""
+        """Why the port does not speak the revision that the run asks for."""
         return self._tracks[0].declined if 0 in self._tracks else None
 
     async def end(self) -> None:
-        """End every process, and wait for it: the loop may close afterwards."""
+        """End every process and wait for it, so that the event loop can close."""
         for track in tuple(self._tracks):
             await self.end_track(track)
         for port in tuple(self._ports):
             await self._end_port(port)
 
     def close(self) -> None:
-        """End every process and remove every file of the run, however impatient whoever interrupts it is."""
+        """End every process and remove every file of the run; a second interrupt does not stop it."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
         try:
             for port in tuple(self._ports):
@@ -155,9 +155,9 @@ class Bench:
         return observation
 
     async def _again(self, before: Conversation, track: int) -> Observation:
-        """Play on a new port what the last one answered with nothing but its end.
+        """Play on a new port a conversation in which the last port said nothing and ended.
 
-        It was ending already, because of what came before, unless the new one ends as well.
+        If the new port does not end, the conversation before it ended the last one.
         """
         conversation, how = self.deaths.pop()
         again = await self._play(await self._port_for(conversation, track), conversation)
@@ -166,7 +166,7 @@ class Bench:
         return again
 
     def _unfit(self, port: PortProcess, conversation: Conversation) -> str | None:
-        """Why a conversation is none for a port that knows only the era without a handshake."""
+        """Why a conversation does not suit a port that knows only the stateless era; None when it does."""
         shakes_hands = self._shakes_hands and self.target.revision not in self._stateless
         if not shakes_hands and not conversation.greet:
             return "The port begins no session with a handshake."
@@ -175,7 +175,7 @@ class Bench:
         return None
 
     def _declined(self, port: PortProcess, conversation: Conversation, reason: str) -> Observation:
-        """The observation of a port that does not take part; how it answered `initialize` is part of it."""
+        """The observation of a port that does not take part, with its answer to `initialize`."""
         greeting = port.greeting
         is_handshake = greeting is not None and greeting.method == "initialize"
         code = inside(greeting.error, "code") if greeting else None
@@ -215,7 +215,7 @@ class Bench:
         return port
 
     def _note_death(self, port: PortProcess) -> None:
-        """A port that ended between two conversations ended because of the first."""
+        """A port that ended between two conversations was ended by the first of them."""
         wire, last = port.session.wire, port.played
         is_known = last in [conversation for conversation, _ in self.deaths]
         if port in self._ports and wire.ended and last is not None and not last.ends and not is_known:
@@ -270,7 +270,7 @@ class Bench:
             port.declined = f"The port does not speak {revision}."
 
     async def _serves_as_it_is(self, port: PortProcess) -> bool:
-        """Whether a port that does not name the revision speaks it nevertheless."""
+        """Whether a port speaks the revision although it does not name it."""
         assert port.greeting is not None
         if port.greeting.answer is None:
             return False
@@ -286,7 +286,7 @@ class Bench:
 
     @property
     def _greeting_seconds(self) -> float:
-        """A port may take longer to start than to answer."""
+        """Seconds to wait for the first answer, which includes the start of the port."""
         return 3 * self.patience.answer
 
     def _unanswered(self, port: PortProcess) -> str:

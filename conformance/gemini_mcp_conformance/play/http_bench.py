@@ -1,7 +1,7 @@
-"""HTTP bench: conversations with one port that runs already; beside it, if asked for, the same port over stdio.
+"""HTTP bench: plays conversations on one running port and, if asked for, on the same port over stdio too. Effect.
 
-The port and its fake are shared by everything, so that one conversation follows the other; nothing of theirs is ended
-or removed but what gemini has left running.
+All conversations share the port and its fake, so they run one after another. The port is not ended, and its files are
+not removed; only processes that gemini left running are ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 
 
 class HttpBench(Bench):
-    """Sessions with the port at an address."""
+    """Sessions with the port at one address."""
 
     limit = 1
 
@@ -34,7 +34,7 @@ class HttpBench(Bench):
         self._twin = Bench(replace(target, url=None, fake=None), spec, patience) if is_double else None
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:
-        """Play one conversation in the session that most share, or in one of its own, and over stdio as well."""
+        """Play one conversation over HTTP, and over stdio too if both are compared."""
         observation = await super().play(conversation, track)
         if self._twin is None or conversation.alone or conversation.needs_http or observation.declined:
             return observation

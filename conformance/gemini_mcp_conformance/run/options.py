@@ -1,4 +1,4 @@
-"""Options: what a run is asked for, in either direction. An option is added here together with its flag."""
+"""Options: the options of a run in either direction. An option is added here together with its flag; pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gemini_mcp_conformance.run.selection import Selection
 
 @dataclass(frozen=True)
 class Options:
-    """What a run is asked for. `profile` is the kind of host; `jobs` and `patience` are for servers."""
+    """The options of a run. `profile` is for hosts; `jobs` and `patience` are for servers."""
 
     target: Target
     selection: Selection = field(default_factory=Selection)

@@ -1,6 +1,6 @@
-"""Run: options in, a Report out, by way of pytest on the conversations. Effects; what lies about is kept out.
+"""Run: plays and judges the conversations for some options, and makes the Report. Effect.
 
-The steps of a run are here in their order; each is a module of its own.
+The steps of a run are here in order; each is a module of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.tell import cases
+from gemini_mcp_conformance.tell import replays
 from gemini_mcp_conformance.tell.report import Identity, Report
 
 ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
@@ -41,7 +41,7 @@ GREETED = frozenset({"identity:name", "identity:version"})
 
 
 def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
-    """Play the conversations, those of every source unless some are given, and judge."""
+    """Play the chosen conversations, or those of all sources, and judge them."""
     checks.load()
     selected = select(options.selection, "server")
     ids = {requirement.id for requirement in selected}
@@ -62,7 +62,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
         state.faults.append(f"pytest, which ended with {code}.")
     state.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
     is_whole = chosen is None and options.selection.is_whole and state.is_whole
-    unkept = cases.keep(options.target, state.failing.values(), is_whole)
+    lost = replays.keep(options.target, state.failing.values(), is_whole)
     if chosen is not None:
         selected = shown(selected, state.findings)
     early = FIRST_FAILURE if options.fail_fast and code != 0 else None
@@ -72,7 +72,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
         explained(state.findings, selected),
         Circumstances(
             checked=frozenset(decided),
-            replay=lambda finding: cases.replay_command(finding.conversation, options.target),
+            replay=lambda finding: replays.replay_command(finding.conversation, options.target),
             absent=absent(options.target, every),
             cut=ending.reason or early,
             is_whole=is_whole and options.target.url is None,
@@ -80,11 +80,11 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     )
     greeting = state.greeting
     found = to_report(options, "server", judgements, ending, _identity(greeting), _protocol(greeting))
-    return replace(found, notes=(*found.notes, unkept)) if unkept else found
+    return replace(found, notes=(*found.notes, lost)) if lost else found
 
 
 def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
-    """Why requirements do not bind this run: by area, and by id where every conversation wants another transport."""
+    """Why areas or single requirements do not bind this run, such as those of another transport."""
     if target.url is None:
         return {"http": "The port was tested over stdio."}
     shown = {id for conversation in every if not conversation.needs_stdio for id in conversation.requirements}
@@ -99,13 +99,13 @@ def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
 
 
 def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple[Requirement, ...]:
-    """The requirements of which something was found, or all of them when nothing was."""
+    """The requirements that have findings, or all of them when there are no findings."""
     found = {finding.requirement for finding in findings}
     return tuple(each for each in selected if each.id in found or not found)
 
 
 def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
-    """What every source offers; SpecError when the operator's specification does not give it."""
+    """The conversations of all sources; SpecError when the operator's specification does not allow to make them."""
     try:
         return conversations.offered(options.selection.spec, options.examples, options.seed)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -115,7 +115,7 @@ def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploratio
 
 
 def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
-    """The findings of the ports that ended unasked, in the order of the conversations, generated ones last."""
+    """The findings about ports that ended unasked, in the order of the conversations; generated ones come last."""
     order = {conversation.id: number for number, conversation in enumerate(every)}
     for conversation, how in sorted(bench.deaths, key=lambda death: order.get(death[0].id, len(order))):
         yield from judge_death(conversation, how)

@@ -1,4 +1,4 @@
-"""The one test of a run: a conversation is played and nothing fatal is found. The plugin gives it the conversations."""
+"""The one test that pytest runs: plays a conversation and fails on fatal findings. The plugin supplies conversations."""
 
 from __future__ import annotations
 

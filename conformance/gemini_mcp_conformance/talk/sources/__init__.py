@@ -1,6 +1,6 @@
-"""The sources of conversations. A module that is put here has `conversations(sources)`, and `ORDER` for its place.
+"""The sources of conversations. Every module here has a function `conversations(sources)`, and `ORDER` for its place.
 
-It may have `explorations(sources)` as well: what can be generated only when it is known what the port serves.
+It may have `explorations(sources)` too, for what can be generated only when the port has listed its tools.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def offered(
 
 
 def gather(sources: Sources) -> tuple[Conversation, ...]:
-    """Every conversation, the cheap and telling ones first; those that wait last, since they overlap."""
+    """Every conversation: quick ones that explain most first, those that wait last."""
     return tuple(conversation for source in _sources() for conversation in source.conversations(sources))
 
 

@@ -1,4 +1,4 @@
-"""The first things that anybody asks a port: who it is, what it offers, and a request that nobody understands."""
+"""The first requests to any port: its identity, its tools, and a method that does not exist."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 
 def _unknown_tools(sources: Sources) -> Conversation:
-    """Tools that nobody offers, some of which look like one that is."""
+    """Tools that no port offers, some with names close to those of real ones."""
     first, last = sources.spec.names[0], sources.spec.names[-1]
     known = {name.replace("_", "-") for name in sources.spec.tools}
     names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "")

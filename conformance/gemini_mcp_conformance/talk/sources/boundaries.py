@@ -1,6 +1,6 @@
-"""Boundaries: each argument of each tool at its limits and in its odd forms, the same in every run.
+"""Boundaries: each argument of each tool at its limits and with odd values, the same in every run.
 
-One call is one conversation, so that what fails is small. A further text belongs in `texts`, a further shape here.
+Each conversation is one call, so that a failure is small. Another odd text belongs in `texts`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, c
 
 ORDER = 80
 TOO_LONG = 1 << 20
-"""Characters of a text that is not sent once more because a rule forbids it."""
+"""Texts of this length are not sent a second time for a rule that forbids them."""
 
 WRONG: Mapping[str, Json] = {
     "number": 42,
@@ -34,7 +34,7 @@ WRONG: Mapping[str, Json] = {
     "object": {"text": "x"},
     "empty-object": {},
 }
-"""Values of every type; those that a schema allows are played as well."""
+"""Values of every type; some schemas allow some of them."""
 
 UNKNOWN: Mapping[str, Json] = {"temperature": 0.2, "yolo": True, "session_id": "x", "__proto__": {}, "args": ["-d"]}
 """Arguments that no tool declares, unless a specification has them."""
@@ -51,7 +51,7 @@ DIRECTORIES: Mapping[str, str] = {
 }
 """Directories that exist, by the name they have below the port's own."""
 RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
-"""Those that are named by a relative path as well."""
+"""Directories that are given as a relative path too."""
 
 MADE: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
 """What the paths below are about."""
@@ -64,7 +64,7 @@ PATHS: Mapping[str, Json] = {
     "nul": "demo\0x",
     "too-long": "x" * 5000,
 }
-"""Working directories in other words, and such as cannot be."""
+"""Other ways to write a working directory, and values that cannot be one."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -78,7 +78,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 
 def _longest(sources: Sources) -> Iterator[Conversation]:
-    """A prompt that is just short enough, and one that is too long, of different tools: they take long."""
+    """A prompt of the greatest length and one that is longer, for different tools. They take long."""
     spec = sources.spec
     for number, beyond in enumerate((0, 1)):
         tool = spec.names[number % len(spec.names)]

@@ -1,4 +1,4 @@
-"""Several calls at once: beside each other, one after the other where they must wait, each with its own answer."""
+"""Several calls at once: which may run at the same time, which must wait, and that each gets its own answer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Concurrency(Maker):
         return self._ask(tool, name, self.answers(f"The answer to {name}.", session(name)), **meant)
 
     def behind(self, tool: str, name: str, **meant: Json) -> tuple[Step, ...]:
-        """A call that should wait; two others are served meanwhile, in which time it would begin if it did not."""
+        """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early."""
         waiting = self._ask(tool, name, self.answers(f"The answer to {name}."), until="sent", **meant)
         aside = self.begins or self.first
         return (waiting, self.quick(aside, f"{name} / aside"), self.quick(aside, f"{name} / aside again"))
@@ -129,7 +129,7 @@ class Concurrency(Maker):
         return self.conversation("out-of-order", "Answers out of order.", steps, "concurrency:crossed")
 
     def crowd(self) -> Conversation:
-        """All wait for one release, which comes when the first few, at least, have started."""
+        """Sixteen calls wait for one release, which comes when at least the first four have started."""
         calls: list[Step] = []
         for number in range(CROWD):
             name, tool = f"{number:02} of the crowd", self.names[number % len(self.names)]
@@ -155,7 +155,7 @@ class Concurrency(Maker):
         yield self.conversation("system-prompts", "Texts in files at once.", steps, *shows)
 
     def after_failures(self) -> Iterable[Conversation]:
-        """Whatever the failure and whichever tool, the next calls are served, those too that had to wait for it."""
+        """After a failure of any tool the next calls are served, also those that had to wait for it."""
         ask = self.ask
         for tool in self.names:
             failures = [ask(tool, f"Failure {exit} of {tool}", fails(exit), session=SESSION) for exit in (1, 53)]

@@ -1,4 +1,4 @@
-"""Ends of calls and of the port while gemini runs: whatever ends, nothing of gemini's may live on."""
+"""Calls and ports that end while gemini runs: no process of gemini may be left."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Texts that are handed over in files: side by side, while gemini runs, and when a call is stopped or cannot run.
+"""Texts that gemini gets in files: several at once, while gemini runs, and when a call is cancelled or cannot run.
 
-They wait, so they are played beside the others.
+These conversations wait, so they run at the same time as others.
 """
 
 from __future__ import annotations

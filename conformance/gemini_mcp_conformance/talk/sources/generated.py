@@ -1,6 +1,6 @@
-"""Generated calls: arguments that the served and the specified schemas allow, and such that they do not.
+"""Generated calls: with arguments that the served and the specified schemas allow, and with invalid ones.
 
-Valid ones come from strategies of our own, one for each argument; invalid ones are valid ones with a fault put in.
+Valid arguments come from our own strategies, one for each argument. Invalid ones are valid ones with one fault.
 """
 
 from __future__ import annotations

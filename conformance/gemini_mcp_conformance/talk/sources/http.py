@@ -1,4 +1,4 @@
-"""What only HTTP can carry: strangers, other addresses, headers that are missing or wrong, and sessions that end."""
+"""What only HTTP can show: requests of other origins, other addresses, wrong headers, and sessions that end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no client should send, and what pipes do to what it sends; each time followed by proofs of life."""
+"""Messages that no client should send, and messages in pieces; after each, requests that show that the port lives."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Malformed(Maker):
     phase, prefix = "malformed", "malformed-"
 
     def alive(self, words: str, tool: str | None = None) -> tuple[Step, ...]:
-        """Proofs of life: the list of tools, and a call."""
+        """Requests that show that the port lives: the list of tools, and a call."""
         words = f"Alive after {words}"
         return (Request("tools/list"), self.ask(tool or self.first, words, self.answers(f"{words}.")))
 
@@ -78,7 +78,7 @@ class Malformed(Maker):
         return self.conversation(id, title, (*steps, *self.alive("all", self.last)), *shows)
 
     def unheard(self) -> Conversation:
-        """Notifications that nobody knows, answers that nobody asked for, and blank lines."""
+        """Unknown notifications, responses without a request, and blank lines."""
         replies: tuple[Json, ...] = ({"result": {}}, {"error": {"code": -32603, "message": "No."}})
         lines = [line({"jsonrpc": "2.0", "id": id, **reply}) for reply in replies for id in ("nobody", 99_000_001)]
         steps: list[Step] = [step for method in UNKNOWN for step in (Notify(method), Notify(method, {"a": [1]}))]

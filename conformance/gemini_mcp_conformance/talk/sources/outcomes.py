@@ -1,6 +1,6 @@
-"""Every way in which a run of gemini can end, and every kind of text it can answer with, for both tools.
+"""Every way in which gemini can end, and every kind of text that it can answer, for each tool.
 
-A fault may hide in one tool, or in the second call: the calls of one conversation follow each other on one port.
+A defect may show in one tool only, or in the second call only, so each conversation holds several calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls that ask for progress, with tokens of every type, in both tools, quick and long, and calls that do not ask."""
+"""Calls with progress tokens of every type, quick and long ones, and calls without a token."""
 
 from __future__ import annotations
 

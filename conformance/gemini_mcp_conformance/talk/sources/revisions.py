@@ -1,4 +1,4 @@
-"""A short conversation in each revision that a port may speak: a fault may hide in one of them."""
+"""A short conversation in each revision of the protocol, because a defect may show in only one of them."""
 
 from __future__ import annotations
 

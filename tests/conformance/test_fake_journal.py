@@ -31,10 +31,9 @@ def fake(tmp_path: Path) -> Iterator[Fake]:
 
 def run(fake: Fake, *argv: str | bytes, by: Sequence[str] = (), **how: Any) -> bytes:
     """What a call of the fake prints, its errors included; `how` are words for subprocess."""
-    how = {"input" if "input" in how else "stdin": subprocess.DEVNULL, **how}
-    command = [*by, fake.program, *argv]
-    how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done: subprocess.CompletedProcess[bytes] = subprocess.run(command, timeout=30, check=False, **how)
+    stdin = {} if "input" in how else {"stdin": subprocess.DEVNULL}
+    told: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **stdin, **how}
+    done: subprocess.CompletedProcess[bytes] = subprocess.run([*by, fake.program, *argv], timeout=30, **told)
     return done.stdout
 
 

@@ -1,4 +1,4 @@
-"""The one test that pytest runs: plays a conversation and fails on fatal findings. The plugin supplies conversations."""
+"""The one test that pytest runs: plays a conversation, and fails on fatal findings. Effect."""
 
 from __future__ import annotations
 

@@ -8,10 +8,9 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,11 +28,27 @@ def fake(tmp_path: Path) -> Iterator[Fake]:
         yield fake
 
 
-def run(fake: Fake, *argv: str | bytes, by: Sequence[str] = (), **how: Any) -> bytes:
-    """What a call of the fake prints, its errors included; `how` are words for subprocess."""
-    stdin = {} if "input" in how else {"stdin": subprocess.DEVNULL}
-    told: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **stdin, **how}
-    done: subprocess.CompletedProcess[bytes] = subprocess.run([*by, fake.program, *argv], timeout=30, **told)
+def run(
+    fake: Fake,
+    *argv: str | bytes,
+    by: Sequence[str] = (),
+    stdin: int = subprocess.DEVNULL,
+    data: bytes | None = None,
+    env: Mapping[bytes, bytes] | Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> bytes:
+    """What a call of the fake prints, its errors included; `data` is what a pipe on stdin holds."""
+    done = subprocess.run(
+        [*by, fake.program, *argv],
+        stdin=None if data is not None else stdin,
+        input=data,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=env,
+        cwd=cwd,
+        timeout=30,
+        check=False,
+    )
     return done.stdout
 
 
@@ -123,13 +138,13 @@ def test_a_file_is_read_to_its_end(fake: Fake, tmp_path: Path) -> None:
 @in_every_shell
 def test_a_pipe_is_read_to_its_end(fake: Fake, shell: Sequence[str]) -> None:
     data = b"\0\xff\n" * 100_000
-    assert run(fake, by=shell, input=data) == b"hello\n"
+    assert run(fake, by=shell, data=data) == b"hello\n"
     call = only_call(fake)
     assert (call.stdin_kind, call.stdin, call.stdin_eof) == ("pipe", data, True)
 
 
 def test_a_pipe_that_ends_at_once_is_empty(fake: Fake) -> None:
-    run(fake, input=b"")
+    run(fake, data=b"")
     assert (only_call(fake).stdin, only_call(fake).stdin_eof) == (b"", True)
 
 

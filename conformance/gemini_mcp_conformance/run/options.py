@@ -1,4 +1,4 @@
-"""Options: the options of a run in either direction. An option is added here together with its flag; pure."""
+"""Options: the options of a run in either direction. An option is added here together with its flag."""
 
 from __future__ import annotations
 

@@ -131,10 +131,10 @@ _STEPS: Mapping[str, type[Step]] = {
 class Conversation:
     """Steps, and the circumstances in which they are played.
 
-    `requirements` are those that it is made to show; checks judge all that they can. `aside` means that it waits, and so
-    runs at the same time as others; `fresh` that it needs a new port. `revision` is the protocol revision to speak,
-    `greet=False` leaves out the handshake, `stdio=True` demands pipes. `files` are written below the port's working
-    directory; None is a directory. `gemini` may be absent from PATH, or a file that cannot be executed.
+    It is made to show `requirements`; checks judge all that they can. `aside` means that it waits, and so runs at the
+    same time as others; `fresh` that it needs a new port. `revision` is the protocol revision to speak, `greet=False` leaves
+    out the handshake, `stdio=True` demands pipes. `files` are written below the port's working directory; None is a
+    directory. `gemini` may be absent from PATH, or a file that cannot be executed.
     """
 
     id: str

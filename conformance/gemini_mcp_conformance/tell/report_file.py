@@ -1,6 +1,6 @@
-"""The report as JSON: Report -> text, the same text for the same report; text -> Report, checked. Reads files on load.
+"""The report as JSON: writes a Report as text, always the same, and reads it back, checked. Reads files.
 
-Keys appear in the order of `spec/meta/report.schema.json`. A key that is added there is added in both directions here.
+Keys are in the order of `spec/meta/report.schema.json`. A key that is added there is written and read here.
 """
 
 import json
@@ -26,7 +26,7 @@ class _Validator(Protocol):
 
 
 def dump(report: Report) -> str:
-    """The JSON text of a report. A lone surrogate stays one: write the text with `backslashreplace`."""
+    """The JSON text of a report. It can hold lone surrogates: write it with `backslashreplace`."""
     return json.dumps(to_json(report), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -1,6 +1,6 @@
-"""The impact of an edit as text, Markdown or one HTML page: what flips for each port. Records in, text out, pure.
+"""The impact of a change as text, Markdown or one HTML page: which verdicts flip for each port. Pure.
 
-The pages say the same; a sentence that they share is a function before the first page.
+All pages say the same. A sentence that they share is a function before the first page.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The matrix as one HTML page or as Markdown: requirements are rows, ports are columns. Results in, text out, pure."""
+"""The matrix as one HTML page or as Markdown: requirements are rows, ports are columns. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ ATTENTION: tuple[Verdict, ...] = ("fail", "could-not-run", "harness-error")
 
 @dataclass(frozen=True)
 class Column:
-    """One port and what came of it."""
+    """One port and its result."""
 
     port: Port
     result: Report | Failure
@@ -33,7 +33,7 @@ class Column:
         return {judgement.id: judgement for judgement in judgements}
 
     def told(self) -> str:
-        """What the run says about the port."""
+        """The result in one sentence."""
         match self.result:
             case Report() as report:
                 return f"{CONCLUSIONS[report.exit]} {scores(report)}."

@@ -1,6 +1,6 @@
-"""The page: every requirement, those that need attention first, with the conversation and the fake's journal.
+"""The HTML page: every requirement, failures first, with the conversation and the journal of the fake. Pure.
 
-Report in, one self-contained page out, pure. It works without a network and without its script.
+It is one file that works without a network and without its script.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ def _run(number: int, run: Run) -> Markup:
 
 
 def _stdin(run: Run) -> Mapping[str, Markup]:
-    """What gemini could read, and from what kind of file; of some kinds nothing can be read."""
+    """What gemini could read from stdin, and what kind of file stdin was; some kinds cannot be read."""
     if run.stdin_kind in UNREADABLE:
         return {"stdin": element("em", UNREADABLE[run.stdin_kind])}
     return {f"stdin ({run.stdin_kind})": element("em", "nothing") if run.stdin is None else _text(run.stdin)}

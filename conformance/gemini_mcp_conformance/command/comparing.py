@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from gemini_mcp.spec import default_root
+from gemini_mcp.spec import directory
 from gemini_mcp_conformance.command.words import (
     Commands,
     glob_options,
@@ -75,8 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     to = destinations(given, command, MATRIX_PAGES) or [Destination("markdown", None)]
-    spec = str(default_root())
-    listed = [ports.following(port, spec) for port in read(given)]
+    listed = [ports.following(port, directory()) for port in read(given)]
     results = test_all(given, listed, suite(PROGRAM, words(given)))
     columns = [Column(port, result) for port, result in zip(listed, results, strict=True)]
     for each in to:

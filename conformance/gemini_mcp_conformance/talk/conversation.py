@@ -132,9 +132,9 @@ class Conversation:
     """Steps, and the circumstances in which they are played.
 
     It is made to show `requirements`; checks judge all that they can. `aside` means that it waits, and so runs at the
-    same time as others; `fresh` that it needs a new port. `revision` is the protocol revision to speak, `greet=False` leaves
-    out the handshake, `stdio=True` demands pipes. `files` are written below the port's working directory; None is a
-    directory. `gemini` may be absent from PATH, or a file that cannot be executed.
+    same time as others; `fresh` that it needs a new port. `revision` is the protocol revision to speak, `greet=False`
+    leaves out the handshake, `stdio=True` demands pipes. `files` are written below the port's working directory; None
+    is a directory. `gemini` may be absent from PATH, or a file that cannot be executed.
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""The suite among the tests of a port that is written in Python: each requirement is one of them. Edge.
+"""The pytest plugin for ports written in Python: each requirement becomes a test. Edge.
 
-Nothing happens unless a test uses the fixture. pytest imports this wherever the distribution is installed, so it
-imports nothing that the extra `conformance` brings.
+Nothing happens unless a test uses the fixture. pytest imports this module wherever the distribution is installed, so it
+imports nothing from the extra `conformance`.
 
     @pytest.mark.gemini_mcp(sys.executable, "-m", "my_port")
     def test_conforms(gemini_mcp_requirement):
@@ -81,7 +81,7 @@ def gemini_mcp_requirement(request: pytest.FixtureRequest) -> Generator[Requirem
     """A requirement of the specification, judged on the port that the marker `gemini_mcp` names."""
     marker = request.node.get_closest_marker("gemini_mcp")
     if marker is None:
-        pytest.fail("Which port is to be tested? Mark the test with @pytest.mark.gemini_mcp(COMMAND, ARGUMENTS...).")
+        pytest.fail("Which port should be tested? Mark the test with @pytest.mark.gemini_mcp(COMMAND, ARGUMENTS...).")
     key = (tuple(map(str, marker.args)), tuple(map(str, marker.kwargs.get("options", ()))))
     reports = request.config.stash.setdefault(REPORTS, {})
     if key not in reports:
@@ -93,7 +93,7 @@ def gemini_mcp_requirement(request: pytest.FixtureRequest) -> Generator[Requirem
 
 
 def _chosen(session: pytest.Session, function: Any) -> list[str]:
-    """The requirements of that test which are left after `-k` and the like."""
+    """The requirements of that test which are still selected after `-k` and the like."""
     items = [
         item
         for item in session.items
@@ -103,7 +103,7 @@ def _chosen(session: pytest.Session, function: Any) -> list[str]:
 
 
 def _report(command: Sequence[str], options: Sequence[str], chosen: Sequence[str]) -> Mapping[str, Entry]:
-    """Run the suite in a process of its own, which this session's plugins and settings cannot reach."""
+    """Run the suite in a process of its own, apart from the plugins and settings of this session."""
     with tempfile.TemporaryDirectory(prefix="gemini-mcp-pytest-") as folder:
         path = Path(folder) / "report.json"
         only = [word for id in chosen for word in ("--only", id)]

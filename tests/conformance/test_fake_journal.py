@@ -8,7 +8,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from gemini_mcp_conformance.play.fake import Call, Fake, Play
 
 HELLO = Play({"play": [{"stdout": "hello\n"}]})
 SHELLS = [(name, *rest) for name, *rest in (("dash",), ("bash", "--posix"), ("busybox", "sh")) if shutil.which(name)]
+in_every_shell = pytest.mark.parametrize("shell", [(), *SHELLS], ids=["as it is", *(shell[0] for shell in SHELLS)])
 
 
 @pytest.fixture
@@ -28,16 +29,23 @@ def fake(tmp_path: Path) -> Iterator[Fake]:
 
 
 def run(
-    fake: Fake, *argv: str | bytes, stdin: int = subprocess.DEVNULL, shell: Sequence[str] = (), **environ: str
+    fake: Fake,
+    *argv: str | bytes,
+    by: Sequence[str] = (),
+    stdin: int = subprocess.DEVNULL,
+    data: bytes | None = None,
+    env: Mapping[bytes, bytes] | Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> bytes:
-    """What a call of the fake prints, its errors included."""
-    command = [*shell, fake.program, *argv]
+    """What a call of the fake prints, its errors included; `data` is what a pipe on stdin holds."""
     done = subprocess.run(
-        command,
-        stdin=stdin,
+        [*by, fake.program, *argv],
+        stdin=None if data is not None else stdin,
+        input=data,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=fake.environ({**os.environ, **environ}),
+        env=env,
+        cwd=cwd,
         timeout=30,
         check=False,
     )
@@ -49,20 +57,11 @@ def only_call(fake: Fake) -> Call:
     return call
 
 
-@pytest.mark.parametrize("shell", [(), *SHELLS], ids=["as it is", *(shell[0] for shell in SHELLS)])
+@in_every_shell
 def test_argv_is_kept_byte_for_byte(fake: Fake, shell: Sequence[str]) -> None:
-    argv = (
-        b"",
-        b"two\nlines\n",
-        b"-n",
-        b"\\c %s \\n",
-        b'it\'s "q" `x` $HOME *',
-        b"\xff\x81\x88",
-        "é😀".encode(),
-        b"--",
-        b"",
-    )
-    assert run(fake, *argv, shell=shell) == b"hello\n"
+    odd = (b"\\c %s \\n", b'it\'s "q" `x` $HOME *', b"\xff\x81\x88", "é😀".encode())
+    argv = (b"", b"two\nlines\n", b"-n", *odd, b"--", b"")
+    assert run(fake, *argv, by=shell) == b"hello\n"
     assert only_call(fake).argv == argv
 
 
@@ -78,19 +77,18 @@ def test_a_long_argument_is_kept_whole(fake: Fake) -> None:
 
 def test_the_environment_is_kept_exactly(fake: Fake) -> None:
     given = {b"PATH": b"/nowhere", b"A": b"two\nlines=1", b"B": b"\xff", b"IFS": b"x", b"number": b"7", b"play": b"9"}
-    subprocess.run([fake.program], env=given, stdin=subprocess.DEVNULL, check=True, capture_output=True, timeout=30)
+    run(fake, env=given)
     assert only_call(fake).environ == {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
 
 
 def test_an_empty_environment_stops_nothing(fake: Fake) -> None:
-    done = subprocess.run([fake.program], env={}, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
-    assert (done.stdout, only_call(fake).environ) == (b"hello\n", {})
+    assert (run(fake, env={}), only_call(fake).environ) == (b"hello\n", {})
 
 
 def test_the_working_directory_is_kept(fake: Fake, tmp_path: Path) -> None:
     odd = tmp_path / "a b\nc\n"
     odd.mkdir()
-    subprocess.run([fake.program], cwd=odd, stdin=subprocess.DEVNULL, check=True, capture_output=True, timeout=30)
+    run(fake, cwd=odd)
     assert only_call(fake).cwd == str(odd)
 
 
@@ -115,14 +113,8 @@ def test_a_null_stdin_is_known_and_not_read(fake: Fake) -> None:
 
 
 def test_a_closed_stdin_is_known(fake: Fake) -> None:
-    done = subprocess.run(
-        ["/bin/sh", "-c", 'exec "$0" x <&-', fake.program],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=30,
-        check=True,
-    )
-    assert (done.stdout, only_call(fake).stdin_kind) == (b"hello\n", "closed")
+    assert run(fake, by=("/bin/sh", "-c", 'exec "$0" x <&-')) == b"hello\n"
+    assert only_call(fake).stdin_kind == "closed"
 
 
 def test_a_terminal_is_known_and_not_read(fake: Fake) -> None:
@@ -143,26 +135,25 @@ def test_a_file_is_read_to_its_end(fake: Fake, tmp_path: Path) -> None:
     assert (call.stdin_kind, call.stdin, call.stdin_eof) == ("file", b"\0\xff\n", True)
 
 
-@pytest.mark.parametrize("shell", [(), *SHELLS], ids=["as it is", *(shell[0] for shell in SHELLS)])
+@in_every_shell
 def test_a_pipe_is_read_to_its_end(fake: Fake, shell: Sequence[str]) -> None:
     data = b"\0\xff\n" * 100_000
-    done = subprocess.run([*shell, fake.program], input=data, capture_output=True, timeout=30, check=True)
+    assert run(fake, by=shell, data=data) == b"hello\n"
     call = only_call(fake)
-    assert (done.stdout, done.stderr) == (b"hello\n", b"")
     assert (call.stdin_kind, call.stdin, call.stdin_eof) == ("pipe", data, True)
 
 
 def test_a_pipe_that_ends_at_once_is_empty(fake: Fake) -> None:
-    subprocess.run([fake.program], input=b"", capture_output=True, timeout=30, check=True)
+    run(fake, data=b"")
     assert (only_call(fake).stdin, only_call(fake).stdin_eof) == (b"", True)
 
 
-@pytest.mark.parametrize("shell", [(), *SHELLS], ids=["as it is", *(shell[0] for shell in SHELLS)])
+@in_every_shell
 def test_a_silent_pipe_is_waited_for_half_a_second(fake: Fake, shell: Sequence[str]) -> None:
     reading, writing = os.pipe()
     before = time.monotonic()
     try:
-        output = run(fake, stdin=reading, shell=shell)
+        output = run(fake, stdin=reading, by=shell)
     finally:
         os.close(reading)
         os.close(writing)
@@ -191,21 +182,21 @@ def test_a_socket_is_known_and_read(fake: Fake) -> None:
     assert (only_call(fake).stdin_kind, only_call(fake).stdin) == ("socket", b"data")
 
 
-@pytest.mark.parametrize("shell", [(), *SHELLS], ids=["as it is", *(shell[0] for shell in SHELLS)])
+@in_every_shell
 def test_the_system_file_is_kept_with_its_modes(fake: Fake, tmp_path: Path, shell: Sequence[str]) -> None:
     folder = tmp_path / "private place"
     folder.mkdir(mode=0o700)
     file = folder / "SYSTEM.md"
     file.write_bytes(b"\xff\0be brief\n\n")
     file.chmod(0o600)
-    run(fake, shell=shell, GEMINI_SYSTEM_MD=str(file))
+    run(fake, by=shell, env={**os.environ, "GEMINI_SYSTEM_MD": str(file)})
     call = only_call(fake)
     assert (call.file.content, call.file.path) == (b"\xff\0be brief\n\n", str(file))
     assert (call.file.mode, call.file.directory_mode) == (0o600, 0o700)
 
 
 def test_a_system_file_that_is_missing_has_a_path_only(fake: Fake) -> None:
-    assert run(fake, GEMINI_SYSTEM_MD="/nowhere/SYSTEM.md") == b"hello\n"
+    assert run(fake, env={"GEMINI_SYSTEM_MD": "/nowhere/SYSTEM.md"}) == b"hello\n"
     call = only_call(fake)
     assert (call.file.content, call.file.path, call.file.mode) == (None, "/nowhere/SYSTEM.md", None)
 

@@ -84,8 +84,8 @@ def test_an_edit_that_only_demands_something_new_says_so(tmp_path: Path) -> None
         (("spec", "missing", "PORTS.toml"), "The specification's file missing/"),
         (("spec", "spec", "missing.toml"), "The list of ports 'missing.toml' cannot be read"),
         (("spec", "spec", "PORTS.toml", "--only", "no:such"), "No requirement is selected."),
-        (("spec", "spec", "PORTS.toml", "--report", "junit=-"), "There is no page 'junit' of many ports."),
-        (("spec", "spec", "PORTS.toml", "--", "node"), "There is no command to give here"),
+        (("spec", "spec", "PORTS.toml", "--report", "junit=-"), "There is no page format 'junit' for many ports."),
+        (("spec", "spec", "PORTS.toml", "--", "node"), "No command is allowed here"),
         (("spec", "spec", "PORTS.toml", "--budget", "0"), "argument --budget"),
     ],
 )

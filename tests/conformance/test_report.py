@@ -84,10 +84,7 @@ def test_counts_hold_every_verdict():
         ("{", "Expecting property name"),
         ("{}", "$: 'counts' is a required property"),
         (GOOD.replace('"pass": 1', '"pass": 2'), "$.counts: it does not agree"),
-        (
-            GOOD.replace('"strict": false', '"strict": 0'),
-            "$.strict: 0 is not of type",
-        ),
+        (GOOD.replace('"strict": false', '"strict": 0'), "$.strict: 0 is not of type"),
     ],
 )
 def test_a_file_that_is_no_report_is_named_with_what_is_wrong(tmp_path: Path, text: str, complaint: str):

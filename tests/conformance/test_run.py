@@ -24,6 +24,15 @@ PING = ("--only", "lifecycle:ping")
 GENERATED = ("--only", "command:chat:no-model", "--examples", "1")
 """Few conversations, a generated one among them."""
 FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
+PONG: dict[str, object] = {
+    "id": "lifecycle:pong",
+    "profile": "server",
+    "level": "MUST",
+    "sentence": "It MUST.",
+    "since": "1.0.0",
+    "source": {"kind": "decision", "reason": "x"},
+}
+"""A requirement that no check decides."""
 FURTHER = """
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import asks
@@ -72,10 +81,10 @@ def test_an_interrupted_run_leaves_no_process_and_no_file(tmp_path: Path, number
     assert below(tmp_path / "tmp") == []
 
 
-def test_a_run_leaves_nothing_but_its_cases(tmp_path: Path) -> None:
+def test_a_run_leaves_nothing_but_its_replays(tmp_path: Path) -> None:
     suite(tmp_path, "run", *PING, to=port("wrong-ping"))
     assert list((tmp_path / "tmp").iterdir()) == []
-    kept = [path.name for path in (tmp_path / "cache/gemini-mcp-conformance/cases").glob("*/*")]
+    kept = [path.name for path in (tmp_path / "cache/gemini-mcp-conformance/replays").glob("*/*")]
     assert [name for name in kept if not name.startswith("revision-")] == ["ping.json"]
 
 
@@ -119,9 +128,9 @@ def test_a_port_that_dies_fails_what_it_died_in_and_is_started_again(tmp_path: P
     assert "The port exited with 0 during this conversation, and should go on." in done.out
 
 
-def test_cases_that_cannot_be_kept_do_not_break_a_run(tmp_path: Path) -> None:
+def test_replays_that_cannot_be_kept_do_not_break_a_run(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, to=port("wrong-ping"), XDG_CACHE_HOME="/dev/null/cache")
-    assert (done.code, "Set XDG_CACHE_HOME to a directory that can be written." in done.out) == (1, True)
+    assert (done.code, "Set XDG_CACHE_HOME to a writable directory." in done.out) == (1, True)
 
 
 def test_a_command_may_name_files_of_the_callers_directory(tmp_path: Path) -> None:
@@ -193,6 +202,20 @@ def test_a_matrix_shows_every_port_and_ends_as_the_worst_one(tmp_path: Path) -> 
     assert page.read_text(encoding="utf-8").startswith("<!")
 
 
+def test_a_port_of_a_matrix_is_told_where_the_specification_is(tmp_path: Path) -> None:
+    command = json.dumps([sys.executable, "-m", "gemini_mcp.cli", "--spec", "{spec}"])
+    (tmp_path / "PORTS.toml").write_text(f'[[port]]\nname = "reference"\ncommand = {command}\n', encoding="utf-8")
+    done = suite(tmp_path, "matrix", "PORTS.toml", *PING)
+    assert (done.code, "| <code>lifecycle&#58;ping</code> | MUST | ✓ |" in done.out) == (0, True)
+
+
+def test_what_every_greeting_shows_needs_few_conversations(tmp_path: Path) -> None:
+    theirs = changed(tmp_path / "spec", lambda every: every.append(PONG))
+    only = ("--only", "identity:*", "--only", "lifecycle:pong", "--spec", str(theirs))
+    done = suite(tmp_path, "run", *only, to=port("correct"))
+    assert (done.code, int(done.err.split()[0].split("/")[1]) < 20) == (0, True)
+
+
 def test_the_environment_of_a_fake_runs_the_fake(tmp_path: Path) -> None:
     folder = tmp_path / "a b"
     suite(tmp_path, "fake", str(folder))
@@ -236,10 +259,7 @@ def test_a_check_whose_requirement_is_gone_is_silent(tmp_path: Path, gone: str, 
 
 def test_a_requirement_without_a_check_is_told_and_ends_no_run(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    pong = {"id": "lifecycle:pong", "profile": "server", "level": "MUST", "sentence": "It MUST.", "since": "1.0.0"}
-    theirs = changed(
-        tmp_path / "spec", lambda every: every.append({**pong, "source": {"kind": "decision", "reason": "x"}})
-    )
+    theirs = changed(tmp_path / "spec", lambda every: every.append(PONG))
     only = ("--only", "lifecycle:p?ng", "--report", f"json={report}")
     done = suite(tmp_path, "run", "--spec", str(theirs), *only, to=port("correct"))
     assert (done.code, "NOTE  No check decides lifecycle:pong." in done.out.splitlines()) == (0, True)

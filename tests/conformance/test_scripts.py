@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from gemini_mcp_conformance.play.fake import Fake, Play, Script
-from gemini_mcp_conformance.talk.scripts import read_scripts
+from gemini_mcp_conformance.spec import specification
 
 FOLDER = Path(__file__).parent.parent.parent / "spec" / "server" / "scripts"
-SCRIPTS = read_scripts(FOLDER)
+SCRIPTS = specification.load().scripts
 DOCUMENTED_EXITS = (1, 41, 42, 44, 52, 53, 54, 55, 130, 144, 145, 147, 173, 244, 247)
 SECONDS = 30
 

@@ -1,4 +1,4 @@
-"""The subcommands of `gemini-mcp-conformance`, a module for each kind: its parser, and what it does. Edge.
+"""The subcommands of `gemini-mcp-conformance`, one module for each kind. Edge.
 
-A new one is a function that takes the parsed words and the port's command, and a parser that names it as `execute`.
+A new subcommand is a parser, and a function `execute` that takes the parsed words and the port's command.
 """

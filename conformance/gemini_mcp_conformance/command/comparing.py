@@ -1,4 +1,4 @@
-"""The subcommand that tests many ports, `matrix`, and what `impact` does as it does. Edge."""
+"""The subcommand that tests many ports, `matrix`, and what it shares with `impact`. Edge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from gemini_mcp_conformance.command.words import Commands, count, positive_count, seconds, subcommand
+from gemini_mcp.spec import directory
+from gemini_mcp_conformance.command.words import (
+    Commands,
+    glob_options,
+    positive_count,
+    report_option,
+    seconds,
+    subcommand,
+)
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.tell.matrix import pages, ports
@@ -21,7 +29,8 @@ from gemini_mcp_conformance.tell.reports import Destination, destination, put
 
 MATRIX = """Test many ports, and show all verdicts in one table: requirements are rows, ports are columns.
 
-PORTS.toml holds a table for each port. A port that hangs costs only its own budget.
+PORTS.toml has one table for each port. A port that hangs uses up only its own budget. `{spec}` in a command
+is replaced by the directory of the specification, for ports that read it.
 
   [[port]]
   name = "node"
@@ -50,31 +59,23 @@ def add(commands: Commands) -> None:
 def options(parser: argparse.ArgumentParser) -> None:
     """The list of ports, and how each is tested."""
     parser.add_argument("file", type=Path, metavar="PORTS.toml", help="the list of ports")
-    parser.add_argument(
-        "--report",
-        action="append",
-        default=[],
-        metavar="FORMAT=PATH",
-        help="write a page, html or markdown; - is standard output; repeatable",
-    )
+    report_option(parser, "write a page, html or markdown; - is standard output; repeatable")
     parser.add_argument("--jobs", type=positive_count, default=1, metavar="N", help="ports at a time (default: 1)")
-    for name, purpose in (("--only", "test these requirements only"), ("--skip", "leave these requirements out")):
-        parser.add_argument(name, action="append", default=[], metavar="GLOB", help=f"{purpose}; repeatable")
-    parser.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
+    glob_options(parser)
     parser.add_argument(
         "--budget",
         type=seconds,
         default=ports.BUDGET,
         metavar="SECONDS",
-        help=f"for a run on a port that names no budget (default: {ports.BUDGET:g})",
+        help=f"for each port without a budget of its own (default: {ports.BUDGET:g})",
     )
-    parser.add_argument("--strict", action="store_true", help="what SHOULD hold must hold")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--strict", action="store_true", help="a SHOULD that fails fails the run")
+    parser.add_argument("-q", "--quiet", action="store_true", help="write nothing but errors")
 
 
 def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     to = destinations(given, command, MATRIX_PAGES) or [Destination("markdown", None)]
-    listed = read(given)
+    listed = [ports.following(port, directory()) for port in read(given)]
     results = test_all(given, listed, suite(PROGRAM, words(given)))
     columns = [Column(port, result) for port, result in zip(listed, results, strict=True)]
     for each in to:
@@ -85,7 +86,7 @@ def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 def test_all(
     given: argparse.Namespace, listed: Sequence[Port], runner: Callable[[Port], Awaitable[Result]]
 ) -> tuple[Result, ...]:
-    """What came of each port, while standard error tells which is tested."""
+    """The result of each port; the progress goes to standard error."""
     progress = Progress(sys.stderr, not given.quiet)
     try:
         return asyncio.run(run_all(listed, runner, given.jobs, progress))
@@ -103,17 +104,19 @@ def read(given: argparse.Namespace) -> tuple[Port, ...]:
 
 
 def destinations(given: argparse.Namespace, command: tuple[str, ...], known: Mapping[str, object]) -> list[Destination]:
-    """Where the pages go that are asked for."""
+    """Where the requested pages are written."""
     if command:
-        raise UsageError("There is no command to give here; PORTS.toml names them.")
+        raise UsageError("No command is allowed here; PORTS.toml names the commands.")
     found = [destination(text) for text in given.report]
     for each in found:
         if each.format not in known:
-            raise UsageError(f"There is no page {each.format!r} of many ports. The formats are {', '.join(known)}.")
+            raise UsageError(
+                f"There is no page format {each.format!r} for many ports. The formats are {', '.join(known)}."
+            )
     return found
 
 
 def words(given: argparse.Namespace) -> list[str]:
-    """The options that each run of the suite gets."""
+    """The options for each run of the suite."""
     globs = [word for name in ("only", "skip") for glob in getattr(given, name) for word in (f"--{name}", glob)]
     return ["--examples", str(given.examples), *globs, *(["--strict"] if given.strict else [])]

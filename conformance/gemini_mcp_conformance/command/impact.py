@@ -1,4 +1,4 @@
-"""The subcommand that says whom a change of the specification breaks: `impact`. Edge."""
+"""The subcommand that shows which ports a change of the specification breaks: `impact`. Edge."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from gemini_mcp_conformance.tell.matrix.running import Runner, suite
 from gemini_mcp_conformance.tell.report import CONFORMS, Report
 from gemini_mcp_conformance.tell.reports import Destination, put
 
-TEXT = """Show whom a change of the specification breaks: test many ports by both, and say which verdicts flip.
+TEXT = """Show which ports a change of the specification breaks: test them by both, and list the verdicts that change.
 
-OLD and NEW are directories of specifications. PORTS.toml is the list of ports that `matrix` takes. Each port
-is started by the same command both times; `{spec}` in a command becomes the directory of the specification
-that is tested, for ports that read it:
+OLD and NEW are directories of specifications. PORTS.toml is a list of ports, as for `matrix`. Each port is
+started by the same command both times. `{spec}` in a command is replaced by the directory of the
+specification under test, for ports that read it:
 
   [[port]]
   name = "node"
@@ -100,5 +100,5 @@ def _side(given: argparse.Namespace, folder: Path) -> _Side:
 
 
 def _asked_nothing(result: Report | Failure) -> Report | Failure:
-    """What comes of the same port by a specification that demands nothing of what is selected."""
+    """The same report without judgements: what a specification without the selected requirements gives."""
     return replace(result, judgements=(), exit=CONFORMS) if isinstance(result, Report) else result

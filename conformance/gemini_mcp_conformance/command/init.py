@@ -1,6 +1,6 @@
-"""What a port's repository needs to be checked on every change: a GitHub workflow and an empty baseline.
+"""The files with which a port's repository tests every change: a GitHub workflow and an empty baseline.
 
-`files` is pure; `write` is the one effect and never overwrites unless it is told to.
+`files` is pure. `write` is the only effect, and overwrites only with `force`.
 """
 
 import shlex
@@ -16,7 +16,7 @@ BASELINE = "gemini-mcp-baseline.json"
 
 
 def files(command: Sequence[str], version: str) -> Mapping[str, str]:
-    """The text of each file by its path; the workflow runs `command` and installs that version of the suite."""
+    """The text of each file, by its path. The workflow installs that version of the suite and runs `command`."""
     places = {"@VERSION@": version, "@BASELINE@": BASELINE, "@COMMAND@": _quoted(command)}
     text = resources.files("gemini_mcp_conformance.command").joinpath("workflow.yml").read_text(encoding="utf-8")
     for place, value in places.items():
@@ -25,7 +25,7 @@ def files(command: Sequence[str], version: str) -> Mapping[str, str]:
 
 
 def write(folder: Path, texts: Mapping[str, str], force: bool = False) -> tuple[Path, ...]:
-    """Write the files into `folder`; UsageError, and nothing written, when one is there and `force` is not given."""
+    """Write the files into `folder`; UsageError before anything is written if one exists and `force` is false."""
     paths = tuple(folder / name for name in texts)
     present = [str(path) for path in paths if path.exists() or path.is_symlink()]
     if present and not force:
@@ -45,11 +45,11 @@ def _write(path: Path, text: str) -> None:
 
 
 def _quoted(command: Sequence[str]) -> str:
-    """The command for the shell of a workflow, in which GitHub would replace every `${{ }}` first."""
+    """The command for the shell of a workflow; `${{` is broken up, because GitHub would replace it."""
     if not command:
         raise UsageError("There is no command. Write it after `--`, such as `init -- node server.js`.")
     if not all(argument.isprintable() for argument in command):
         raise UsageError(
-            f"The command {list(command)!r} holds a character that a workflow cannot. Put it into a script."
+            f"The command {list(command)!r} holds a character that a workflow cannot hold. Put it into a script."
         )
     return shlex.join(command).replace("${{", "$''{{")

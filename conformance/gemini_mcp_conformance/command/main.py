@@ -1,4 +1,4 @@
-"""The command `gemini-mcp-conformance`: words in, an exit code out. What a subcommand does is in `command`. Edge."""
+"""The command `gemini-mcp-conformance`: reads the command line, runs one subcommand, and gives the exit code. Edge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gemini_mcp_conformance.version import suite_version
 
 INTERRUPTED = 130
 
-ABOUT = """Tells any port, in any language, whether it conforms. No Gemini account is needed.
+ABOUT = """Tests whether a port, in any language, conforms to the specification. No Gemini account is needed.
 
 Begin with `smoke`, then `run`. Each subcommand explains itself: `gemini-mcp-conformance run --help`.
 
@@ -33,17 +33,17 @@ def main() -> None:
     """Run the command and leave with its exit code."""
     _pass_on_default_signals()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A running loop has a handler of its own for SIGINT, which ends it in order; SIGTERM is to have the same.
+    # A running event loop handles SIGINT and ends in order. SIGTERM should do the same.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
-    # What hypothesis keeps for its next run it would keep in the caller's directory; here it can keep nothing.
+    # hypothesis would store its examples in the directory of the caller.
     set_hypothesis_home_dir(os.devnull)
     sys.exit(start(sys.argv[1:]))
 
 
 def _pass_on_default_signals() -> None:
-    """Handle what the caller ignores, as `nohup` ignores SIGHUP, by doing nothing.
+    """Handle the signals that the caller ignores, as `nohup` ignores SIGHUP, by doing nothing.
 
-    A port inherits what is ignored, and would be judged by how it takes that; of what is handled it gets the default.
+    A port inherits ignored signals, which could change its verdict. It does not inherit handlers.
     """
     for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -51,7 +51,7 @@ def _pass_on_default_signals() -> None:
 
 
 def start(words: Sequence[str]) -> int:
-    """Do what the words say; whatever is raised says whose fault it is."""
+    """Run the subcommand; the type of an error says whose fault it is."""
     own, command = _split(words)
     given = argparse.Namespace()
     try:
@@ -64,12 +64,12 @@ def start(words: Sequence[str]) -> int:
         return INTERRUPTED
     except Exception:
         traceback.print_exc()
-        print("gemini-mcp-conformance: This is a fault of the suite and says nothing of the port.", file=sys.stderr)
+        print("gemini-mcp-conformance: This is a fault of the suite and says nothing about the port.", file=sys.stderr)
         return report.OUR_FAULT
 
 
 def _fault(error: UsageError | OperatorError | SuiteError, spec: Path | None) -> int:
-    """A specification that the operator has named is the operator's; the one that is shipped is ours."""
+    """The exit code of an error. A specification given with --spec is the operator's; the shipped one is ours."""
     if isinstance(error, SpecError):
         is_theirs = spec is not None and Path(error.file).is_relative_to(spec)
         return report.USAGE if is_theirs else report.OUR_FAULT
@@ -77,7 +77,7 @@ def _fault(error: UsageError | OperatorError | SuiteError, spec: Path | None) ->
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """What is ours, and the port's command behind `--`."""
+    """Our own words, and the port's command after `--`."""
     own = list(words)
     at = own.index("--") if "--" in own else len(own)
     return own[:at], tuple(own[at + 1 :])

@@ -1,4 +1,4 @@
-"""Parsed words and the port's command in, the options of a run out. What does not go together is a UsageError."""
+"""Makes the options of a run from the parsed command line. Options that do not go together are a UsageError."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.progress import Told
+from gemini_mcp_conformance.run.progress import OnProgress
 from gemini_mcp_conformance.run.selection import Selection
 
 SERVER = (sys.executable, "-m", "gemini_mcp.cli")
@@ -29,12 +29,14 @@ DEFAULTS: Mapping[str, object] = {
     "fail_fast": False,
     "budget": None,
 }
-"""What a subcommand that lacks an option does without it."""
+"""Values for the subcommands that do not have these options."""
 
 NOT_FOR_HOSTS = ("url", "fake", "env", "keep_home")
 
 
-def server(given: argparse.Namespace, command: tuple[str, ...], told: Told, known: Iterable[str] = ()) -> Options:
+def server(
+    given: argparse.Namespace, command: tuple[str, ...], on_progress: OnProgress, known: Iterable[str] = ()
+) -> Options:
     """A run on an MCP server; on the reference when no port is named."""
     if given.fake and not given.url:
         raise UsageError("--fake goes with --url: the suite puts a fake gemini beside every port that it starts.")
@@ -48,20 +50,22 @@ def server(given: argparse.Namespace, command: tuple[str, ...], told: Told, know
         keep_home=given.keep_home,
         revision=None if given.protocol == "auto" else given.protocol,
     )
-    return _options(given, target, told, known)
+    return _options(given, target, on_progress, known)
 
 
-def host(given: argparse.Namespace, command: tuple[str, ...], told: Told, known: Iterable[str] = ()) -> Options:
+def host(
+    given: argparse.Namespace, command: tuple[str, ...], on_progress: OnProgress, known: Iterable[str] = ()
+) -> Options:
     """A run on a host's adapter; on the reference's when none is named."""
     strange = [name.replace("_", "-") for name in NOT_FOR_HOSTS if getattr(given, name)]
     if given.protocol != "auto":
         strange.append("protocol")
     if strange:
         raise UsageError(f"--{strange[0]} goes with --direction server.")
-    return _options(given, Target(command or HOST_ADAPTER), told, known)
+    return _options(given, Target(command or HOST_ADAPTER), on_progress, known)
 
 
-def _options(given: argparse.Namespace, target: Target, told: Told, known: Iterable[str]) -> Options:
+def _options(given: argparse.Namespace, target: Target, on_progress: OnProgress, known: Iterable[str]) -> Options:
     return Options(
         target=target,
         selection=Selection(tuple(given.only), tuple(given.skip), given.spec, given.spec_version),
@@ -73,7 +77,7 @@ def _options(given: argparse.Namespace, target: Target, told: Told, known: Itera
         budget=given.budget,
         jobs=given.jobs,
         known=frozenset(known),
-        told=told,
+        on_progress=on_progress,
     )
 
 

@@ -1,4 +1,4 @@
-"""The subcommands that tell of the specification: `list` and `explain`. Edge."""
+"""The subcommands that show the specification: `list` and `explain`. Edge."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ examples:
   gemini-mcp-conformance list
   gemini-mcp-conformance list --direction host
 """
-EXPLAIN = """Show all about one requirement: its sentence, source, checks, examples, and faults that only it finds.
+EXPLAIN = """Explain one requirement: its sentence, source, checks and examples, and the defects that only it finds.
 
 example:
   gemini-mcp-conformance explain tools:schema
 """
 SHOWN = 3
-"""Examples of a requirement."""
+"""How many checks and examples of a requirement are shown."""
 
 
 def add(commands: Commands) -> None:
@@ -81,7 +81,7 @@ def _lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:
 
 
 def _checks(profile: str, spec: Path | None) -> Mapping[str, Sequence[Check]]:
-    """The checks of servers or hosts, by their requirement."""
+    """The checks of servers or of hosts, by requirement."""
     checks.load()
     found: dict[str, list[Check]] = {}
     for check in host_run.checks(spec) if profile == "host" else checks_for(load_requirements(spec)):

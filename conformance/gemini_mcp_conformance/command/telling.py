@@ -1,4 +1,4 @@
-"""A report in, what the operator sees and the exit code out. Writes the reports. Edge."""
+"""Writes the reports of a run, and gives its exit code. Edge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gemini_mcp_conformance.tell.reports import Context, Destination, write
 
 
 def tell(found: Report, given: argparse.Namespace, to: Sequence[Destination] = ()) -> int:
-    """Write every report, the terminal's unless it shall be quiet; a fault of ours outweighs one that is unwritable."""
+    """Write every report, and the terminal's unless --quiet. Our own fault outweighs an unwritable report."""
     context = Context(requirements_text(given.spec), _is_coloured(given.color), given.verbose)
     try:
         for each in (*(() if given.quiet else (Destination("terminal", None),)), *to):

@@ -23,18 +23,18 @@ from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.host import run as host_run
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.run.run import gather, run
-from gemini_mcp_conformance.tell import baseline, cases, report, report_file
+from gemini_mcp_conformance.tell import baseline, replays, report, report_file
 from gemini_mcp_conformance.tell.baseline import Baseline
 from gemini_mcp_conformance.tell.report import Report
 from gemini_mcp_conformance.tell.reports import destination
 
 FIRST = ("tools", "case-chat", "case-tool-spec-chat")
-"""The conversations of the first look at a port."""
+"""The conversations that `smoke` plays."""
 
 RUN = """Test a port and say which requirements it meets.
 
-Without a command the reference of the same environment is tested. With --url, --fake and a command
-the port at that address is, and its results are compared with those of the command.
+Without a command, the reference in the same environment is tested. With --url, --fake and a command, the
+port at that address is tested, and its results are compared with those of the command.
 
 exit codes:
   0 conforms     1 does not conform     2 wrong usage     3 incomplete
@@ -47,25 +47,26 @@ examples:
   gemini-mcp-conformance run --url http://127.0.0.1:8000/mcp --fake /tmp/fake-gemini -- ./my-port
   gemini-mcp-conformance run --direction host -- node adapter.mjs
 """
-SMOKE = """See whether a port starts, answers, lists both tools and passes one call.
+SMOKE = """See whether a port starts, answers, lists the tools and serves a call.
 
-Do this first: it takes a moment, and before it passes nothing else makes sense.
+Do this first. It takes a few seconds, and a port that fails here fails everywhere.
 
 example:
   gemini-mcp-conformance smoke -- node dist/server.js
 """
-REPLAY = """Say one conversation again, byte for byte, and judge it.
+REPLAY = """Play one conversation again, byte for byte, and judge it.
 
-A run keeps every conversation that shows a failure, and names the command that replays it. A whole run
-leaves only its own. Cases of another port are taken where the given one has none of that name.
+A run keeps every conversation that shows a failure, and prints the command that replays it. A run of
+everything removes what earlier runs on the same port kept. If this port has no conversation of that name,
+the newest one of another port is played.
 
 example:
   gemini-mcp-conformance replay case-chat -- node dist/server.js
 """
-UPDATE = """Write down what a port does not meet yet, so that `run --baseline FILE` lets just that pass.
+UPDATE = """List what a port does not meet yet. `run --baseline FILE` then ignores these failures, and no others.
 
-The port is tested for it, unless --from names a report. Reasons that FILE holds are kept;
-write yours into it:
+The port is tested first, unless --from names a report. Reasons that are in FILE already are kept. Add
+yours like this:
 
   {"known": [{"id": "lifecycle:ping", "reason": "The next release mends it."}]}
 
@@ -79,13 +80,13 @@ def add(commands: Commands) -> None:
     """Their parsers."""
     full = subcommand(commands, "run", "run [OPTIONS] [-- CMD ARGS...]", RUN, _run)
     smoke = subcommand(commands, "smoke", "smoke [OPTIONS] [-- CMD ARGS...]", SMOKE, _smoke)
-    replay = subcommand(commands, "replay", "replay [OPTIONS] CASE [-- CMD ARGS...]", REPLAY, _replay)
-    replay.add_argument("case", metavar="CASE", help="the name of a conversation that was kept, or a file")
-    known = commands.add_parser("baseline", help="Keep the list of what a port does not meet yet: `baseline update`.")
+    replay = subcommand(commands, "replay", "replay [OPTIONS] NAME [-- CMD ARGS...]", REPLAY, _replay)
+    replay.add_argument("name", metavar="NAME", help="the name of a kept conversation, or a file")
+    known = commands.add_parser("baseline", help="Keep the list of known failures of a port: `baseline update`.")
     updates = known.add_subparsers(required=True, metavar="update")
     usage = "baseline update [OPTIONS] FILE [-- CMD ARGS...]"
     update = subcommand(updates, "update", usage, UPDATE, _update)
-    update.add_argument("file", type=Path, metavar="FILE", help="the baseline; it is made if there is none")
+    update.add_argument("file", type=Path, metavar="FILE", help="the baseline; it is created if it does not exist")
     update.add_argument("--from", dest="found", type=Path, metavar="REPORT", help="a JSON report of `run`")
     for parser in (full, smoke, replay, update):
         parser.set_defaults(**options.DEFAULTS)
@@ -106,16 +107,16 @@ def _run(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 
 
 def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    with _progress(given) as told:
-        asked = options.server(given, command, told)
+    with _progress(given) as progress:
+        asked = options.server(given, command, progress)
         found = run(asked, [conversation for conversation in gather(asked)[0] if conversation.id in FIRST])
     return tell(found, given)
 
 
 def _replay(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    with _progress(given) as told:
-        asked = options.server(given, command, told)
-        found = run(asked, [cases.load(given.case, asked.target)])
+    with _progress(given) as progress:
+        asked = options.server(given, command, progress)
+        found = run(asked, [replays.load(given.name, asked.target)])
     return tell(found, given)
 
 
@@ -137,10 +138,10 @@ def _update(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 
 def _found(given: argparse.Namespace, command: tuple[str, ...], known: Baseline) -> Report:
     ids = [entry.id for entry in known.entries]
-    with _progress(given) as told:
+    with _progress(given) as progress:
         if given.direction == "host":
-            return host_run.run(options.host(given, command, told, ids))
-        return run(options.server(given, command, told, ids))
+            return host_run.run(options.host(given, command, progress, ids))
+        return run(options.server(given, command, progress, ids))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the parsers of the subcommands share: how help looks, and which values options take; pure."""
+"""What the parsers of the subcommands share: the form of their help, and the options of several of them; pure."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from gemini_mcp import spec
 from gemini_mcp_conformance.tell.reports import FORMATS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
+
+Container: TypeAlias = "argparse._ActionsContainer"  # pyright: ignore[reportPrivateUsage]
 
 Execute: TypeAlias = Callable[[argparse.Namespace, tuple[str, ...]], int]
 """Does a subcommand on its parsed words and the port's command; returns the exit code."""
@@ -34,56 +36,69 @@ def subcommand(commands: Commands, name: str, usage: str, text: str, execute: Ex
 
 
 def port_options(parser: argparse.ArgumentParser) -> None:
-    """How the port is reached, and in what it runs."""
+    """How the port is reached, and its environment."""
     manifest = spec.load_manifest()
     protocols = ("auto", *manifest.handshake_revisions, *manifest.stateless_revisions)
     group = parser.add_argument_group("the port")
-    group.add_argument("--url", help="a port that runs already; a command beside it is the same port over stdio")
-    group.add_argument("--fake", type=Path, metavar="DIR", help="where `fake DIR` put what that port runs with")
-    group.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the port; repeatable")
+    group.add_argument("--url", help="the address of a running port; with a command too, both are compared")
     group.add_argument(
-        "--keep-home", action="store_true", help="leave HOME as it is; npx, pyenv and the like need theirs"
+        "--fake", type=Path, metavar="DIR", help="the directory that was given to `fake DIR`, for a port at --url"
     )
+    group.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the port; repeatable")
+    group.add_argument("--keep-home", action="store_true", help="keep your HOME; npx, pyenv and the like need it")
     group.add_argument("--protocol", choices=protocols, default="auto", help="the revision to speak (default: auto)")
 
 
 def choice_options(parser: argparse.ArgumentParser) -> None:
-    """What is tested, and how thoroughly."""
+    """What is tested, and with how many calls."""
     group = parser.add_argument_group("what is tested")
     group.add_argument("--direction", choices=("server", "host"), default="server", help="an MCP server, or a host")
-    group.add_argument("--profile", choices=("documented", "current"), help="which host (default: documented)")
-    for name, purpose in (("--only", "test these requirements only"), ("--skip", "leave these requirements out")):
-        group.add_argument(name, action="append", default=[], metavar="GLOB", help=f"{purpose}, as tools:*; repeatable")
-    group.add_argument("--spec", type=Path, metavar="DIR", help="another specification than the one that is shipped")
-    group.add_argument("--spec-version", metavar="X.Y.Z", help="the requirements as that version had them")
-    group.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
-    group.add_argument("--seed", type=int, metavar="N", help="generate other calls than always")
-    group.add_argument("--jobs", type=positive_count, default=5, metavar="N", help="ports at a time (default: 5)")
-
-
-def end_options(parser: argparse.ArgumentParser) -> None:
-    """What counts as conforming, when the run ends, and where it is told."""
-    group = parser.add_argument_group("the result")
-    formats = ", ".join(name for name in FORMATS if name != "terminal")
-    group.add_argument("--strict", action="store_true", help="what SHOULD hold must hold")
-    group.add_argument("--fail-fast", action="store_true", help="end at the first failure")
-    group.add_argument("--budget", type=seconds, metavar="SECONDS", help="end after that time, incomplete")
-    group.add_argument("--baseline", type=Path, metavar="FILE", help="failures that are known, and let pass")
     group.add_argument(
-        "--report",
-        action="append",
-        default=[],
-        metavar="FORMAT=PATH",
-        help=f"write a report; - is standard output; repeatable; formats: {formats}",
+        "--profile", choices=("documented", "current"), help="which profile of hosts (default: documented)"
+    )
+    glob_options(group)
+    group.add_argument("--spec", type=Path, metavar="DIR", help="another specification than the one that is shipped")
+    group.add_argument("--spec-version", metavar="X.Y.Z", help="the requirements of a released version")
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="seed for the generated calls; without it they are always the same"
+    )
+    group.add_argument(
+        "--jobs", type=positive_count, default=5, metavar="N", help="ports to start at a time (default: 5)"
     )
 
 
+def end_options(parser: argparse.ArgumentParser) -> None:
+    """What counts as conforming, when the run ends, and where the reports go."""
+    group = parser.add_argument_group("the result")
+    formats = ", ".join(name for name in FORMATS if name != "terminal")
+    group.add_argument("--strict", action="store_true", help="a SHOULD that fails fails the run")
+    group.add_argument("--fail-fast", action="store_true", help="stop at the first failure")
+    group.add_argument(
+        "--budget", type=seconds, metavar="SECONDS", help="stop after that time; the run is then incomplete"
+    )
+    group.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="the list of known failures, which do not fail the run"
+    )
+    report_option(group, f"write a report; - is standard output; repeatable; formats: {formats}")
+
+
 def output_options(parser: argparse.ArgumentParser) -> None:
-    """What is said on the terminal."""
+    """What is written to the terminal."""
     group = parser.add_argument_group("the terminal")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="auto obeys NO_COLOR")
-    group.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
-    group.add_argument("-v", "--verbose", action="store_true", help="show what passes, too")
+    group.add_argument("-q", "--quiet", action="store_true", help="write nothing but errors")
+    group.add_argument("-v", "--verbose", action="store_true", help="show the requirements that pass, too")
+
+
+def glob_options(group: Container) -> None:
+    """Which requirements are tested, and with how many generated calls."""
+    for name, purpose in (("--only", "test these requirements only"), ("--skip", "leave these requirements out")):
+        group.add_argument(name, action="append", default=[], metavar="GLOB", help=f"{purpose}, as tools:*; repeatable")
+    group.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
+
+
+def report_option(group: Container, purpose: str) -> None:
+    group.add_argument("--report", action="append", default=[], metavar="FORMAT=PATH", help=purpose)
 
 
 def count(text: str) -> int:

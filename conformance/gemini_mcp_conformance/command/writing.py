@@ -15,10 +15,10 @@ from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_
 from gemini_mcp_conformance.tell import report
 from gemini_mcp_conformance.version import suite_version
 
-FAKE_TEXT = """Write the fake gemini for a port that the suite does not start, and print the port's environment.
+FAKE_TEXT = """Write a fake gemini for a port that you start yourself, and print the environment for that port.
 
-Start the port in a shell that has taken what this prints, and leave it running. Then test it by its
-address, together with DIR.
+Start the port in a shell that has read the printed lines, and leave it running. Then test it with --url
+and --fake DIR.
 
 example:
   gemini-mcp-conformance fake /tmp/fake-gemini > environment
@@ -36,10 +36,12 @@ EXPORTED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", *INHERITED)
 def add(commands: Commands) -> None:
     """Their parsers."""
     fake = subcommand(commands, "fake", "fake DIR", FAKE_TEXT, _fake)
-    fake.add_argument("folder", type=Path, metavar="DIR", help="a directory for the fake; it is made if there is none")
+    fake.add_argument(
+        "folder", type=Path, metavar="DIR", help="a directory for the fake; it is created if it does not exist"
+    )
     begin = subcommand(commands, "init", "init [OPTIONS] -- CMD ARGS...", INIT, _init)
     begin.add_argument("--into", type=Path, default=Path(), metavar="DIR", help="the port's repository (default: .)")
-    begin.add_argument("--force", action="store_true", help="overwrite what is there")
+    begin.add_argument("--force", action="store_true", help="overwrite existing files")
 
 
 def _fake(given: argparse.Namespace, command: tuple[str, ...]) -> int:
@@ -58,7 +60,7 @@ def _fake(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 def _init(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     for path in init.write(given.into, init.files(command, suite_version()), given.force):
         print(path)
-    print("Commit both. What fails already goes into the baseline:")
+    print("Commit both files. To list the failures that you know in the baseline, run:")
     known = given.into / init.BASELINE
     print(f"  gemini-mcp-conformance baseline update {shlex.quote(str(known))} -- {shlex.join(command)}")
     return report.CONFORMS

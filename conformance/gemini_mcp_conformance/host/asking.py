@@ -1,6 +1,6 @@
-"""An adapter as a process: one JSON line in, one JSON line out, each within its time. Effect.
+"""Asking: runs an adapter as a process, writes it one JSON line for each question, and waits for one line. Effect.
 
-An adapter that hung, ended or lost the thread is started anew, so that one bad answer speaks of one question only.
+An adapter that hung, ended or answered another question is started again, so that one bad answer affects one question.
 """
 
 import json
@@ -21,7 +21,7 @@ MOST_STARTS = 4
 
 
 class NeverAnswered(Exception):
-    """The adapter answered nothing at all; the message says what it did instead."""
+    """The adapter has answered nothing; the message says what it did instead."""
 
 
 class Process:
@@ -40,14 +40,14 @@ class Process:
         self._reader.start()
 
     def exchange(self, request: JsonObject, seconds: float) -> Json:
-        """The answer to a request; raises NoAnswer, and is of no use after that."""
+        """The answer to a request; after a NoAnswer the process must not be used again."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
             self._process.stdin.flush()
             line = self._lines.get(timeout=seconds)
         except OSError as error:
-            raise NoAnswer(f"The adapter does not read any more: {error.strerror}.") from error
+            raise NoAnswer(f"The adapter has stopped reading: {error.strerror}.") from error
         except queue.Empty as error:
             raise NoAnswer(f"The adapter did not answer within {seconds:.0f} seconds.") from error
         if line is None:
@@ -89,7 +89,7 @@ class Adapter:
         self._has_answered = False
 
     def start(self) -> Process:
-        """The running process, started if need be; raises NeverAnswered and CouldNotRun."""
+        """The running process, started if there is none; raises NeverAnswered and CouldNotRun."""
         if self._process is None and self._starts == MOST_STARTS:
             raise CouldNotRun(f"The adapter ended or hung {MOST_STARTS} times and is not started again.")
         if self._process is None:
@@ -122,7 +122,7 @@ class Adapter:
         self._process = None
 
     def __enter__(self) -> Self:
-        """Start it; leaving the context ends it and what it started. Both raise NeverAnswered."""
+        """Start it. Leaving the context ends it and its children. Both can raise NeverAnswered."""
         self.start()
         return self
 

@@ -1,7 +1,7 @@
-"""Properties of a host: what holds for every input, whatever the vectors happen to hold; pure.
+"""Properties of a host: what must hold for every input, and not only for those of the vectors; pure.
 
-Each asks the host about one input and raises Broken with a sentence. To add one, decorate a function with the inputs
-that it is tried on, the requirements that it decides and the profile of hosts that it binds.
+Each asks the host about one input and raises PropertyBroken with a sentence. To add one, decorate a function with its
+inputs, the requirements that it decides and the profile of hosts that it binds.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.host import strategies
 from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
-from gemini_mcp_conformance.host.searching import Broken, Holds, search
+from gemini_mcp_conformance.host.searching import Holds, PropertyBroken, search
 from gemini_mcp_conformance.tell.witness import shown
 
 
 @dataclass(frozen=True)
 class Property:
-    """A function, and on what, for what and in which profile it is tried."""
+    """A function, its inputs, the requirements that it decides, and the profile that it binds."""
 
     holds: Holds
     inputs: st.SearchStrategy[Json]
@@ -55,7 +55,7 @@ def holds(inputs: st.SearchStrategy[Json], *requirements: str, profile: str = "b
 
 def _demand(condition: bool, message: str) -> None:
     if not condition:
-        raise Broken(message)
+        raise PropertyBroken(message)
 
 
 def _name_of(host: Questions, tool: str) -> str:

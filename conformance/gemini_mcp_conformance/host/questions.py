@@ -1,7 +1,7 @@
-"""Questions: what a check asks of a host, and what it means when the host's adapter gives no answer; pure.
+"""Questions: what a check asks a host, and what it means when the adapter does not answer; pure.
 
-Vectors, properties and scenarios become checks with `checks_of`. Checks of one name ask the same questions, so the
-host is asked once for all of them.
+Vectors, properties and scenarios become checks with `checks_of`. Checks with the same name ask the same questions, so
+the host is asked once for all of them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from gemini_mcp_conformance.tell.witness import shown
 ANSWER_SECONDS = 30.0
 
 Put = Callable[[JsonObject, float], Json]
-"""Puts a request to an adapter and waits so many seconds for its output; raises NoAnswer and CouldNotRun."""
+"""Sends a request to an adapter and waits that many seconds for its output; raises NoAnswer and CouldNotRun."""
 
 
 class NoAnswer(Exception):
-    """The adapter ended, hung, or answered something that is no answer; the sentence says which."""
+    """The adapter ended, hung, or wrote something that is no answer; the message says which."""
 
 
 class Questions:
-    """What is asked in one profile; it remembers the requests of its last example."""
+    """Asks in one profile, and keeps the requests of the current example."""
 
     def __init__(self, put: Put, profile: str) -> None:
         self._put = put
@@ -41,7 +41,7 @@ class Questions:
         return self._put(request, seconds)
 
     def begin(self) -> None:
-        """Forget the requests of the example before."""
+        """Forget the requests of the last example."""
         self.requests.clear()
 
 
@@ -51,7 +51,7 @@ HostCheck = CheckOf[Questions]
 def checks_of(
     name: str, sentence: str, requirements: Iterable[str], profile: str, complain: Callable[[Questions], Complaints]
 ) -> Iterator[HostCheck]:
-    """A check for each requirement, in hosts of that profile or of both; silence is a complaint."""
+    """A check for each requirement, for that profile of hosts or for both; no answer is a complaint."""
 
     def complaints(questions: Questions) -> Complaints:
         try:
@@ -70,13 +70,13 @@ def checks_of(
 
 
 def together(checks: Iterable[HostCheck], questions: Questions) -> list[tuple[HostCheck, ...]]:
-    """The checks that bind the profile, those with the same questions together."""
+    """The checks that bind the profile, in groups that ask the same questions."""
     bound = (check for check in checks if check.judges(questions))
     return [tuple(group) for _, group in groupby(bound, key=lambda check: check.name)]
 
 
 def findings(checks: Sequence[HostCheck], questions: Questions) -> tuple[Finding, ...]:
-    """Ask what these checks ask; a finding for each of their requirements."""
+    """Ask the questions of these checks once; one finding for each of their requirements."""
     questions.begin()
     check = checks[0]
     verdict, message = check.verdict(questions) or ("not-applicable", "")

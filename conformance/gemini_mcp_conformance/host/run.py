@@ -1,4 +1,4 @@
-"""A run on a host: options in, a Report out, by way of the host's checks on its adapter. Effects."""
+"""Runs the checks of hosts on an adapter, from the options to the report. Effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gemini_mcp_conformance.tell.report import Report
 
 @dataclass
 class Asked:
-    """What was found, the requests of what failed by the name of the check, and how the run ended."""
+    """The findings, the requests by the name of the check, and how the run ended."""
 
     findings: list[Finding] = field(default_factory=list[Finding])
     requests: dict[str, tuple[JsonObject, ...]] = field(default_factory=dict[str, tuple[JsonObject, ...]])
@@ -33,7 +33,7 @@ class Asked:
 
 
 def run(options: Options) -> Report:
-    """Ask the adapter all there is to ask, and judge."""
+    """Ask the adapter every question, and judge."""
     selected = select(options.selection, "host")
     wanted = {requirement.id for requirement in selected}
     every = checks(options.selection.spec, options.examples, options.seed or 0)
@@ -54,7 +54,7 @@ def run(options: Options) -> Report:
 
 
 def checks(spec: Path | None, examples: int = 100, seed: int = 0) -> Iterator[HostCheck]:
-    """Every check of hosts, whatever their profile; what asks another kind of thing is added here."""
+    """Every check of hosts, of both profiles. A new kind of check is added here."""
     yield from vectors.checks(load_documents("host/vectors", spec))
     yield from properties.checks(examples, seed)
     yield from scenarios.checks(load_documents("host/scenarios", spec).values())
@@ -76,7 +76,7 @@ def ask(
                 if time.monotonic() > deadline:
                     asked.ending = Ending(cut=f"The budget of {options.budget:g} seconds was spent before it.")
                     break
-                options.told(check.name, check.requirement.partition(":")[0], number, len(every))
+                options.on_progress(check.name, check.requirement.partition(":")[0], number, len(every))
                 found = findings((check, *others), questions)
                 asked.findings += found
                 asked.requests[check.name] = tuple(questions.requests)
@@ -89,7 +89,7 @@ def ask(
 
 
 def replay_command(finding: Finding, requests: Sequence[JsonObject], options: Options) -> str:
-    """The command that shows it again: a scenario needs its servers, and so the suite; anything else needs a pipe."""
+    """The command that shows a failure again: a run for a scenario, which needs servers; else a pipe."""
     command = shlex.join(options.target.command)
     if is_staged(requests) or not requests:
         only = f"--profile {options.profile} --only {shlex.quote(finding.requirement)}"

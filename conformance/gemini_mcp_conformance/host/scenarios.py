@@ -1,6 +1,6 @@
-"""Scenarios as checks: scripted servers are set up, the host is let loose, and both sides are compared. Effect.
+"""Scenarios as checks: starts scripted servers, asks the host, and compares answers and journals. Effect.
 
-What a host claims is its answer; what it asked and sent is read from the servers' own journals.
+The answer is what the host says that it did. What it asked and sent is read from the journals of the servers.
 """
 
 import json
@@ -72,7 +72,7 @@ def _unequal(what: str, given: Json, wanted: Json) -> Iterator[str]:
 
 
 def _holds(given: Json, wanted: Json) -> bool:
-    """Whether everything wanted is in what was given; objects may have more."""
+    """Whether all that is wanted is given; objects may have more members."""
     if not is_object(wanted) or not is_object(given):
         return given == wanted
     return all(key in given and _holds(given[key], value) for key, value in wanted.items())
@@ -92,7 +92,7 @@ class _Stage:
             (folder / inner).mkdir(parents=True)
 
     def input(self) -> Json:
-        """What the adapter is asked."""
+        """The input for the adapter."""
         settings = {scope: self._filled(value) for scope, value in self._scenario.get("settings", {}).items()}
         if not settings:
             settings = {"project": {"mcpServers": dict(self._servers)}}
@@ -112,7 +112,7 @@ class _Stage:
         return [json.loads(line) for line in lines]
 
     def masked(self, value: Json) -> Json:
-        """The output with this machine's paths and ports named."""
+        """The output with names in place of the paths and addresses of this machine."""
         text = json.dumps(value)
         for own, name in self._masks.items():
             text = text.replace(json.dumps(own)[1:-1], name)

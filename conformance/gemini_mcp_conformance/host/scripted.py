@@ -1,9 +1,9 @@
-"""A scripted MCP server: says what its script says, and journals every message it gets. Effect; standard library only.
+"""A scripted MCP server: answers as its script says, and journals every message. Effect; standard library only.
 
 usage: scripted.py SCRIPT JOURNAL         over standard input and output
        `serve(script, journal)`           over HTTP on loopback, streamable at /mcp and SSE at /sse
 
-It is run as a program of its own, so nothing of the suite is imported here.
+It runs as a program of its own, so it imports nothing from the suite.
 """
 
 import json
@@ -24,8 +24,8 @@ PAGES = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePages
 HANG_SECONDS = 3600
 
 
-class Script:
-    """What one server says."""
+class Server:
+    """Answers as one script says."""
 
     def __init__(self, script: Json, journal: Path) -> None:
         self._script = script
@@ -93,7 +93,7 @@ class Script:
             time.sleep(HANG_SECONDS)
         if "result" in play:
             return {"result": play["result"]}
-        return {"result": {"content": [{"type": "text", "text": _told(play, params)}]}}
+        return {"result": {"content": [{"type": "text", "text": _text(play, params)}]}}
 
     def _stored(self, key: str, name: str, params: Json) -> Json:
         known = self._script.get(key, {})
@@ -106,7 +106,7 @@ class Script:
         return {"result": json.loads(filled)}
 
 
-def _told(play: Json, params: Json) -> str:
+def _text(play: Json, params: Json) -> str:
     if "where" in play:
         return Path.cwd().name
     if "environment" in play:
@@ -119,12 +119,12 @@ def _error(code: int, message: str) -> Json:
 
 
 def run(script: Json, journal: Path) -> None:
-    """Serve over standard input and output, each message in a thread of its own."""
+    """Serve over standard input and output; calls and hanging messages run in threads."""
     for line in script.get("stderr", []):
         print(line, file=sys.stderr, flush=True)
     if "exit" in script:
         raise SystemExit(script["exit"])
-    server = Script(script, journal)
+    server = Server(script, journal)
     lock = threading.Lock()
 
     def reply(message: Json) -> None:
@@ -146,7 +146,7 @@ def run(script: Json, journal: Path) -> None:
 @contextmanager
 def serve(script: Json, journal: Path) -> Generator[str]:
     """Serve over HTTP; the value is the address without a path."""
-    server = Script(script, journal)
+    server = Server(script, journal)
     streams: queue.SimpleQueue[str] = queue.SimpleQueue()
     ended = threading.Event()
     http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server, streams, script.get("headers", {}), ended))
@@ -163,7 +163,7 @@ def serve(script: Json, journal: Path) -> Generator[str]:
 
 
 def _handler(
-    server: Script, streams: "queue.SimpleQueue[str]", wanted: dict[str, str], ended: threading.Event
+    server: Server, streams: "queue.SimpleQueue[str]", wanted: dict[str, str], ended: threading.Event
 ) -> Callable[..., BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -1,4 +1,4 @@
-"""Searching: a property tried on inputs that hypothesis makes, the smallest that breaks it as a complaint; pure."""
+"""Searching: tries a property on inputs from hypothesis, and complains about the smallest that breaks it; pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gemini_mcp_conformance.host.questions import NoAnswer, Questions
 from gemini_mcp_conformance.judge.check import Complaints, CouldNotRun
 
 Holds = Callable[[Questions, Json], None]
-"""Asks the host about an input; raises Broken when the property does not hold."""
+"""Asks the host about an input; raises PropertyBroken when the property does not hold."""
 
 
-class Broken(Exception):
+class PropertyBroken(Exception):
     """A property does not hold; the message says what the host did."""
 
 
 class _Stop(BaseException):
-    """Ends a search at once: hypothesis would shrink any other error, with a hang for every step."""
+    """Ends a search at once. hypothesis would shrink any other error, and wait for the host in every step."""
 
     def __init__(self, reason: Exception) -> None:
         super().__init__(reason)
@@ -31,7 +31,7 @@ class _Stop(BaseException):
 def search(
     holds: Holds, inputs: st.SearchStrategy[Json], examples: int, start: int, questions: Questions
 ) -> Complaints:
-    """What is wrong with the host, at the smallest input that was found."""
+    """The complaint about the smallest input that breaks the property, if one was found."""
 
     def example(value: Json) -> None:
         questions.begin()
@@ -40,11 +40,11 @@ def search(
         except (NoAnswer, CouldNotRun) as reason:
             raise _Stop(reason) from None
         except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise Broken(f"The host's answer has another shape than expected: {error!r}.") from error
+            raise PropertyBroken(f"The host's answer has another shape than expected: {error!r}.") from error
 
     try:
         _run(example, inputs, examples, start)
-    except Broken as broken:
+    except PropertyBroken as broken:
         return [str(broken)]
     except Flaky:
         return ["The host answers the same question in two ways, and should always answer alike."]

@@ -1,4 +1,4 @@
-"""Made-up inputs for the properties, and the oracle for schemas; pure."""
+"""Strategies: generated inputs for the properties, and the expected result of sanitising a schema; pure."""
 
 import json
 from collections.abc import Iterator
@@ -124,7 +124,7 @@ def schema_positions(schema: Json, place: str = "") -> Iterator[tuple[str, JsonO
 
 
 def expected_schema(schema: Json) -> Json:
-    """The schema without what is removed: the oracle, written by changing a copy in place."""
+    """The schema without the keywords that a host removes; works on a copy."""
     copy: Json = json.loads(json.dumps(schema))
     for _, inner in list(schema_positions(copy)):
         for keyword in REMOVED:

@@ -1,4 +1,4 @@
-"""Vectors as checks: input in, output compared with what is expected; pure."""
+"""Vectors as checks: asks for the output of each input, and compares it with the expected one; pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Bench: where conversations are played: one port process for most, others for those that wait or end theirs.
+"""Bench: starts and ends the ports of a run, and plays the conversations on them. Effect.
 
-Makes and removes every directory and process of a run. A port that has died or kept silent is started again for the
-next conversation; that it did is in the observation.
+It creates and removes every directory and process of a run. A port that died or kept silent is started again for the
+next conversation; the observation says so.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from gemini_mcp_conformance.talk.conversation import Conversation, Request
 from gemini_mcp_conformance.tell.witness import bytes_shown, shown
 
 JOURNAL = 64
-"""Runs after which the journal of a shared fake is begun anew: reading it takes time."""
+"""Runs of gemini after which the journal of a shared fake is cleared, because a long one is slow to read."""
 
 UNKNOWN_TO_PORT = (-32601, -32022)
-"""Codes by which a port says that it does not begin with a handshake."""
+"""Error codes of a port that knows no handshake."""
 
 
 @dataclass
-class Seat:
+class PortProcess:
     """A port process with its fake and its directories."""
 
     session: Session
@@ -52,10 +52,10 @@ class Seat:
 
 
 class Bench:
-    """The seats of a run."""
+    """The running ports of a run."""
 
     limit: ClassVar[int | None] = None
-    """How many tracks can run side by side, where not as many as one likes."""
+    """How many tracks can run at once; None is any number."""
 
     def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
         self.target = target
@@ -63,8 +63,8 @@ class Bench:
         self.patience = patience or Patience()
         self._stateless = spec.manifest.stateless_revisions
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
-        self._seats: list[Seat] = []
-        self._tracks: dict[int, Seat] = {}
+        self._ports: list[PortProcess] = []
+        self._tracks: dict[int, PortProcess] = {}
         self._made = 0
         self._shakes_hands = True
         self.deaths: list[tuple[Conversation, str]] = []
@@ -77,162 +77,164 @@ class Bench:
         self.close()
 
     def prove_fake(self) -> None:
-        """Show that a fake works among the files of this run, before it decides about a port; else SuiteError."""
+        """Show that a fake works in the directory of this run, before any port is judged by one; else SuiteError."""
         prove(self._root / "proof")
 
     async def greet(self) -> Exchange:
         """Start the port and greet it; Unreachable when it does not answer."""
-        seat = await self._seat_for(Conversation("greeting", "", ()), 0)
-        assert seat.greeting is not None
-        if seat.greeting.answer is None:
-            raise Unreachable(self._unanswered(seat))
-        return seat.greeting
+        port = await self._port_for(Conversation("greeting", "", ()), 0)
+        assert port.greeting is not None
+        if port.greeting.answer is None:
+            raise Unreachable(self._unanswered(port))
+        return port.greeting
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:
         """Play one conversation. Those of one track follow each other, on one port process as far as they can."""
-        seat = await self._seat_for(conversation, track)
+        port = await self._port_for(conversation, track)
         try:
-            before = seat.played
-            observation = await self._play(seat, conversation)
+            before = port.played
+            observation = await self._play(port, conversation)
             if before is None or observation.died is None or any(observation.received):
                 return observation
-            seat.played = None
+            port.played = None
             return await self._again(before, track)
         finally:
-            if conversation.is_unsociable or conversation.ends:
-                await self.leave(track)
+            if conversation.needs_new_port or conversation.ends:
+                await self.end_track(track)
 
-    async def leave(self, track: int) -> None:
+    async def end_track(self, track: int) -> None:
         """End the port of a track."""
-        seat = self._tracks.pop(track, None)
-        if seat is not None:
-            self._note_death(seat)
-            await self._left(seat)
+        port = self._tracks.pop(track, None)
+        if port is not None:
+            self._note_death(port)
+            await self._end_port(port)
 
     @property
     def heard(self) -> str:
-        """What a port that did not answer wrote instead, in sentences."""
-        return "".join(map(_heard, self._seats))
+        """What a port that did not answer wrote instead, as sentences."""
+        return "".join(map(_heard, self._ports))
 
     @property
     def declined(self) -> str | None:
-        """Why the port takes no part in the revision that the run asks for."""
+        """Why the port does not speak the revision that the run asks for."""
         return self._tracks[0].declined if 0 in self._tracks else None
 
     async def end(self) -> None:
-        """End every process, and wait for it: the loop may close afterwards."""
+        """End every process and wait for it, so that the event loop can close."""
         for track in tuple(self._tracks):
-            await self.leave(track)
-        for seat in tuple(self._seats):
-            await self._left(seat)
+            await self.end_track(track)
+        for port in tuple(self._ports):
+            await self._end_port(port)
 
     def close(self) -> None:
-        """End every process and remove every file of the run, however impatient whoever interrupts it is."""
+        """End every process and remove every file of the run; a second interrupt does not stop it."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
         try:
-            for seat in tuple(self._seats):
-                self._leave(seat)
+            for port in tuple(self._ports):
+                self._kill(port)
             _remove(self._root)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    async def _play(self, seat: Seat, conversation: Conversation) -> Observation:
-        if (reason := seat.declined or self._unfit(seat, conversation)) is not None:
-            return self._declined(seat, conversation, reason)
-        if seat.greeting is not None and seat.greeting.answer is None:
-            return await self._ungreeted(seat, conversation)
-        make_files(seat.place, conversation.files)
-        if seat.fake is not None and seat.fake.last() > JOURNAL:
-            seat.fake.reset()
-        player = Player(seat.session, seat.fake, seat.place, conversation, self.spec, self.patience)
-        observation = await player.play(seat.greeting, seat.is_new)
-        seat.is_new, seat.played = False, conversation
+    async def _play(self, port: PortProcess, conversation: Conversation) -> Observation:
+        if (reason := port.declined or self._unfit(port, conversation)) is not None:
+            return self._declined(port, conversation, reason)
+        if port.greeting is not None and port.greeting.answer is None:
+            return await self._ungreeted(port, conversation)
+        make_files(port.place, conversation.files)
+        if port.fake is not None and port.fake.last() > JOURNAL:
+            port.fake.reset()
+        player = Player(port.session, port.fake, port.place, conversation, self.spec, self.patience)
+        observation = await player.play(port.greeting, port.is_new)
+        port.is_new, port.played = False, conversation
         if observation.died is not None:
             self.deaths.append((conversation, observation.died))
         if any(exchange.silence == "timeout" for exchange in observation.exchanges):
             self.patience = self.patience.shortened()
-            await self._left(seat)
+            await self._end_port(port)
         return observation
 
     async def _again(self, before: Conversation, track: int) -> Observation:
-        """Play on a new port what the last one answered with nothing but its end.
+        """Play on a new port a conversation in which the last port said nothing and ended.
 
-        It was ending already, because of what came before, unless the new one ends as well.
+        If the new port does not end, the conversation before it ended the last one.
         """
         conversation, how = self.deaths.pop()
-        again = await self._play(await self._seat_for(conversation, track), conversation)
+        again = await self._play(await self._port_for(conversation, track), conversation)
         if again.died is None:
             self.deaths.append((before, how))
         return again
 
-    def _unfit(self, seat: Seat, conversation: Conversation) -> str | None:
-        """Why a conversation is none for a port that knows only the era without a handshake."""
+    def _unfit(self, port: PortProcess, conversation: Conversation) -> str | None:
+        """Why a conversation does not suit a port that knows only the stateless era; None when it does."""
         shakes_hands = self._shakes_hands and self.target.revision not in self._stateless
         if not shakes_hands and not conversation.greet:
             return "The port begins no session with a handshake."
-        if seat.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
+        if port.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
             return "Its requests are none of the era without a handshake, which is the only one that the port knows."
         return None
 
-    def _declined(self, seat: Seat, conversation: Conversation, reason: str) -> Observation:
-        """The observation of a port that does not take part; how it answered `initialize` is part of it."""
-        greeting = seat.greeting
+    def _declined(self, port: PortProcess, conversation: Conversation, reason: str) -> Observation:
+        """The observation of a port that does not take part, with its answer to `initialize`."""
+        greeting = port.greeting
         is_handshake = greeting is not None and greeting.method == "initialize"
         code = inside(greeting.error, "code") if greeting else None
         return Observation(
             conversation,
             self.spec,
-            seat.place,
+            port.place,
             self.target.transport,
             exchanges=(greeting,) if greeting and is_handshake and code not in UNKNOWN_TO_PORT else (),
             declined=reason,
         )
 
-    async def _ungreeted(self, seat: Seat, conversation: Conversation) -> Observation:
+    async def _ungreeted(self, port: PortProcess, conversation: Conversation) -> Observation:
         """The observation of a conversation that could not begin."""
-        await self._left(seat)
+        await self._end_port(port)
         return Observation(
             conversation,
             self.spec,
-            seat.place,
+            port.place,
             self.target.transport,
-            lines=tuple(seat.session.lines),
-            exchanges=(seat.greeting,) if seat.greeting else (),
-            greeting=seat.greeting,
+            lines=tuple(port.session.lines),
+            exchanges=(port.greeting,) if port.greeting else (),
+            greeting=port.greeting,
             died="did not answer the handshake",
         )
 
-    async def _seat_for(self, conversation: Conversation, track: int) -> Seat:
-        """The seat of a track, or a new one in its place when it has ended or does not suit."""
-        seat = self._tracks.get(track)
-        suits = seat is not None and seat.circumstances == conversation.circumstances and not conversation.is_unsociable
-        if seat is not None and suits and seat in self._seats and not seat.session.wire.ended:
-            return seat
-        await self.leave(track)
-        seat = self._tracks[track] = await self._seat(conversation)
-        return seat
+    async def _port_for(self, conversation: Conversation, track: int) -> PortProcess:
+        """The port of a track, or a new one in its place when it has ended or does not suit."""
+        port = self._tracks.get(track)
+        suits = (
+            port is not None and port.circumstances == conversation.circumstances and not conversation.needs_new_port
+        )
+        if port is not None and suits and port in self._ports and not port.session.wire.ended:
+            return port
+        await self.end_track(track)
+        port = self._tracks[track] = await self._start(conversation)
+        return port
 
-    def _note_death(self, seat: Seat) -> None:
-        """A port that ended between two conversations ended because of the first."""
-        wire, last = seat.session.wire, seat.played
+    def _note_death(self, port: PortProcess) -> None:
+        """A port that ended between two conversations was ended by the first of them."""
+        wire, last = port.session.wire, port.played
         is_known = last in [conversation for conversation, _ in self.deaths]
-        if seat in self._seats and wire.ended and last is not None and not last.ends and not is_known:
+        if port in self._ports and wire.ended and last is not None and not last.ends and not is_known:
             self.deaths.append((last, f"exited with {wire.code}"))
 
-    async def _seat(self, conversation: Conversation) -> Seat:
+    async def _start(self, conversation: Conversation) -> PortProcess:
         self._made += 1
-        place, fake = self._ground(self._root / str(self._made))
+        place, fake = self._workplace(self._root / str(self._made))
         session = Session(self._wire(conversation, place, fake), self.spec.manifest.handshake_revisions[-1])
-        seat = Seat(session, fake, place, conversation.circumstances)
-        self._seats.append(seat)
+        port = PortProcess(session, fake, place, conversation.circumstances)
+        self._ports.append(port)
         await session.open()
         if fake is not None and session.wire.pid is not None:
             fake.know_stdin(session.wire.pid)
         if conversation.greet:
-            await self._greet(seat, conversation.revision or self.target.revision)
-        return seat
+            await self._greet(port, conversation.revision or self.target.revision)
+        return port
 
-    def _ground(self, root: Path) -> tuple[Place, Fake | None]:
+    def _workplace(self, root: Path) -> tuple[Place, Fake | None]:
         """The directories and the fake of one port process."""
         return make_place(root / PORT), Fake.create(root / FAKE, watched(self.spec.invocation))
 
@@ -241,78 +243,78 @@ class Bench:
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
         return StdioWire(self.target.argv, env, place.work, Path(place.root, "stderr"))
 
-    async def _greet(self, seat: Seat, revision: str | None) -> None:
-        session = seat.session
+    async def _greet(self, port: PortProcess, revision: str | None) -> None:
+        session = port.session
         if revision in self._stateless:
-            await self._discover(seat, revision)
+            await self._discover(port, revision)
             return
         session.revision = revision or session.revision
         params = {"protocolVersion": session.revision, "capabilities": {}, "clientInfo": dict(CLIENT)}
-        seat.greeting = await self._ask(seat, "initialize", params)
-        result = seat.greeting.result
-        if result is None and seat.greeting.answer is not None and revision is None:
-            await self._discover(seat, self._stateless[-1])
-            self._shakes_hands = seat.declined is not None
+        port.greeting = await self._ask(port, "initialize", params)
+        result = port.greeting.result
+        if result is None and port.greeting.answer is not None and revision is None:
+            await self._discover(port, self._stateless[-1])
+            self._shakes_hands = port.declined is not None
             return
         spoken = (result or {}).get("protocolVersion")
-        if revision and seat.greeting.answer is not None and spoken != revision:
-            seat.declined = f"The port answered {revision} with {spoken or 'an error'}."
+        if revision and port.greeting.answer is not None and spoken != revision:
+            port.declined = f"The port answered {revision} with {spoken or 'an error'}."
         session.revision = spoken if isinstance(spoken, str) else session.revision
         await session.send(session.notification("notifications/initialized", None))
 
-    async def _discover(self, seat: Seat, revision: str) -> None:
-        seat.session.revision, seat.session.is_stateless = revision, True
-        seat.greeting = await self._ask(seat, "server/discover", None)
-        named = items(inside(seat.greeting.result, "supportedVersions"))
-        if revision not in named and not await self._serves_as_it_is(seat):
-            seat.declined = f"The port does not speak {revision}."
+    async def _discover(self, port: PortProcess, revision: str) -> None:
+        port.session.revision, port.session.is_stateless = revision, True
+        port.greeting = await self._ask(port, "server/discover", None)
+        named = items(inside(port.greeting.result, "supportedVersions"))
+        if revision not in named and not await self._serves_as_it_is(port):
+            port.declined = f"The port does not speak {revision}."
 
-    async def _serves_as_it_is(self, seat: Seat) -> bool:
-        """Whether a port that does not name the revision speaks it nevertheless."""
-        assert seat.greeting is not None
-        if seat.greeting.answer is None:
+    async def _serves_as_it_is(self, port: PortProcess) -> bool:
+        """Whether a port speaks the revision although it does not name it."""
+        assert port.greeting is not None
+        if port.greeting.answer is None:
             return False
-        listed = await self._ask(seat, "tools/list", None)
+        listed = await self._ask(port, "tools/list", None)
         return "resultType" in (listed.result or {})
 
-    async def _ask(self, seat: Seat, method: str, params: Json) -> Exchange:
-        """One request outside any conversation; the first conversation of the seat shows it as its own."""
+    async def _ask(self, port: PortProcess, method: str, params: Json) -> Exchange:
+        """One request outside any conversation; the first conversation of the port shows it as its own."""
         greeting = Conversation("greeting", "", (Request(method, params),))
         patience = replace(self.patience, answer=self._greeting_seconds)
-        player = Player(seat.session, seat.fake, seat.place, greeting, self.spec, patience)
+        player = Player(port.session, port.fake, port.place, greeting, self.spec, patience)
         return (await player.play(None, first=True)).exchanges[0]
 
     @property
     def _greeting_seconds(self) -> float:
-        """A port may take longer to start than to answer."""
+        """Seconds to wait for the first answer, which includes the start of the port."""
         return 3 * self.patience.answer
 
-    def _unanswered(self, seat: Seat) -> str:
-        code, is_late = seat.session.wire.code, seat.greeting is not None and seat.greeting.silence == "timeout"
+    def _unanswered(self, port: PortProcess) -> str:
+        code, is_late = port.session.wire.code, port.greeting is not None and port.greeting.silence == "timeout"
         within = f" within {self._greeting_seconds:g} seconds" if is_late else ""
         ended = f" It exited with {code}." if code is not None else ""
         return f"The port did not answer the handshake{within}.{ended}{self.heard}"
 
-    async def _left(self, seat: Seat) -> None:
-        self._leave(seat)
-        await seat.session.wire.closed()
+    async def _end_port(self, port: PortProcess) -> None:
+        self._kill(port)
+        await port.session.wire.closed()
 
-    def _leave(self, seat: Seat) -> None:
-        if seat not in self._seats:
+    def _kill(self, port: PortProcess) -> None:
+        if port not in self._ports:
             return
-        self._seats.remove(seat)
-        seat.session.wire.kill()
+        self._ports.remove(port)
+        port.session.wire.kill()
         if self.target.url:
             return
-        if seat.fake is not None:
-            seat.fake.close()
-        shutil.rmtree(Path(seat.place.root).parent, ignore_errors=True)
+        if port.fake is not None:
+            port.fake.close()
+        shutil.rmtree(Path(port.place.root).parent, ignore_errors=True)
 
 
-def _heard(seat: Seat) -> str:
-    lines = (line.data for line in seat.session.lines if not line.sent)
-    first, stderr = next(lines, b""), seat.session.wire.stderr().decode("utf-8", "replace").strip()
-    stderr = stderr.replace(seat.place.root, "{root}")
+def _heard(port: PortProcess) -> str:
+    lines = (line.data for line in port.session.lines if not line.sent)
+    first, stderr = next(lines, b""), port.session.wire.stderr().decode("utf-8", "replace").strip()
+    stderr = stderr.replace(port.place.root, "{root}")
     written = f" The first thing it wrote is {bytes_shown(first[:500])}." if first else ""
     return f"{written} Its stderr ends: {shown(stderr[-500:])}." if stderr else written
 

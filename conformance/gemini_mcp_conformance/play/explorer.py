@@ -1,7 +1,7 @@
-"""Explorer: lets hypothesis look for conversations that fail, and for the simplest that still does. Effects only.
+"""Explorer: uses hypothesis to find conversations that fail, and to make them as simple as possible. Effect.
 
-Hypothesis runs in a thread of its own, since it calls what it tests and waits for it; the conversations are played
-on the run's loop. What fails is shrunk on fresh ports, and judged only after it has failed once more.
+hypothesis is synchronous, so it runs in a thread of its own; the conversations are played on the event loop of the run.
+A failing conversation is shrunk on new ports, and counts only after it has failed once more.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration, Served, joined, simplicity
 
 ROUNDS = 4
-"""Faults that one exploration looks for; those behind them are found when these are mended."""
+"""How many faults one exploration looks for; the next ones are found when these are fixed."""
 TRIES = 40
-"""Fresh ports that are started to shrink one example."""
+"""How many new ports are started to shrink one example."""
 SECONDS = 10.0
 """How long one example is shrunk."""
 HISTORIES = (1, 4, 16, 1000)
-"""Numbers of earlier conversations that are played again when a fault needs them."""
+"""How many earlier conversations are played again, in turn, when a fault does not show without them."""
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much, HealthCheck.large_base_example)
-"""What hypothesis would complain of; how long an example takes is the port's affair."""
+"""Health checks to suppress: how long an example takes depends on the port."""
 
 Seen = tuple[Observation, tuple[Finding, ...]]
 Play = Callable[[Conversation], Awaitable[Seen]]
 
 
-class Broken(Exception):
-    """Tells hypothesis that an example fails."""
+class ExampleFailed(Exception):
+    """Raised to tell hypothesis that an example fails."""
 
 
 class Over(Exception):
-    """Nothing more is to be played: the time is up, or the run ends."""
+    """Raised when no more is to be played: the time is up, or the run ends."""
 
 
 @dataclass
@@ -148,12 +148,12 @@ class Hunt:
         @given(exploration.strategy(self.explorer.served))
         def example(conversation: Conversation) -> None:
             if self._fails(conversation):
-                raise Broken
+                raise ExampleFailed
 
         tested = example if exploration.seed is None else hypothesis.seed(exploration.seed)(example)
         try:
             tested()
-        except (Broken, Flaky, Unsatisfiable):
+        except (ExampleFailed, Flaky, Unsatisfiable):
             return
 
     def _fails(self, conversation: Conversation) -> bool:

@@ -1,7 +1,7 @@
-"""HTTP bench: conversations with one port that runs already; beside it, if asked for, the same port over stdio.
+"""HTTP bench: plays conversations on one running port and, if asked for, on the same port over stdio too. Effect.
 
-The port and its fake are shared by everything, so that one conversation follows the other; nothing of theirs is ended
-or removed but what gemini has left running.
+All conversations share the port and its fake, so they run one after another. The port is not ended, and its files are
+not removed; only processes that gemini left running are ended.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gemini_mcp_conformance.play.bench import Bench, Seat
+from gemini_mcp_conformance.play.bench import Bench, PortProcess
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.http_wire import HttpWire
@@ -23,7 +23,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 
 
 class HttpBench(Bench):
-    """Sessions with the port at an address."""
+    """Sessions with the port at one address."""
 
     limit = 1
 
@@ -34,7 +34,7 @@ class HttpBench(Bench):
         self._twin = Bench(replace(target, url=None, fake=None), spec, patience) if is_double else None
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:
-        """Play one conversation in the session that most share, or in one of its own, and over stdio as well."""
+        """Play one conversation over HTTP, and over stdio too if both are compared."""
         observation = await super().play(conversation, track)
         if self._twin is None or conversation.alone or conversation.needs_http or observation.declined:
             return observation
@@ -50,7 +50,7 @@ class HttpBench(Bench):
         if self._twin is not None:
             self._twin.close()
 
-    def _ground(self, root: Path) -> tuple[Place, Fake | None]:
+    def _workplace(self, root: Path) -> tuple[Place, Fake | None]:
         if self._fake is None:
             return make_place(root), None
         port = self._fake.root.with_name("port")
@@ -60,10 +60,10 @@ class HttpBench(Bench):
         assert self.target.url is not None
         return HttpWire(self.target.url)
 
-    def _leave(self, seat: Seat) -> None:
-        if seat not in self._seats:
+    def _kill(self, port: PortProcess) -> None:
+        if port not in self._ports:
             return
-        self._seats.remove(seat)
-        seat.session.wire.kill()
-        if seat.fake is not None:
-            seat.fake.reset()
+        self._ports.remove(port)
+        port.session.wire.kill()
+        if port.fake is not None:
+            port.fake.reset()

@@ -1,7 +1,7 @@
-"""HTTP wire: messages to a port by POST, and from it as JSON or events, on connections of its own. Effect.
+"""HTTP wire: sends each message to a port as a POST, and reads the answers as JSON or as events. Effect.
 
-Every request and its answer is kept as a Web record, so that checks can judge statuses and headers. Only what HTTP
-asks of any MCP client is here; what a message means is the session's affair.
+Every request is kept with its answer as a Web record, so that checks can judge statuses and headers. Only what HTTP
+demands of any MCP client belongs here; the session interprets the messages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VERSION = "io.modelcontextprotocol/protocolVersion"
 
 
 class HttpWire:
-    """A port at an address; what `open` begins is a session of its own."""
+    """One session with a port at an address."""
 
     transport = "http"
 
@@ -40,14 +40,14 @@ class HttpWire:
         self._session: str | None = None
         self._revision: str | None = None
         self._stateless: str | None = None
-        self._posts: dict[str, asyncio.Task[Web]] = {}
+        self._pending: dict[str, asyncio.Task[Web]] = {}
         self._over = False
         self._on_line: OnLine = lambda data, ended: None
         self._on_end: Callable[[], None] = lambda: None
 
     @property
     def ended(self) -> bool:
-        """Whether the port took no connection any more."""
+        """Whether the port has stopped taking connections."""
         return self._over
 
     @property
@@ -62,11 +62,11 @@ class HttpWire:
         self._on_line, self._on_end = on_line, on_end
 
     async def write(self, data: bytes, seconds: float) -> bool:
-        """Post a message. What has no answer of its own is waited for, so that the next message comes behind it."""
+        """Post a message. A notification is waited for, so that the next message comes after it."""
         message = json.loads(data)
         task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
         if {"method", "id"} <= set(table(message)):
-            self._posts[_key(message["id"])] = task
+            self._pending[_key(message["id"])] = task
             await asyncio.sleep(0)
             return True
         done, _ = await asyncio.wait((task,), timeout=seconds)
@@ -95,7 +95,7 @@ class HttpWire:
         heard: Callable[[bytes], None] = lambda data: None,
         host: str | None = None,
     ) -> Web:
-        """One request and all of its answer; `heard` is told each message as it comes."""
+        """Send one request and read its whole answer; `heard` is called with each message."""
         record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
         number = len(self.web)
         self.web.append(record)
@@ -109,20 +109,20 @@ class HttpWire:
         return self.web[number]
 
     async def abandon(self, id: Json) -> None:
-        """Close the connection of a request, which cancels it in the era without a handshake."""
-        task = self._posts.pop(_key(id), None)
+        """Close the connection of a request, which cancels it in the stateless era."""
+        task = self._pending.pop(_key(id), None)
         if task is not None:
             task.cancel()
             await asyncio.wait((task,), timeout=1)
 
     async def end(self, how: str) -> None:
-        """A port that the suite did not start is not ended by it."""
+        """Do nothing: the suite did not start the port."""
 
     def stderr(self) -> bytes:
         return b""
 
     def kill(self) -> None:
-        for task in self._posts.values():
+        for task in self._pending.values():
             task.cancel()
 
     async def closed(self) -> None:
@@ -130,7 +130,7 @@ class HttpWire:
             headers = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision or ""}
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
-        await asyncio.gather(*self._posts.values(), return_exceptions=True)
+        await asyncio.gather(*self._pending.values(), return_exceptions=True)
 
     def _heard(self, data: bytes) -> None:
         spoken = inside(decoded(data), "result", "protocolVersion")
@@ -143,7 +143,7 @@ class HttpWire:
 
 
 def elsewhere() -> str | None:
-    """An address of this machine that is not the loopback one; nothing is sent to find it."""
+    """An address of this machine other than loopback; nothing is sent to find it."""
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))
         address = str(probe.getsockname()[0])
@@ -183,14 +183,14 @@ async def _exchange(
 
 
 class Events:
-    """Cuts a stream of server-sent events into their data."""
+    """Splits a stream of server-sent events into the data of each."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """The data of the events that this piece completes."""
+        """The data of the events that this piece ends."""
         self._rest += piece
         *lines, rest = self._rest.split(b"\n")
         self._rest = bytearray(rest)

@@ -15,11 +15,11 @@ class Patience:
     files: float = 5
 
     def shortened(self) -> Patience:
-        """After a port has kept silent once, it is waited for less."""
+        """For a port that has kept silent once."""
         return replace(self, answer=max(3.0, self.answer / 2), start=max(1.0, self.start / 3))
 
     def lost(self) -> Patience:
-        """In a conversation that has failed already, little more is waited for."""
+        """For the rest of a conversation that has failed already."""
         return replace(
             self,
             answer=min(2.0, self.answer),

@@ -1,7 +1,7 @@
-"""Player: plays one conversation on an open session, with the fake beside it, and returns the Observation.
+"""Player: plays one conversation on an open session with the fake, and returns the Observation. Effect.
 
-The steps happen here, and every wait, each with its bound; what the lines and runs mean is left to the checks. A new
-kind of step is one method and one arm of `_step`.
+All steps and all waits happen here, and every wait has a limit; the checks judge the lines and runs. A new kind of step
+is one method and one arm of `_step`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from gemini_mcp_conformance.talk.conversation import (
 )
 
 PAGES = 50
-"""Pages of one list that are asked for, though it may go on."""
+"""How many pages of one list are asked for at most."""
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -173,13 +173,13 @@ class Player:
         return pending
 
     def _has_begun(self, pending: Pending) -> bool:
-        """Whether gemini runs for a request, or lists sessions for it; a port that asks for no list has answered."""
+        """Whether gemini runs for a request, or lists sessions for it, or the request is answered without a list."""
         if pending.step.until == "started":
             return bool(self._runs_of(pending))
         return self._take(pending, False) or any(run.call.kind == "list" for run in self._runs(pending.mark))
 
     def _load(self) -> None:
-        """What gemini plays: for one open request its scripts in order, for several each its own, by the prompt."""
+        """Load the scripts: in order for one pending request; for several, each is chosen by its prompt."""
         if self.fake is None:
             return
         unfinished = [pending for pending in self.requests if pending.is_unfinished]
@@ -192,7 +192,7 @@ class Player:
         self.fake.load(plays)
 
     async def _answered(self, pending: Pending) -> None:
-        """Stay until the answer. A response with a wrong id is taken for it when it can belong to nothing else."""
+        """Wait for the answer. A response with a wrong id counts if no other request is pending."""
         only = [other for other in self.requests if other.is_unfinished] == [pending]
         answered = await self.session.wait(
             lambda: self._take(pending, only), self.patience.answer + seconds(pending.step)
@@ -240,7 +240,7 @@ class Player:
         task.cancel()
 
     async def _finish(self) -> None:
-        """Wait for what is still open, then ask once more, so that whatever was coming has come."""
+        """Wait for the pending requests, then send one more, whose answer comes after everything else."""
         for pending in self.requests:
             if pending.is_unfinished and not pending.silence:
                 await self._answered(pending)
@@ -271,7 +271,7 @@ class Player:
         return tuple(_run(call, self.spec.new_options) for call in calls)
 
     def _examined(self, run: Run) -> Run:
-        """The run, with what lives of it."""
+        """The run, with its processes that still live."""
         if self.fake is None or (run.call.ended is not None and not run.call.children):
             return run
         return replace(run, survivors=self.fake.living(run.call))
@@ -293,7 +293,7 @@ class Player:
         return frozenset(os.listdir(self.place.tmp))
 
     async def _leftovers(self, before: frozenset[str]) -> tuple[str, ...]:
-        """What is new below the temporary directory and stays there."""
+        """The files that are new in the temporary directory and stay there."""
         await self._poll(lambda: self._temporary() <= before, self.patience.files)
         return tuple(sorted(self._temporary() - before))
 

@@ -1,6 +1,6 @@
-"""Session: one connection to a port, from its greeting to its end. Records every line in its order; judges nothing.
+"""Session: one connection to a port, from its greeting to its end. Records every line in order; judges nothing. Effect.
 
-What the protocol asks of any client is done here: ids, metadata of the stateless era, answers to the port's requests.
+What the protocol demands of any client is done here: ids, metadata of the stateless era, answers to requests.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Session:
         self.revision = revision
         self.is_stateless = False
         self.cancelled: list[Json] = []
-        """The ids of the requests that were cancelled, which may be answered late."""
+        """The ids of cancelled requests, which may still be answered."""
         self._responses: list[Line] = []
         self._last_id = 0
         self._reserved: set[int] = set()
@@ -45,7 +45,7 @@ class Session:
         return self._last_id
 
     def reserve(self, ids: Iterable[Json]) -> None:
-        """Let no id of these be given to another request."""
+        """Give none of these ids to another request."""
         self._reserved |= {id for id in ids if type(id) is int}
 
     @property
@@ -71,7 +71,7 @@ class Session:
         return await self.send_bytes((encode(message),), message, seconds)
 
     async def send_bytes(self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10) -> Line:
-        """Write the pieces, each with a moment of its own on the wire; what is sent counts as one line."""
+        """Write the pieces with a pause between them; together they count as one line."""
         pieces = tuple(pieces)
         line = self._record(b"".join(pieces).removesuffix(b"\n"), True, True, message)
         for number, piece in enumerate(pieces):
@@ -91,7 +91,7 @@ class Session:
         await self.send(self.notification("notifications/cancelled", params))
 
     async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Whether the condition, which only lines can change, came true in time and before the port ended."""
+        """Whether the condition came true in time, and before the port ended; only lines can change it."""
         deadline = time.monotonic() + seconds
         while not condition():
             left = deadline - time.monotonic()
@@ -120,7 +120,7 @@ class Session:
         self._news.set()
 
     async def _reply(self, line: Line) -> bool:
-        """A client answers a ping, and offers nothing else."""
+        """Answer a ping; the suite offers nothing else."""
         reply: dict[str, Json] = {"jsonrpc": "2.0", "id": line.table["id"]}
         if line.table["method"] == "ping":
             reply["result"] = {}
@@ -136,13 +136,13 @@ class Session:
 
 
 def is_request(message: Json) -> bool:
-    """Whether it is a request by the rules, which a port must answer."""
+    """Whether it is a valid request, which a port must answer."""
     named = inside(message, "jsonrpc") == "2.0" and isinstance(inside(message, "method"), str)
     return named and isinstance(inside(message, "id"), str | int) and not isinstance(inside(message, "id"), bool)
 
 
 def stateless_params(params: Json, revision: str) -> Json:
-    """`params` with the metadata that a request of the stateless era carries, less what they hold themselves."""
+    """`params` with the metadata of a request of the stateless era; what they hold already stays."""
     own, meta = table(params), inside(params, "_meta")
     if own != (params or {}) or table(meta) != (meta or {}):
         return own or params
@@ -151,7 +151,7 @@ def stateless_params(params: Json, revision: str) -> Json:
 
 
 def encode(message: Json) -> bytes:
-    """A message as one line; characters beyond ASCII as they are unless UTF-8 has no bytes for them."""
+    """A message as one line of UTF-8; one with a lone surrogate is written in ASCII escapes."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode("utf-8") + b"\n"

@@ -1,4 +1,4 @@
-"""Surroundings: the directories that a port is told of, as they are at this moment. Looks, and takes canaries away."""
+"""Surroundings: looks at the directories that a port is given, and removes canaries from them. Effect."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.see.observation import Directory, Place
 
 CANARY = "canary"
-"""How the name of a file begins that only a shell which reads an argument would make."""
+"""How the names of files begin that only a shell would create, if it read an argument."""
 
 
 def directory(cwd: Json, work: str) -> Directory:
-    """What `cwd` names for a port that runs in `work`."""
+    """What kind of directory `cwd` names for a port that runs in `work`."""
     if not isinstance(cwd, str) or not cwd:
         return "none"
     try:
@@ -30,7 +30,7 @@ def directory(cwd: Json, work: str) -> Directory:
 
 
 def take_canaries(place: Place) -> tuple[str, ...]:
-    """The names of the canaries that have appeared; none of them is left."""
+    """The names of the canaries that have appeared. They are removed."""
     found = sorted(_canaries(place))
     for path in found:
         path.unlink(missing_ok=True)

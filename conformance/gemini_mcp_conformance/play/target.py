@@ -1,4 +1,4 @@
-"""Target: which port is tested, and which conversations can be held with it. Looks where files are, and no more."""
+"""Target: which port is tested, and which conversations it can take part in. Looks for files, and changes none."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ INHERITED: Mapping[str, str] = {
     "no_proxy": "localhost,127.0.0.1,::1",
     "SETTING_OF_THE_OPERATOR": "kept",
 }
-"""Variables of the port's environment that gemini should find in its own."""
+"""Variables of the port that its gemini should have too."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A command that is started, or the address of a port that runs beside the fake below `fake`."""
+    """A command to start, or the address of a running port whose gemini is the fake in the directory `fake`."""
 
     command: tuple[str, ...] = ()
     url: str | None = None
@@ -31,19 +31,19 @@ class Target:
 
     @property
     def advice(self) -> str:
-        """What may help a port that does not even answer."""
+        """What the operator can try when the port does not answer."""
         if self.url:
             return ""
         place = (
-            " It was started in a directory of its own: your files that the command names, as server.js or ./server, "
-            "are found there; any other, as in --config=FILE, needs its absolute path."
+            " It was started in a directory of its own. Files that are words of the command, such as ./server.js, are "
+            "found there; others, as in --config=FILE, need an absolute path."
         )
-        home = " It had a HOME of its own, too; if it needs yours, as npx, pyenv and the like do, pass --keep-home."
+        home = " It also had a HOME of its own. If it needs yours, as npx, pyenv and the like do, pass --keep-home."
         return place + ("" if self.keep_home else home)
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """The command, with the files of the caller's directory as the port's own directory sees them."""
+        """The command; names of files in the caller's directory are made absolute."""
         return tuple(_reachable(word) for word in self.command)
 
     @property
@@ -57,12 +57,12 @@ def _reachable(word: str) -> str:
 
 
 def can_play(target: Target, conversation: Conversation) -> bool:
-    """Whether the conversation can be held with this target: over its transport, and with a gemini that plays."""
+    """Whether the conversation suits the transport of this target, and gemini can play its scripts."""
     if target.url is None:
         return not conversation.needs_http
     return not conversation.needs_stdio and (has_gemini(target) or not conversation.needs_gemini)
 
 
 def has_gemini(target: Target) -> bool:
-    """Whether the port runs a gemini that the suite has made."""
+    """Whether the gemini of the port is the fake."""
     return target.url is None or target.fake is not None

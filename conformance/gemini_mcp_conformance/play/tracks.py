@@ -1,6 +1,6 @@
-"""Tracks: which conversations follow each other on one port; pure.
+"""Tracks: which conversations are played one after another on the same port; pure.
 
-It is the same in every run, so that a port which remembers what it should not is judged alike each time.
+The order is the same in every run, so that a port which keeps state between calls gets the same verdict each time.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 Track = list[Conversation]
 
 OTHER_COST = 0.7
-"""Seconds that a waiting conversation takes beside those for which its scripts wait."""
+"""Seconds that a waiting conversation takes in addition to the waits of its scripts."""
 
 
 def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
-    """The tracks in the order in which they are begun: what takes long first, `jobs` of them side by side."""
+    """The tracks in the order of their start, the longest first. `jobs` of them run at once."""
     half = max(1, jobs // 2)
     plain = [each for each in conversations if not each.alone]
-    waiting = [each for each in conversations if each.is_only_aside]
-    ending = [each for each in conversations if each.ends and not each.is_unsociable]
+    waiting = [each for each in conversations if each.only_waits]
+    ending = [each for each in conversations if each.ends and not each.needs_new_port]
     beside = _dealt(waiting, max(1, jobs - half))
-    # A port that has been spoken to can be ended as well as a new one.
+    # Shutdown conversations reuse a port that has already served calls, to save a start.
     ended = [[*track, *last] for track, last in zip_longest(beside, ([each] for each in ending), fillvalue=())]
-    others = [each for each in conversations if each.alone and not each.is_only_aside and each not in ending]
+    others = [each for each in conversations if each.alone and not each.only_waits and each not in ending]
     return [*(plain[n::half] for n in range(half)), *ended[: len(beside)], *_grouped(others), *ended[len(beside) :]]
 
 
 def _dealt(conversations: Iterable[Conversation], count: int) -> list[Track]:
-    """The conversations on so many tracks, which take about as long as each other."""
+    """The conversations on `count` tracks that take about the same time."""
     tracks: list[Track] = [[] for _ in range(count)]
     for each in sorted(conversations, key=lambda each: -each.seconds):
         min(tracks, key=lambda track: sum(other.seconds + OTHER_COST for other in track)).append(each)
@@ -38,8 +38,8 @@ def _dealt(conversations: Iterable[Conversation], count: int) -> list[Track]:
 
 
 def _grouped(conversations: Iterable[Conversation]) -> list[Track]:
-    """Those that can share a port one behind the other."""
+    """The conversations in groups that can share a port."""
     groups: dict[tuple[object, ...], Track] = {}
     for each in conversations:
-        groups.setdefault((each.id,) if each.is_unsociable else each.circumstances, []).append(each)
+        groups.setdefault((each.id,) if each.needs_new_port else each.circumstances, []).append(each)
     return list(groups.values())

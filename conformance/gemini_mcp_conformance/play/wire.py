@@ -1,7 +1,6 @@
-"""Wire: bytes to a port and lines from it, over the pipes of a process of its own. Starts and ends that process.
+"""Wire: starts a port as a process, writes bytes to it and reads lines from it. Effect.
 
-Lines are handed over as they are; what they mean is the session's affair. Another transport is another class with
-the same methods.
+Lines are passed on unread; the session interprets them. Another transport is another class with the same methods.
 """
 
 from __future__ import annotations
@@ -14,18 +13,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from gemini_mcp_conformance.play.fake.processes import Stat
-
 CHUNK = 1 << 18
 STDERR = 1 << 18
-"""Bytes of the newest that a port has written to stderr; a conversation is judged by no more."""
+"""How many bytes are kept from the end of what a port writes to stderr."""
 
 OnLine = Callable[[bytes, bool], None]
-"""Takes a line without its newline, and whether a newline ended it."""
+"""Called with a line without its newline, and whether it had one."""
 
 
 class Unreachable(Exception):
-    """The port could not be started or did not greet; the sentence says what was tried."""
+    """The port could not be started, or did not answer the handshake; the message says which."""
 
 
 class Wire(Protocol):
@@ -64,7 +61,7 @@ class StdioWire:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will be read, because the port has exited or has closed its stdout."""
+        """Whether the port has exited or has closed its stdout."""
         return self._over
 
     @property
@@ -89,7 +86,7 @@ class StdioWire:
         self._reader = asyncio.create_task(self._read(on_line, on_end))
 
     async def write(self, data: bytes, seconds: float) -> bool:
-        """Whether the port has taken the bytes within so many seconds."""
+        """Whether the port has read the bytes in time."""
         assert self._process is not None
         assert self._process.stdin is not None
         if self._process.stdin.is_closing():
@@ -113,7 +110,7 @@ class StdioWire:
                 self._process.send_signal(getattr(signal, f"SIG{how}"))
 
     def stderr(self) -> bytes:
-        """The end of what the port has written there, which may be much."""
+        """The last bytes that the port has written to stderr."""
         if not self._stderr.exists():
             return b""
         with self._stderr.open("rb") as file:
@@ -126,7 +123,7 @@ class StdioWire:
             kill_group(self._process.pid)
 
     async def closed(self) -> None:
-        """Wait until what `kill` has ended is gone and its pipes are closed."""
+        """Wait after `kill` until the process is gone and its pipes are closed."""
         if self._process is None or self._reader is None or self._process.stdin is None:
             return
         self._process.stdin.close()
@@ -156,14 +153,3 @@ def kill_group(leader: int) -> None:
     """End every process of a group that the suite has started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-
-
-def group_lives(leader: int) -> bool:
-    """Whether a process of the group lives; zombies do not."""
-    for entry in os.listdir("/proc") if os.path.isdir("/proc") else ():
-        if entry.isdecimal():
-            with contextlib.suppress(OSError, ValueError):
-                stat = Stat.parse(Path("/proc", entry, "stat").read_text(encoding="utf-8", errors="replace"))
-                if stat.pgid == leader and stat.state not in "ZX":
-                    return True
-    return False

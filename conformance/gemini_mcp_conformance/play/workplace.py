@@ -11,10 +11,10 @@ from gemini_mcp_conformance.play.target import INHERITED, Target
 from gemini_mcp_conformance.see.observation import Place
 
 WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
-"""Beginnings of variables of the caller's that would change what the port or the fake does."""
+"""Variables of the caller that begin like this are removed: they could change what the port or the fake does."""
 
 PORT, FAKE = "port", "fake"
-"""What `fake DIR` makes below DIR: the directories of the port, and the fake."""
+"""What `fake DIR` creates in DIR: the directories of the port, and the fake."""
 
 
 def make_place(root: Path) -> Place:
@@ -27,7 +27,7 @@ def make_place(root: Path) -> Place:
 
 
 def make_files(place: Place, files: Mapping[str, str | None]) -> None:
-    """The files of a conversation below the working directory; None is a directory."""
+    """Write the files of a conversation below the working directory; None is a directory."""
     for name, text in files.items():
         file = Path(place.work, name)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def make_files(place: Place, files: Mapping[str, str | None]) -> None:
 def environment(
     target: Target, place: Place, fake: Fake, gemini: str = "present", own: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """What the port is started with: the caller's environment, less what disturbs, with the fake first on PATH."""
+    """The environment of the port: the caller's without the withheld variables, with the fake first on PATH."""
     base = {name: value for name, value in os.environ.items() if not name.startswith(WITHHELD)}
     directories = {"TMPDIR": place.tmp, "PWD": place.work}
     if not target.keep_home:
@@ -51,7 +51,7 @@ def environment(
 
 
 def _path_without(base: Mapping[str, str], gemini: str, place: Place) -> str:
-    """The caller's PATH less the directories that hold a gemini, with one first that cannot be executed if asked."""
+    """The caller's PATH without any gemini, or with one first that cannot be executed."""
     folders = [folder for folder in base.get("PATH", "").split(os.pathsep) if not Path(folder, "gemini").exists()]
     if gemini == "not-executable":
         broken = Path(place.root, "broken")

@@ -1,4 +1,4 @@
-"""A run from its options to its report, in order: select, gather, play, judge, decide.
+"""A run from its options to its report: select, gather, play, judge, decide.
 
-A module belongs here when it puts the steps of other rooms in order.
+A module belongs here when it calls the steps of other rooms in order.
 """

@@ -1,4 +1,4 @@
-"""Ending: how a run ended and what it found, as a report with its exit code. Both directions end here. Reads files."""
+"""Ending: makes the report of a run from how it ended and its judgements, in both directions. Reads files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIRST_FAILURE = "The run ended at the first failure."
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a run did not get to its end: a port that never answered, a reason to stop, and what failed in the suite."""
+    """Why a run is incomplete: the port never answered, it was cut short, or the suite failed."""
 
     silence: str | None = None
     cut: str | None = None
@@ -38,7 +38,7 @@ class Ending:
 
     @property
     def codes(self) -> tuple[int, ...]:
-        """The exit codes that apply, whatever was judged."""
+        """The exit codes that apply in addition to that of the verdicts."""
         applies = {OUR_FAULT: self.faults, NO_ANSWER: self.silence, INCOMPLETE: self.cut}
         return tuple(code for code, why in applies.items() if why)
 

@@ -1,4 +1,4 @@
-"""Options: what a run is asked for, in either direction. An option is added here together with its flag."""
+"""Options: the options of a run in either direction. An option is added here together with its flag."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
-from gemini_mcp_conformance.run.progress import Told, untold
+from gemini_mcp_conformance.run.progress import OnProgress, unseen
 from gemini_mcp_conformance.run.selection import Selection
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a run is asked for. `profile` is the kind of host; `jobs` and `patience` are for servers."""
+    """The options of a run. `profile` is for hosts; `jobs` and `patience` are for servers."""
 
     target: Target
     selection: Selection = field(default_factory=Selection)
@@ -23,6 +23,6 @@ class Options:
     budget: float | None = None
     jobs: int = 5
     known: frozenset[str] = frozenset()
-    told: Told = untold
+    on_progress: OnProgress = unseen
     patience: Patience = field(default_factory=Patience)
     profile: str = "documented"

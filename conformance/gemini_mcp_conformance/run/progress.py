@@ -1,4 +1,4 @@
-"""Progress: what runs, how many there are and how long they will take, on a stream. Effect.
+"""Progress: shows on a stream what runs, how many there are and how long they will take. Effect.
 
 A terminal has one line that is overwritten; anything else gets a line for each phase.
 """
@@ -13,18 +13,18 @@ from typing import Protocol, TextIO
 CLEAR = "\r\x1b[K"
 
 
-class Told(Protocol):
-    """Is told what begins, of which phase, its number and how many there are."""
+class OnProgress(Protocol):
+    """Takes what begins: its name, its phase, its number and how many there are."""
 
     def __call__(self, name: str, phase: str, number: int, count: int) -> None: ...
 
 
-def untold(name: str, phase: str, number: int, count: int) -> None:
-    """Tell nobody."""
+def unseen(name: str, phase: str, number: int, count: int) -> None:
+    """Show no progress."""
 
 
 class Progress:
-    """Tells a stream what begins."""
+    """Shows on a stream what begins."""
 
     def __init__(self, stream: TextIO, is_on: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._is_on, self._clock = stream, is_on, clock

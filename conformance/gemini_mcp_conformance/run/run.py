@@ -1,15 +1,12 @@
-"""Run: options in, a Report out, by way of pytest on the conversations. Effects; what lies about is kept out.
+"""Run: plays and judges the conversations for some options, and makes the Report. Effect.
 
-The steps of a run are here in their order; each is a module of its own.
+The steps of a run are here in order; each is a module of its own.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,76 +21,70 @@ from gemini_mcp_conformance.judge.verdict import Circumstances, decide
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.http_bench import HttpBench
 from gemini_mcp_conformance.play.target import Target, can_play, has_gemini
-from gemini_mcp_conformance.run import session_tests
 from gemini_mcp_conformance.run.ending import FIRST_FAILURE, Ending, fatal, to_report
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.plugin import Gathering, Plugin
+from gemini_mcp_conformance.run.plugin import pytest_run
 from gemini_mcp_conformance.run.selection import select
+from gemini_mcp_conformance.run.state import RunState
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.tell import cases
+from gemini_mcp_conformance.tell import replays
 from gemini_mcp_conformance.tell.report import Identity, Report
 
 ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 
+GREETED = frozenset({"identity:name", "identity:version"})
+"""Requirements that every greeting shows, so that no conversation names them."""
+
 
 def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
-    """Play the conversations, those of every source unless some are given, and judge."""
+    """Play the chosen conversations, or those of all sources, and judge them."""
     checks.load()
     selected = select(options.selection, "server")
     ids = {requirement.id for requirement in selected}
     offered, explorable = gather(options) if chosen is None else (chosen, ())
-    every = useful(offered, options, ids) if chosen is None else chosen
+    checking = checks_for(selected)
+    decided = {check.requirement for check in checking}
+    every = useful(offered, options, decided) if chosen is None else chosen
     playable = [conversation for conversation in every if can_play(options.target, conversation)]
     explorations = [each for each in explorable if _is_useful(each, ids) and has_gemini(options.target)]
     bench_for = HttpBench if options.target.url else Bench
-    checking = checks_for(selected)
     with bench_for(options.target, specification.load(options.selection.spec), options.patience) as bench:
         bench.prove_fake()
-        gathering = Gathering(
-            bench=bench,
-            conversations=playable,
-            explorations=explorations,
-            checks=checking,
-            jobs=options.jobs,
-            budget=options.budget,
-            fatal=fatal(options, selected),
-            fail_fast=options.fail_fast,
-            told=options.told,
-        )
-        code = pytest_run(gathering)
-    if code == pytest.ExitCode.INTERRUPTED and gathering.unreachable is None and gathering.cut is None:
+        state = RunState(options, bench, playable, explorations, checking, fatal(options, selected))
+        code = pytest_run(state)
+    if code == pytest.ExitCode.INTERRUPTED and state.unreachable is None and state.cut is None:
         raise KeyboardInterrupt
     if code not in ORDINARY:
-        gathering.faults.append(f"pytest, which ended with {code}.")
-    gathering.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
-    is_whole = chosen is None and options.selection.is_whole and gathering.is_whole
-    unkept = cases.keep(options.target, gathering.failing.values(), is_whole)
+        state.faults.append(f"pytest, which ended with {code}.")
+    state.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
+    is_whole = chosen is None and options.selection.is_whole and state.is_whole
+    lost = replays.keep(options.target, state.failing.values(), is_whole)
     if chosen is not None:
-        selected = shown(selected, gathering.findings)
+        selected = shown(selected, state.findings)
     early = FIRST_FAILURE if options.fail_fast and code != 0 else None
-    ending = Ending(gathering.unreachable, gathering.cut, gathering.faults)
+    ending = Ending(state.unreachable, state.cut, state.faults)
     judgements = decide(
         selected,
-        explained(gathering.findings, selected),
+        explained(state.findings, selected),
         Circumstances(
-            checked=frozenset(check.requirement for check in checking),
-            replay=lambda finding: cases.replay_command(finding.conversation, options.target),
+            checked=frozenset(decided),
+            replay=lambda finding: replays.replay_command(finding.conversation, options.target),
             absent=absent(options.target, every),
             cut=ending.reason or early,
             is_whole=is_whole and options.target.url is None,
         ),
     )
-    greeting = gathering.greeting
+    greeting = state.greeting
     found = to_report(options, "server", judgements, ending, _identity(greeting), _protocol(greeting))
-    return replace(found, notes=(*found.notes, unkept)) if unkept else found
+    return replace(found, notes=(*found.notes, lost)) if lost else found
 
 
 def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
-    """Why requirements do not bind this run: by area, and by id where every conversation wants another transport."""
+    """Why areas or single requirements do not bind this run, such as those of another transport."""
     if target.url is None:
         return {"http": "The port was tested over stdio."}
     shown = {id for conversation in every if not conversation.needs_stdio for id in conversation.requirements}
@@ -108,13 +99,13 @@ def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
 
 
 def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple[Requirement, ...]:
-    """The requirements of which something was found, or all of them when nothing was."""
+    """The requirements that have findings, or all of them when there are no findings."""
     found = {finding.requirement for finding in findings}
     return tuple(each for each in selected if each.id in found or not found)
 
 
 def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
-    """What every source offers; SpecError when the operator's specification does not give it."""
+    """The conversations of all sources; SpecError when the operator's specification does not allow to make them."""
     try:
         return conversations.offered(options.selection.spec, options.examples, options.seed)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -124,50 +115,27 @@ def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploratio
 
 
 def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
-    """The findings of the ports that ended unasked, in the order of the conversations, generated ones last."""
+    """The findings about ports that ended unasked, in the order of the conversations; generated ones come last."""
     order = {conversation.id: number for number, conversation in enumerate(every)}
     for conversation, how in sorted(bench.deaths, key=lambda death: order.get(death[0].id, len(order))):
         yield from judge_death(conversation, how)
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
-    """The conversations that can show a selected requirement; all of them when some requirement names none.
+    """The conversations that can show one of these requirements; all of them when no conversation names one of these.
 
-    Those of the revisions can show any, and whatever is played shows whether transports are equivalent.
+    The conversations of the revisions are always played. Whatever is played shows whether transports are equivalent.
     """
-    if not options.selection.only:
-        return tuple(every)
-    shown = {id for conversation in every for id in conversation.requirements}
-    if not ids & shown or not ids <= {*shown, "http:equivalence"}:
+    named = {id for conversation in every for id in conversation.requirements}
+    rest = ids - GREETED
+    is_named = rest <= {*named, "http:equivalence"} and (not rest or bool(rest & named))
+    if not options.selection.only or not is_named:
         return tuple(every)
     return tuple(each for each in every if each.revision is not None or ids.intersection(each.requirements))
 
 
 def _is_useful(exploration: Exploration, ids: set[str]) -> bool:
     return any(id.startswith(exploration.requirements) for id in ids)
-
-
-def pytest_run(gathering: Gathering) -> int:
-    """Run pytest on the gathering and on nothing else; its exit code."""
-    package = Path(session_tests.__file__)
-    arguments = [str(package), "-c", os.devnull, "--rootdir", str(package.parent), "--noconftest", "-s"]
-    arguments += ["--import-mode=importlib", "--assert=plain", "-o", "asyncio_default_fixture_loop_scope=session"]
-    for name in ("no:cacheprovider", "no:terminal", "no:warnings", "no:logging", "pytest_asyncio.plugin"):
-        arguments += ["-p", name]
-    with isolated():
-        return int(pytest.main([*arguments, *(["-x"] if gathering.fail_fast else [])], plugins=[Plugin(gathering)]))
-
-
-@contextlib.contextmanager
-def isolated() -> Generator[None]:
-    """Without the variables by which a directory or a user could change what pytest does."""
-    hostile = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(("PYTEST_", "PY_COLORS"))}
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    try:
-        yield
-    finally:
-        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
-        os.environ.update(hostile)
 
 
 def _identity(greeting: Exchange | None) -> Identity | None:

@@ -1,4 +1,4 @@
-"""Selection: the requirements that a run is about, by profile, version and globs. Reads the specification."""
+"""Selection: chooses the requirements of a run by profile, version and globs. Reads the specification."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Interpreter: from a template and the arguments of a call, what is specified to run. Pure.
+"""Interpreter: works out the specified invocation from a template and the arguments of a call. Pure.
 
-It is written anew for the suite, so that suite and server cannot agree by sharing a mistake.
+The suite has its own, so that suite and server cannot agree by sharing a mistake.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ class Specified:
     cwd: str | None
     files: Mapping[str, str]
     session: str | None = None
-    by_id: bool = False
 
 
 def specified(tool: ToolSpec, arguments: Mapping[str, Json], spec: InvocationSpec) -> Specified:
-    """The invocation of a call that is served; undeclared arguments and those that count as absent are left out."""
+    """The invocation of a call that is served, without undeclared and absent arguments."""
     template = spec.tools[tool.name]
     given = {
         name: value for name, value in arguments.items() if name in tool.properties and not is_absent(name, value, spec)
@@ -37,16 +36,12 @@ def specified(tool: ToolSpec, arguments: Mapping[str, Json], spec: InvocationSpe
     reading = _Reading(given, {name: _chosen(cases, given) for name, cases in spec.forms.items()})
     stdin = [text for name in _forms_in(template.argv) for text in reading.stdin(name)]
     texts = {name: reading.text(value) for name, value in template.files.items()}
-    session = reading.text(template.resumes) if template.resumes else None
     return Specified(
         argv=tuple(reading.elements(template.argv)),
         stdin="".join(stdin) if stdin else None,
         cwd=_text(given[template.cwd]) if template.cwd in given else None,
         files={variable: text for variable, file in template.env.items() if (text := texts[file]) is not None},
-        session=session,
-        by_id=template.resumes is not None
-        and template.resumes.argument in given
-        and session != template.resumes.default,
+        session=reading.text(template.resumes) if template.resumes else None,
     )
 
 
@@ -116,7 +111,7 @@ def _forms_in(template: Sequence[Element]) -> tuple[str, ...]:
 
 
 def _chosen(cases: Sequence[FormCase], values: Mapping[str, Json]) -> FormCase | None:
-    """The form of the argument that the cases are about, the first that fits."""
+    """The first case that fits the value of the argument that the cases are about."""
     value = values.get(argument_of(cases) or "")
     return next((case for case in cases if isinstance(value, str) and _fits(case, value)), None)
 

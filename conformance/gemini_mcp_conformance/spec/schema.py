@@ -56,13 +56,13 @@ def allowed(schema: Json, candidates: Iterable[Json]) -> Iterator[Json]:
 
 
 def sample(schema: Json, wished: Json) -> Json:
-    """A value that a property allows: the wished one if it can be, else an ordinary one; None when none is found."""
+    """A value that a property allows: the wished one if possible, else an ordinary one; None when none is found."""
     found = next(allowed(schema, _candidates(table(schema), wished)), None)
     return found if found is not None else _searched(table(schema))
 
 
 def fitted(schema: Json, text: str) -> Json:
-    """A text made to fit the lengths of a property, or a sample when that does not help."""
+    """A text cut or padded to the lengths of a property, or a sample when that is not allowed either."""
     limits = table(schema)
     longest, shortest = limits.get("maxLength"), limits.get("minLength", 0)
     short = text if longest is None or len(text) <= longest else text[-longest:]
@@ -89,16 +89,12 @@ def _candidates(schema: Mapping[str, Json], wished: Json) -> Iterator[Json]:
 
 @lru_cache(64)
 def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str | None:
-    """A printable text that holds what a pattern matches; the same each time."""
+    """A printable text that a pattern matches; always the same."""
     if not pattern:
         return None
     texts = st.from_regex(pattern).map(lambda text: text + "." * max(0, shortest - len(text)))
     quiet = settings(
-        derandomize=True,
-        database=None,
-        max_examples=500,
-        phases=(Phase.generate,),
-        suppress_health_check=SLOW,
+        derandomize=True, database=None, max_examples=500, phases=(Phase.generate,), suppress_health_check=SLOW
     )
     try:
         return find(

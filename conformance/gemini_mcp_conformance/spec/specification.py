@@ -1,6 +1,6 @@
-"""Specification: the server direction as one record, and what follows from it for every tool. Reads files, once.
+"""Specification: the server direction as one record, and what follows from it for each tool. Reads files, once.
 
-A question about the tools that two rooms ask belongs here; what a port should do with the answer is for `judge`.
+A question about the tools belongs here when two rooms ask it. What a port should do is for `judge`.
 """
 
 from __future__ import annotations

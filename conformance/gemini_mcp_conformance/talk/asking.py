@@ -1,6 +1,6 @@
-"""Asking: calls of the specified tools, told by what their arguments are for; pure.
+"""Asking: makes calls of the specified tools from what their arguments are for; pure.
 
-A source of conversations names no argument. It asks for a prompt, a session, a file, a directory or an option.
+A source of conversations names no argument. It gives a prompt, a session, a file, a directory or an option.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Asking:
         directory: Json = None,
         option: str | None = None,
     ) -> dict[str, Json]:
-        """The arguments of a call; what the tool cannot be told is left out, and what it requires is added."""
+        """The arguments of a call; what the tool has no argument for is left out, and what it requires is added."""
         spec = self.spec
         wished: dict[str, Json] = {}
         if words is not None and (name := spec.prompt(tool)) is not None:
@@ -45,7 +45,7 @@ class Asking:
         return {**spec.required(tool), **{name: self.value(tool, name, value) for name, value in wished.items()}}
 
     def value(self, tool: str, name: str, wished: Json) -> Json:
-        """The value that was wished for, as the schema of the argument allows it."""
+        """The wished value, changed where the schema of the argument does not allow it."""
         schema = self.spec.tools[tool].properties[name]
         if isinstance(wished, str):
             return fitted(schema, wished)
@@ -53,7 +53,7 @@ class Asking:
         return wished if is_path or is_valid(schema, wished) else sample(schema, wished)
 
     def ask(self, tool: str, words: str | None, *scripts: Script, **more: Json) -> Request:
-        """A call; `more` are words for `arguments`, and the fields of a request."""
+        """A call; `more` are parameters of `arguments`, and fields of a request."""
         meant = {key: more.pop(key) for key in ("session", "file", "directory", "option") if key in more}
         given = {**self.arguments(tool, words, **meant), **more.pop("also", {})}
         return call(tool, given, *scripts, **more)

@@ -1,7 +1,7 @@
-"""Conversation: what the suite says to a port, step by step, as a value that survives JSON byte for byte; pure.
+"""Conversation: what the suite says to a port, step by step, as a value that JSON can hold; pure.
 
-A new kind of step is a frozen record with a `kind`, one line in `_STEPS`, and one method of the player.
-Where a directory of the port's machine is meant, a JSON value holds `path("name")`; the player puts the place there.
+A new kind of step is a frozen record with a `kind`, one entry in `_STEPS`, and one method of the player. A JSON
+value can hold `path("name")`, which the player replaces by the absolute path of that directory of the port.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gemini_mcp.spec.values import Json, items, table
 from gemini_mcp_conformance.play.fake.script import Script
 
 Until = Literal["answered", "started", "listing", "sent"]
-"""How long the player stays with a request: until its answer, until gemini runs or lists sessions, or not at all."""
+"""How long the player waits after a request: until its answer, until gemini runs or lists sessions, or not at all."""
 
 Ending = Literal["stdin", "TERM", "INT", "HUP", "KILL"]
 
@@ -25,17 +25,15 @@ AUTO = "\0auto"
 PATH = "$path"
 
 LISTING = 10
-"""Seconds that a port may wait for the list of sessions."""
+"""Seconds that a port may wait for the list of sessions from gemini."""
 
 
 @dataclass(frozen=True)
 class Request:
     """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
 
-    `expected` is the result that a scenario of the specification says it has.
-
-    `bare` leaves `params` as they are, without the metadata that a stateless request carries. `pages` asks for every
-    page behind the first as well.
+    `expected` is the result that a scenario of the specification gives. `bare` sends `params` without the metadata of a
+    stateless request. `pages` asks for all pages of a list.
     """
 
     kind: ClassVar[str] = "request"
@@ -61,9 +59,9 @@ class Notify:
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes as they are, line ends included, cut before each offset of `cuts`.
+    """Bytes that are sent as they are, in pieces that are cut before each offset of `cuts`.
 
-    When they are a request, it is one like those of Request, and its id should be a text of its own.
+    Bytes that are a request are treated as one; its id should be a string that no other request has.
     """
 
     kind: ClassVar[str] = "raw"
@@ -76,7 +74,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Await:
-    """Stay until the named request is answered."""
+    """Wait until the named request is answered."""
 
     kind: ClassVar[str] = "await"
     name: str
@@ -84,7 +82,7 @@ class Await:
 
 @dataclass(frozen=True)
 class Cancel:
-    """Cancel the named request, and stay until its gemini has ended."""
+    """Cancel the named request, and wait until its gemini has ended."""
 
     kind: ClassVar[str] = "cancel"
     name: str
@@ -92,7 +90,7 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Release:
-    """Let the scripts go on that wait for `name`."""
+    """Let the scripts continue that wait for `name`."""
 
     kind: ClassVar[str] = "release"
     name: str
@@ -100,7 +98,7 @@ class Release:
 
 @dataclass(frozen=True)
 class End:
-    """Close the port's stdin or send it a signal, and stay until it and all its gemini have ended."""
+    """Close the port's stdin or send it a signal, and wait until it and every gemini of it have ended."""
 
     kind: ClassVar[str] = "end"
     how: Ending
@@ -108,9 +106,9 @@ class End:
 
 @dataclass(frozen=True)
 class Http:
-    """A request over HTTP as it is: what differs from the headers of a client, and a body that is JSON.
+    """A plain HTTP request. `headers` replace those of a usual client; None removes one.
 
-    A header that is None is left out. `elsewhere` asks at another address of the port's machine.
+    `elsewhere` sends it to another address of the port's machine.
     """
 
     kind: ClassVar[str] = "http"
@@ -121,7 +119,7 @@ class Http:
 
 
 BUSY = 1_000_000
-"""Bytes that a slow port on a busy machine passes on in a second."""
+"""Bytes that a slow port on a busy machine handles in a second."""
 
 Step = Request | Notify | Raw | Await | Cancel | Release | End | Http
 _STEPS: Mapping[str, type[Step]] = {
@@ -133,10 +131,10 @@ _STEPS: Mapping[str, type[Step]] = {
 class Conversation:
     """Steps, and the circumstances in which they are played.
 
-    `requirements` are those it is meant to show; checks judge whatever they can. `aside` asks to be played beside the
-    others, since it waits; `fresh` for a port process that has seen nothing else. `revision` asks for that protocol
-    revision, `greet=False` for no greeting at all, `stdio=True` for pipes. `files` are made below the port's working
-    directory (None is a directory). `gemini` may be absent from PATH, or a file that cannot be executed.
+    It is made to show `requirements`; checks judge all that they can. `aside` means that it waits, and so runs at the
+    same time as others; `fresh` that it needs a new port. `revision` is the protocol revision to speak, `greet=False`
+    leaves out the handshake, `stdio=True` demands pipes. `files` are written below the port's working directory; None
+    is a directory. `gemini` may be absent from PATH, or a file that cannot be executed.
     """
 
     id: str
@@ -155,50 +153,50 @@ class Conversation:
 
     @property
     def alone(self) -> bool:
-        """Whether it is played beside the others, on another port process than theirs."""
-        return self.aside or self.is_unsociable or self.ends or not self.is_ordinary
+        """Whether it is not played on the port that most conversations share."""
+        return self.aside or self.needs_new_port or self.ends or not self.is_ordinary
 
     @property
-    def is_only_aside(self) -> bool:
-        """Whether it could be played with the others, and is not since it waits."""
-        return self.alone and self.is_ordinary and not self.is_unsociable and not self.ends
+    def only_waits(self) -> bool:
+        """Whether waiting is the only reason why it does not use the shared port."""
+        return self.alone and self.is_ordinary and not self.needs_new_port and not self.ends
 
     @property
-    def is_unsociable(self) -> bool:
-        """Whether it asks for a port process that has seen nothing else."""
+    def needs_new_port(self) -> bool:
+        """Whether it needs a port that has served nothing else."""
         return self.fresh or not self.greet
 
     @property
     def ends(self) -> bool:
-        """Whether it ends its port, or the session with it."""
+        """Whether it ends its port or its session."""
         return any(isinstance(step, End) or (isinstance(step, Http) and step.verb == "DELETE") for step in self.steps)
 
     @property
     def circumstances(self) -> tuple[object, ...]:
-        """What a port process is started and greeted with: those that have it in common can share one."""
+        """How its port is started and greeted. Conversations with equal circumstances can share a port."""
         return (self.revision, self.gemini, *sorted(self.env.items()))
 
     @property
     def is_ordinary(self) -> bool:
-        """Whether its circumstances are those of most conversations."""
+        """Whether its circumstances are the usual ones."""
         return self.circumstances == Conversation("", "", ()).circumstances
 
     @property
     def seconds(self) -> float:
-        """How long its scripts take at least; what takes long is begun early."""
+        """How long its scripts take at least. Long conversations are started early."""
         asked = [step for step in self.steps if isinstance(step, Request | Raw)]
         side_by_side = [seconds(step) for step in asked if step.until != "answered"]
         return sum(seconds(step) for step in asked if step.until == "answered") + max(side_by_side, default=0)
 
     @property
     def needs_stdio(self) -> bool:
-        """Whether only a port can play it that the suite starts and speaks to over pipes."""
+        """Whether it needs a port that the suite starts and speaks to over pipes."""
         says = self.stdio or any(isinstance(step, Raw | End) for step in self.steps)
         return says or bool(self.env) or self.gemini != "present"
 
     @property
     def needs_handshake(self) -> bool:
-        """Whether its lines hold requests that are whole only in a session."""
+        """Whether its raw lines hold requests that are valid only after a handshake."""
         return any(isinstance(step, Raw) and step.until == "answered" for step in self.steps)
 
     @property
@@ -207,12 +205,12 @@ class Conversation:
 
     @property
     def needs_gemini(self) -> bool:
-        """Whether gemini is to play something."""
+        """Whether gemini plays a script in it."""
         return any(step.scripts for step in self.steps if isinstance(step, Request | Raw))
 
 
 def seconds(step: Request | Raw) -> float:
-    """How long the scripts of a request take at least, what they write included, on a machine that is busy.
+    """How long the scripts of a request take at least on a busy machine, with the time for their output.
 
     A list that never ends takes as long as a port waits for it.
     """
@@ -244,7 +242,7 @@ def located(value: Json, root: str) -> Json:
 
 
 def with_ids(conversation: Conversation, ids: Iterable[Json]) -> Conversation:
-    """The conversation with the ids that its requests were given, so that it is said again byte for byte."""
+    """The conversation with the ids that its requests were given, so that a replay sends the same bytes."""
     given = iter(ids)
     steps = [
         replace(step, id=next(given, step.id)) if isinstance(step, Request) else step for step in conversation.steps
@@ -253,13 +251,13 @@ def with_ids(conversation: Conversation, ids: Iterable[Json]) -> Conversation:
 
 
 def to_json(conversation: Conversation) -> Json:
-    """The conversation as JSON; what has its default is left out."""
+    """The conversation as JSON; fields that have their default are left out."""
     steps = [{"kind": step.kind, **_fields(step)} for step in conversation.steps]
     return {**_fields(conversation), "steps": steps}
 
 
 def from_json(document: Json) -> Conversation:
-    """The conversation that `to_json` wrote; ValueError when it is none."""
+    """The conversation that `to_json` wrote; ValueError when the JSON is not one."""
     try:
         own: dict[str, Json] = {**document, "requirements": tuple(document.get("requirements", ()))}
         own["steps"] = tuple(_step(dict(step)) for step in document["steps"])

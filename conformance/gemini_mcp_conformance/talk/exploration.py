@@ -1,4 +1,4 @@
-"""Exploration: conversations that are generated while the run goes on, since they depend on what the port serves; pure.
+"""Exploration: conversations that are generated during the run, because they depend on what the port serves; pure.
 
 A source of conversations that has `explorations(sources)` offers them; the explorer plays them.
 """
@@ -20,7 +20,7 @@ Served = Mapping[str, Mapping[str, Json]]
 
 @dataclass(frozen=True)
 class Exploration:
-    """What is generated from the served schemas, how often, and what it may show. `seed` None is the same each time."""
+    """What is generated from the served schemas, how often, and what it may show. Without `seed` always the same."""
 
     id: str
     title: str
@@ -32,7 +32,7 @@ class Exploration:
 
 
 def simplicity(conversation: Conversation) -> tuple[int, int]:
-    """The smaller, the simpler for a reader."""
+    """A key for sorting: smaller is simpler to read."""
     return len(conversation.steps), len(json.dumps(to_json(conversation)))
 
 

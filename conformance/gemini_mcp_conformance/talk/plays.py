@@ -1,4 +1,4 @@
-"""Plays: the scripts that conversations write themselves, in the keys of the specification; pure."""
+"""Plays: scripts for gemini that conversations make themselves, with the keys of the specification; pure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def session(name: str) -> str:
 
 
 def fails(exit: int = 1, release: str | None = None) -> Script:
-    """A failure, once it is released."""
+    """A failure, after a release if one is named."""
     held: list[Json] = [{"release": release}] if release else []
     return Script("fails", (*held, {"stderr": "Something went wrong.\n"}, {"exit": exit}))
 
 
 def hangs(child: bool = False, stubborn: bool = False) -> Script:
-    """No end of its own; with a child that ignores SIGTERM, or ignoring signals itself."""
+    """A script that does not end; with a child that ignores SIGTERM, or ignoring signals itself."""
     ignored: list[Json] = [{"ignore": ["TERM", "INT", "HUP"]}] if stubborn else []
     started: list[Json] = [{"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}] if child else []
     return Script("hangs", (*ignored, *started, {"hang": True}))
@@ -46,7 +46,7 @@ class Plays:
     def answers(
         self, text: str, session: str | None = SESSION, release: str | None = None, wait: float = 0, **dump: Json
     ) -> Script:
-        """An answer, once it is released, or after so many seconds; `dump` says how its JSON is written."""
+        """An answer, after a release or a wait if there is one; `dump` are options of `json.dumps`."""
         held: list[Json] = [{"release": release}] if release else [{"wait": wait}] if wait else []
         document = json.dumps(self.document(text, session, stats={}), **dump)
         return Script("answers", (*held, {"stdout": document}))

@@ -1,6 +1,6 @@
-"""Odd texts that may be an argument, by name; pure. A text belongs here when a port could treat it unlike others.
+"""Odd texts for arguments, by name; pure. A text belongs here when a port could handle it wrongly.
 
-Nothing here does harm where it is run: a canary makes an empty file, in directories that are thrown away.
+Nothing here does harm if a shell runs it: a canary creates an empty file in a temporary directory.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from gemini_mcp_conformance.see.understanding import COMMAND_WORDS
 
 KIB = 1024
 WRONG_WORD = 128 * KIB + 128
-"""Characters of a name that is longer than any command line can carry."""
+"""Characters of a text that is too long for any command line."""
 
 PLAIN = "What is the capital of France?"
 
 
 def canaries(name: str) -> Mapping[str, str]:
-    """Texts by which a shell that reads the argument `name` betrays itself."""
+    """Texts that show whether a shell reads the argument `name`."""
     touch = f"touch canary-{name}"
     return {
         "substitution": f"$({touch})",
@@ -66,7 +66,7 @@ WRITTEN: Mapping[str, str] = {
     "format": "%s {0} {name} $1 %(x)s",
     "percent-encoded": "%20 &amp; \\u00e9",
 }
-"""Texts that every argument must carry as they are, blanks at their ends apart."""
+"""Texts that must reach gemini unchanged in every argument."""
 
 PROMPTS: Mapping[str, str] = {
     **WRITTEN,
@@ -187,4 +187,4 @@ WORDS: Mapping[str, str] = {
     "dashes": "--",
     "long-argument": "x" * WRONG_WORD,
 }
-"""Names of models, ids of sessions, and whatever else becomes an option."""
+"""Values for arguments that become options, such as names of models and ids of sessions."""

@@ -1,7 +1,6 @@
-"""The baseline: requirements that a port is known not to meet yet, in a file of its own repository.
+"""Baseline: the list of requirements that a port is known not to meet yet, a file in its own repository.
 
-Values in, values out, but for `load`, which reads the file. An entry that no longer holds is always told, and fails a
-strict run.
+Pure, except `load`, which reads the file. An entry that is no longer true is reported, and fails a strict run.
 """
 
 import json
@@ -34,7 +33,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The entries of one file, which messages call by `name`."""
+    """The entries of one file; `name` is its name in messages."""
 
     name: str
     entries: tuple[Entry, ...] = ()
@@ -49,7 +48,7 @@ def load(path: Path) -> Baseline:
 
 
 def parse(text: str | bytes, name: str) -> Baseline:
-    """A baseline from its JSON text; `name` is what messages call it."""
+    """A baseline from its JSON text; `name` is its name in messages."""
     try:
         entries = tuple(_entries(json.loads(text)))
     except (ValueError, RecursionError) as error:
@@ -58,14 +57,14 @@ def parse(text: str | bytes, name: str) -> Baseline:
 
 
 def dump(baseline: Baseline) -> str:
-    """The JSON text of a baseline, ids in order, so that a change of it is a small difference."""
+    """The JSON text of a baseline, sorted by id, so that changes give small diffs."""
     entries = sorted(baseline.entries, key=lambda entry: entry.id)
     known = [{"id": entry.id, **({"reason": entry.reason} if entry.reason else {})} for entry in entries]
     return json.dumps({"known": known}, indent=2, ensure_ascii=False) + "\n"
 
 
 def apply(report: Report, baseline: Baseline, requirements: Collection[str]) -> Report:
-    """The report as the baseline lets it count; `requirements` are all ids of the specification."""
+    """The report with the known failures marked; `requirements` are all ids of the specification."""
     reasons = {entry.id: entry.reason or NO_REASON for entry in baseline.entries}
     judgements = tuple(
         replace(judgement, known=reasons[judgement.id])
@@ -75,15 +74,12 @@ def apply(report: Report, baseline: Baseline, requirements: Collection[str]) -> 
     )
     notes = tuple(_stale(report.judgements, baseline, requirements))
     return replace(
-        report,
-        judgements=judgements,
-        notes=(*report.notes, *notes),
-        exit=_exit(report, judgements, bool(notes)),
+        report, judgements=judgements, notes=(*report.notes, *notes), exit=_exit(report, judgements, bool(notes))
     )
 
 
 def update(report: Report, baseline: Baseline) -> Baseline:
-    """The baseline that fits the report: reasons are kept, and so are entries of which the report says nothing."""
+    """The baseline that fits the report. It keeps reasons, and entries that the report does not judge."""
     if report.exit not in COULD_BE_JUDGED:
         raise UsageError("The report does not judge the port, so no baseline can be made of it. Run the suite again.")
     reasons = {entry.id: entry.reason for entry in baseline.entries}

@@ -1,6 +1,6 @@
-"""Evidence: the bytes of a conversation and the fake's journal, as texts that a report can hold. Pure.
+"""Evidence: turns the bytes of a conversation and the journal of the fake into texts for a report. Pure.
 
-The same run must give the same texts, so directories that differ from run to run are replaced by names.
+Equal runs must give equal texts, so directories, which differ from run to run, are replaced by names.
 """
 
 import re
@@ -10,13 +10,13 @@ from gemini_mcp_conformance.play.fake.journal import Call
 from gemini_mcp_conformance.tell.report import Evidence, Run
 
 HEAD, TAIL = 1500, 500
-"""Characters that remain of a text that is longer than both together."""
+"""Characters that are kept of a longer text, from its beginning and from its end."""
 
 
 def evidence(
     did: str, sent: Iterable[bytes], received: Iterable[bytes], calls: Iterable[Call], places: Mapping[str, str]
 ) -> Evidence:
-    """What the suite did, in a few words, and all that it rests on; `places` maps a directory to its name."""
+    """What the suite did, and what was sent, received and run; `places` maps directories to names."""
     return Evidence(
         did=did,
         sent=tuple(shown(line, places) for line in sent),
@@ -26,7 +26,7 @@ def evidence(
 
 
 def shown(data: str | bytes, places: Mapping[str, str]) -> str:
-    """`data` as text: bytes that are no UTF-8 as `\\xNN`, places by their names, the middle cut out if it is long."""
+    """`data` as text: bytes that are not UTF-8 as `\\xNN`, directories by name, long texts without their middle."""
     if isinstance(data, str):
         data = data.encode("utf-8", "backslashreplace")
     return _cut(_named(data.decode("utf-8", "backslashreplace"), places))

@@ -1,6 +1,6 @@
-"""Impact: the reports of one port by two specifications in, which verdicts flip and whom that breaks out; pure.
+"""Impact: compares the reports of one port by two specifications, and says which verdicts flip; pure.
 
-A kind of flip is added to Direction, in the order in which a reader wants to see them, and to `_direction`.
+A new kind of flip is added to Direction, in the order of the pages, and to `_direction`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 @dataclass(frozen=True)
 class Flip:
-    """One requirement that a port is judged otherwise by; None where a specification does not hold it."""
+    """One requirement whose verdict differs; None where a specification does not have it."""
 
     direction: Direction
     old: Judgement | None
@@ -38,14 +38,14 @@ class Flip:
 
     @property
     def judgement(self) -> Judgement:
-        """What says which requirement it is: the new one, if there is one."""
+        """The new judgement, or the old one where there is no new one."""
         found = self.new or self.old
         assert found is not None
         return found
 
     @property
     def why(self) -> str | None:
-        """The message of the judgement that fails now, or else of the one that failed; or why nothing is clear."""
+        """The message of the failure, new or old, or of the judgement that makes the flip unclear."""
         failing = (each for each in (self.new, self.old) if each is not None and each.verdict == "fail")
         told = self.judgement if self.direction == "unclear" else next(failing, self.judgement)
         return told.message
@@ -53,7 +53,7 @@ class Flip:
 
 @dataclass(frozen=True)
 class Impact:
-    """One port, what came of it by each specification, and the flips: those that break it first."""
+    """One port, its result by each specification, and the flips; those that break it come first."""
 
     port: Port
     old: Report | Failure
@@ -62,12 +62,12 @@ class Impact:
 
     @property
     def is_compared(self) -> bool:
-        """Whether there are two judgements of it: nothing is said of a port that one run could not test."""
+        """Whether both runs could test the port."""
         return all(isinstance(each, Report) and each.exit != NO_ANSWER for each in (self.old, self.new))
 
     @property
     def breaks(self) -> bool:
-        """Whether the port breaks something now that its author was right about before."""
+        """Whether the change breaks the port."""
         return any(flip.is_break for flip in self.flips)
 
     def codes(self) -> Iterator[int]:
@@ -111,7 +111,7 @@ def _flips(old: Sequence[Judgement], new: Sequence[Judgement], strict: bool) -> 
 
 
 def _direction(old: Judgement | None, new: Judgement | None) -> Direction | None:
-    """How two judgements of a requirement differ; None when they do not. A failure weighs what its level weighs."""
+    """How two judgements of a requirement differ, with failures of a higher level as worse; None when they do not."""
     if not _is_demanded(old) or not _is_demanded(new):
         if _is_demanded(old) == _is_demanded(new):
             return None

@@ -1,4 +1,4 @@
-"""Mutants: the defective ports that the suite has been tried on, as they were kept at the last proof. Reads one file.
+"""Mutants: the defective ports on which the suite was last proven. Reads one file.
 
 `tests/ports/prove.py --write` writes it.
 """
@@ -15,7 +15,7 @@ from gemini_mcp_conformance.tell.report import Mutants
 
 @dataclass(frozen=True)
 class Mutant:
-    """A defective port, the requirements that it breaks, and whether the check of the first has found it."""
+    """A defective port, the requirements that it breaks, and whether the check of the first one found it."""
 
     name: str
     sentence: str

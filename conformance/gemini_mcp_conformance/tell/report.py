@@ -1,6 +1,6 @@
-"""Report: what a run found, as frozen records; counts, scores and the exit code follow from its verdicts. Pure.
+"""Report: the findings of a run as frozen records; counts, scores and the exit code follow from the verdicts. Pure.
 
-A field is added here together with its place in `spec/meta/report.schema.json`; how it looks is a matter of `reports/`.
+A field is added here and in `spec/meta/report.schema.json`. The formats are in `reports/`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict was judged from: the conversation, and what gemini was given."""
+    """What a verdict rests on: the conversation, and what gemini was given."""
 
     did: str
     sent: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Judgement:
-    """One requirement and its verdict; `known` is the reason of the port's baseline, when that lists it."""
+    """One requirement and its verdict; `known` is the reason in the baseline, if that lists it."""
 
     id: str
     level: Level
@@ -76,7 +76,7 @@ class Url:
 
 @dataclass(frozen=True)
 class Identity:
-    """What a port calls itself."""
+    """The name and version that a port reports."""
 
     name: str
     version: str
@@ -84,7 +84,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Mutants:
-    """How many defective ports the suite itself has been shown to catch."""
+    """How many defective ports the suite has been proven to find."""
 
     killed: int
     total: int
@@ -92,7 +92,7 @@ class Mutants:
 
 @dataclass(frozen=True)
 class Score:
-    """What could not run counts as applicable; what is not applicable, or decided by no check, does not."""
+    """How many requirements pass, of those that apply; could-not-run counts as applicable, undecided does not."""
 
     passed: int
     applicable: int
@@ -100,7 +100,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole run. `notes` tell what the operator should change besides."""
+    """A whole run. `notes` are further messages for the operator."""
 
     spec_version: str
     suite_version: str
@@ -140,12 +140,12 @@ class Report:
 
 
 def first_of(codes: Iterable[int]) -> int:
-    """The exit code of what several codes apply to."""
+    """The exit code that outweighs the others."""
     return min(codes, key=WORST_FIRST.index, default=CONFORMS)
 
 
 def exit_code(judgements: Iterable[Judgement], strict: bool) -> int:
-    """What the verdicts alone say; a baseline's known failures do not count."""
+    """The exit code of the verdicts alone, without known failures."""
     unknown = [judgement for judgement in judgements if judgement.known is None]
     verdicts = {judgement.verdict for judgement in unknown}
     if "harness-error" in verdicts:

@@ -1,10 +1,12 @@
-"""The report as JSON: Report -> text, the same text for the same report; text -> Report, checked. Reads files on load.
+"""The report as JSON: writes a Report as text, always the same, and reads it back, checked. Reads files.
 
-Keys appear in the order of `spec/meta/report.schema.json`. A key that is added there is added in both directions here.
+Keys are in the order of `spec/meta/report.schema.json`. A key that is added there is written and read here.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Protocol, cast
@@ -14,17 +16,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from gemini_mcp import spec
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.tell.report import (
-    LEVELS,
-    Command,
-    Evidence,
-    Identity,
-    Judgement,
-    Mutants,
-    Report,
-    Run,
-    Url,
-)
+from gemini_mcp_conformance.tell.report import LEVELS, Command, Evidence, Identity, Judgement, Mutants, Report, Run, Url
 
 SCHEMA_VERSION = "1.1.0"
 
@@ -34,7 +26,7 @@ class _Validator(Protocol):
 
 
 def dump(report: Report) -> str:
-    """The JSON text of a report. A lone surrogate stays one: write the text with `backslashreplace`."""
+    """The JSON text of a report. It can hold lone surrogates: write it with `backslashreplace`."""
     return json.dumps(to_json(report), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -64,83 +56,52 @@ def parse(text: str | bytes) -> Report:
 
 def to_json(report: Report) -> dict[str, Json]:
     """The report as JSON values, keys in the schema's order."""
-    suite: dict[str, Json] = {"version": report.suite_version}
-    if report.mutants is not None:
-        suite["mutants"] = {"killed": report.mutants.killed, "total": report.mutants.total}
+    mutants = {} if report.mutants is None else {"mutants": asdict(report.mutants)}
     document: dict[str, Json] = {
         "schema": SCHEMA_VERSION,
         "spec": {"version": report.spec_version},
-        "suite": suite,
-        "target": _target_json(report.target),
-        "port": report.port and {"name": report.port.name, "version": report.port.version},
+        "suite": {"version": report.suite_version, **mutants},
+        "target": {"url": report.target.url} if isinstance(report.target, Url) else {"command": report.target.argv},
+        "port": report.port and asdict(report.port),
         "profile": report.profile,
         "protocol": report.protocol,
         "seed": report.seed,
         "strict": report.strict,
         "exit": report.exit,
         "counts": {level: dict(report.counts()[level]) for level in LEVELS},
-        "score": {"must": vars(report.score("MUST")), "should": vars(report.score("SHOULD"))},
+        "score": {"must": asdict(report.score("MUST")), "should": asdict(report.score("SHOULD"))},
         "requirements": [_judgement_json(judgement) for judgement in report.judgements],
     }
-    return {**document, "notes": list(report.notes)} if report.notes else document
+    return {**document, "notes": report.notes} if report.notes else document
 
 
-def _target_json(target: Command | Url) -> Json:
-    match target:
-        case Command(argv):
-            return {"command": list(argv)}
-        case Url(url):
-            return {"url": url}
+def _judgement_json(judgement: Judgement) -> dict[str, Json]:
+    """The fields in their order; `known` and `evidence` only where there are some."""
+    entry = asdict(judgement, dict_factory=_camel)
+    return {key: value for key, value in entry.items() if value is not None or key not in ("known", "evidence")}
 
 
-def _judgement_json(judgement: Judgement) -> Json:
-    fields = ("id", "level", "sentence", "verdict", "message", "witness", "replay")
-    entry: dict[str, Json] = {field: getattr(judgement, field) for field in fields}
-    if judgement.known is not None:
-        entry["known"] = judgement.known
-    if judgement.evidence is not None:
-        entry["evidence"] = _evidence_json(judgement.evidence)
-    return entry
-
-
-def _evidence_json(evidence: Evidence) -> Json:
-    return {
-        "did": evidence.did,
-        "sent": list(evidence.sent),
-        "received": list(evidence.received),
-        "runs": [
-            {
-                "argv": list(run.argv),
-                "cwd": run.cwd,
-                "stdinKind": run.stdin_kind,
-                "stdin": run.stdin,
-                "systemFile": run.system_file,
-            }
-            for run in evidence.runs
-        ],
-    }
+def _camel(fields: list[tuple[str, Json]]) -> dict[str, Json]:
+    return {re.sub("_(.)", lambda match: match[1].upper(), name): value for name, value in fields}
 
 
 def _report(document: Json) -> Report:
     suite, port, mutants = document["suite"], document["port"], document["suite"].get("mutants")
+    target = document["target"]
     return Report(
         spec_version=document["spec"]["version"],
         suite_version=suite["version"],
-        target=_target(document["target"]),
-        port=port and Identity(port["name"], port["version"]),
+        target=Url(target["url"]) if "url" in target else Command(tuple(target["command"])),
+        port=port and Identity(**port),
         profile=document["profile"],
         protocol=document["protocol"],
         seed=document["seed"],
         strict=document["strict"],
         exit=document["exit"],
         judgements=tuple(_judgement(entry) for entry in document["requirements"]),
-        mutants=mutants and Mutants(mutants["killed"], mutants["total"]),
+        mutants=mutants and Mutants(**mutants),
         notes=tuple(document.get("notes", ())),
     )
-
-
-def _target(value: Mapping[str, Json]) -> Command | Url:
-    return Command(tuple(value["command"])) if "command" in value else Url(value["url"])
 
 
 def _judgement(entry: Mapping[str, Json]) -> Judgement:

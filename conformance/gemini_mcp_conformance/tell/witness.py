@@ -1,4 +1,4 @@
-"""Witness: an exchange or an observation as the few lines that a verdict rests on; pure."""
+"""Witness: describes the exchange or the observation that a verdict rests on in one line; pure."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def bytes_shown(data: bytes) -> str:
 
 
 def _brief(value: Json) -> Json:
-    """The value with the middle of each long text left out, so that megabytes are not written to be cut."""
+    """The value with the middle of each long text left out, because writing megabytes as JSON is slow."""
     if isinstance(value, str) and len(value) > 3 * SHORT:
         return f"{value[:SHORT]} … {value[-SHORT:]} ({len(value)} characters)"
     if isinstance(value, Mapping):

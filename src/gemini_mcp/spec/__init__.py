@@ -11,6 +11,7 @@ from gemini_mcp.spec.reader import Manifest as Manifest
 from gemini_mcp.spec.reader import Requirement as Requirement
 from gemini_mcp.spec.reader import ServerSpec as ServerSpec
 from gemini_mcp.spec.reader import default_root as default_root
+from gemini_mcp.spec.reader import directory as directory
 from gemini_mcp.spec.reader import expanded_requirements as expanded_requirements
 from gemini_mcp.spec.reader import load_documents as load_documents
 from gemini_mcp.spec.reader import load_former_tools as load_former_tools

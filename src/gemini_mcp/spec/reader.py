@@ -65,6 +65,11 @@ def default_root() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parents[3] / "spec"
 
 
+def directory() -> str:
+    """The name of that directory, for a program that reads the specification itself."""
+    return str(default_root())
+
+
 def load_manifest(root: Path | None = None) -> Manifest:
     """Read which specification lies at `root`."""
     return _record((root or default_root()) / "manifest.json", _manifest)

@@ -1,6 +1,6 @@
-"""The fake gemini: a program put first on PATH that journals how it was called and plays a script.
+"""The fake gemini: a program, first on PATH, that journals how it is called and plays a script. Effect.
 
-Fake is the handle: it writes the program and the scripts, reads the journal, and ends what still lives.
+A Fake writes the program and the scripts, reads the journal, and ends the processes that still live.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Fake:
 
     @classmethod
     def create(cls, root: Path, watched: Watched | None = None) -> Fake:
-        """Write the program into `root`, with no play loaded; what is there already stays."""
+        """Write the program into `root`, with no play loaded; existing files stay."""
         fake = cls(root.resolve(), watched)
         for folder in (fake.bin, fake.root / "journal", fake.root / "plays", fake.root / "releases"):
             folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ class Fake:
         return {**base, "PATH": os.pathsep.join(filter(None, (str(self.bin), base.get("PATH"))))}
 
     def load(self, plays: Sequence[Play]) -> None:
-        """Set what the coming calls do; calls that run already go on with what they have."""
+        """Set what the next calls play; calls that run already are not changed."""
         if self._is_idle and not plays:
             return
         self._is_idle = not plays
@@ -76,11 +76,11 @@ class Fake:
         self._write_playlist("\n".join((*head, *performing, *self._function("list_sessions", lists), "")))
 
     def know_stdin(self, pid: int) -> None:
-        """Tell a stdin that the process `pid` has handed down from any other; where there is /proc."""
+        """Let the fake recognise a stdin that is inherited from the process `pid`, where there is /proc."""
         (self.root / "stdin").symlink_to(f"/proc/{pid}/fd/0")
 
     def release(self, name: str) -> None:
-        """Let the plays that wait, or will wait, for `name` go on, until the releases are forgotten."""
+        """Let plays that wait for `name` continue, now and later, until the releases are forgotten."""
         self._released.add(name)
         path = self.root / "releases" / name
         waiting = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.exists() else None
@@ -89,18 +89,18 @@ class Fake:
             os.close(waiting)
 
     def forget_releases(self) -> None:
-        """Let the plays that are loaded from now on wait for names that have been released."""
+        """From the next load on, plays wait again for names that have been released."""
         self._released.clear()
 
     def reset(self) -> None:
-        """Forget every call and play; numbering starts again at 1."""
+        """Forget all calls and plays, and number calls from 1 again."""
         self.forget_releases()
         self._end_everything()
         self._journal.clear()
         self.load(())
 
     def calls(self, since: int = 0) -> tuple[Call, ...]:
-        """The calls and listings after number `since`, as they started; questions for the version do not count."""
+        """The calls and listings after number `since`, in order; questions for the version are left out."""
         return tuple(call for call in self._journal.read(since) if call.kind != "version")
 
     def last(self) -> int:
@@ -121,7 +121,7 @@ class Fake:
         return self.calls()
 
     def wait_for_end(self, call: Call, timeout: float) -> Call:
-        """Wait until nothing of `call` lives; TimeoutError if something still does."""
+        """Wait until no process of `call` lives; TimeoutError if one still does."""
         _wait(lambda: not self.alive(call), timeout, f"call {call.number} of gemini did not end")
         return self.call(call.number)
 
@@ -134,7 +134,7 @@ class Fake:
         return processes.living(call.stat, str(call.files), call.children)
 
     def close(self) -> None:
-        """End every process of the fake that still lives; later starts of it fail. The files stay."""
+        """End every process of the fake; later starts of it fail. The files stay."""
         self.program.unlink(missing_ok=True)
         self._write_playlist(CLOSED)
         self._end_everything()
@@ -152,7 +152,7 @@ class Fake:
         return processes.living_below([call.stat for call in starts], f"{self._journal.folder}{os.sep}")
 
     def _write_playlist(self, text: str) -> None:
-        """Write the next playlist in one step; another handle of the same fake may have written some."""
+        """Write the next playlist in one step; another Fake for the same directory may have written some."""
         new = self.root / "plays" / "new"
         new.write_text(text, encoding="utf-8", errors="surrogateescape")
         new.rename(self._playlist(self._next()))
@@ -167,7 +167,7 @@ class Fake:
         return self.root / "plays" / str(number)
 
     def _function(self, name: str, parts: Sequence[tuple[str, Sequence[Mapping[str, JSON]]]]) -> list[str]:
-        """A shell function that does what the steps of the part say whose name it is given."""
+        """A shell function that plays the steps of the part that its argument names."""
         arms = [line for part, steps in parts for line in (f"{part})", *self._lines(f"{name}-{part}", steps), ";;")]
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
 
@@ -178,7 +178,7 @@ class Fake:
             data.mkdir(exist_ok=True)
             (data / file).write_bytes(content)
         for release in translation.releases:
-            # A call that has been released may not have come to wait: what it will wait for must stay as it is.
+            # A released call may not have reached its wait yet, so its file must stay.
             if release not in self._released and not (releases / release).is_fifo():
                 os.mkfifo(releases / f"{release}.new")
                 (releases / f"{release}.new").replace(releases / release)
@@ -186,7 +186,7 @@ class Fake:
 
 
 def _head(first: str, since: int, sequence: int, matches: Sequence[tuple[str, str]]) -> list[str]:
-    """What a call finds out before it plays: which of the plays is its own."""
+    """The shell lines by which a call finds its play."""
     arms = [f"*{shlex.quote(match)}*) play={name}; return ;;" for name, match in matches]
     greps = [f'"$grep" -qF -e {shlex.quote(match)} "$call.stdin" && play={name} && return' for name, match in matches]
     return [

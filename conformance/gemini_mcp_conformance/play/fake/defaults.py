@@ -1,6 +1,6 @@
-"""Starts the fake again with default signals, as `defaults.py ENVIRON PROGRAM ARGUMENT...`. Effect.
+"""Restarts the fake with default signal handling: `defaults.py ENVIRON PROGRAM ARGUMENT...`. Effect.
 
-A shell cannot reset the signals that its parent ignores. Gemini CLI can, and does when it starts.
+A shell cannot reset signals that its parent ignores. Gemini CLI resets them when it starts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ RESET = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SI
 
 
 def start_again(environ: str, argv: list[str]) -> None:
-    """Become the program with the environment of that file, which is removed: a shell changes its own."""
+    """Become the program, with the environment in that file. The file is removed."""
     for number in RESET:
         signal.signal(number, signal.SIG_DFL)
     with open(environ, "rb") as file:

@@ -1,4 +1,4 @@
-"""Journal: the files that the fake gemini writes about each call, read into a Call. Reads only; judges nothing."""
+"""Journal: reads the files that the fake gemini writes about each call into a Call. Reads files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
 
 @dataclass(frozen=True)
 class Given:
-    """A file that a variable named: what it held at gemini's start and end, and who may read it."""
+    """A file that a variable names: its content at the start and at the end of gemini, and its modes."""
 
     path: str
     content: bytes | None
@@ -29,10 +29,10 @@ class Given:
 
 @dataclass(frozen=True)
 class Call:
-    """One start of gemini, as gemini saw it.
+    """One start of gemini, as the fake saw it.
 
-    `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms); `ended` is None while the call
-    runs and when a signal ended it. `given` are the files that variables named.
+    `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms). `ended` is None while gemini
+    runs, and when a signal has ended it. `given` are the files that variables name.
     """
 
     number: int
@@ -53,7 +53,7 @@ class Call:
 
     @property
     def file(self) -> Given:
-        """The one file that was named, or the first of several; empty when there was none."""
+        """The first file that a variable names; empty when there is none."""
         return next(iter(self.given.values()), NOTHING)
 
     @property
@@ -69,7 +69,7 @@ NOTHING = Given("", None, None, None, None)
 
 
 class Journal:
-    """A folder of such files. A call that has ended is read once."""
+    """A folder of these files. A call that has ended is read once."""
 
     def __init__(self, folder: Path, variables: tuple[str, ...]) -> None:
         self.folder = folder
@@ -78,7 +78,7 @@ class Journal:
         self._last = 0
 
     def read(self, since: int = 0) -> tuple[Call, ...]:
-        """Every call after number `since` whose beginning is journalled, in the order in which they started."""
+        """Every journalled call after number `since`, in the order of their start."""
         calls = (self._call(number) for number in range(since + 1, self.last() + 1))
         return tuple(call for call in calls if call is not None)
 

@@ -1,4 +1,4 @@
-"""Which processes of a fake gemini still live: read from /proc where there is one; a zombie is no orphan."""
+"""Finds the processes of a fake gemini that still live, in /proc where there is one; zombies do not count. Effect."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 PROC = Path("/proc")
 MARKER = b"GEMINI_FAKE_CALL="
-"""The shim exports this variable to whatever it starts, so a descendant is known wherever it went."""
+"""The fake exports this variable, so that its descendants are recognised in any process group."""
 
 
 @dataclass(frozen=True)
 class Stat:
-    """The part of a line of /proc/PID/stat that tells who a process is."""
+    """The fields of /proc/PID/stat that identify a process."""
 
     pid: int
     state: str
@@ -34,7 +34,7 @@ class Stat:
 
 
 def is_running(main: Stat) -> bool:
-    """Whether the process `main` itself lives; False also where that cannot be read."""
+    """Whether the process `main` itself lives; False where that cannot be read."""
     stat = _read(main.pid)
     return stat is not None and stat.is_same(main) and stat.state not in "ZX"
 
@@ -77,7 +77,7 @@ def _belongs(stat: Stat, main: Stat, marker: bytes) -> bool:
 
 
 def _is_older(stat: Stat, main: Stat) -> bool:
-    """Whether a process is older than a call, and so none of its own."""
+    """Whether a process is older than a call, and so does not belong to it."""
     return stat.starttime is not None and main.starttime is not None and stat.starttime < main.starttime
 
 

@@ -1,4 +1,4 @@
-"""The text of the program `gemini`: a prologue with absolute paths, then gemini.sh. Ports may clear PATH and HOME."""
+"""The text of the program `gemini`: a prologue with absolute paths, because ports may clear PATH, then gemini.sh."""
 
 from __future__ import annotations
 

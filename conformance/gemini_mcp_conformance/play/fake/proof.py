@@ -1,6 +1,6 @@
-"""Shows that the fake gemini works where it is: a directory in, nothing out, or a SuiteError. Effect.
+"""Proof: shows that the fake gemini works in a directory, or raises SuiteError. Effect.
 
-A fake that is broken would make every port look broken.
+A broken fake would make every port look broken.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ARGUMENT, ANSWER = "a b\n'c'", "The fake answers.\n"
 
 
 def prove(root: Path) -> None:
-    """Run a fake below `root` once, and read what it kept of that."""
+    """Run a fake in `root` once, and read its journal."""
     script = Script("proof", ({"stdout": ANSWER}, {"exit": 0}))
     with Fake.create(root) as fake:
         fake.load((Play(script),))

@@ -1,4 +1,4 @@
-"""Script and Play: what the fake gemini does when it is called, and its translation to shell lines; pure.
+"""Script and Play: what the fake gemini does when it is called, and its translation into shell lines; pure.
 
 A new kind of step is one entry in `_STEPS`: a function from the step's value to shell lines. Bytes become octal
 escapes of `printf`, so that the lines are ASCII whatever they print.
@@ -18,11 +18,11 @@ JSON = Any
 """JSON as it enters: nothing is known of it yet."""
 
 INLINE_BYTES = 8 * 1024
-"""Up to here the shell prints the bytes itself; beyond, it copies a prepared file."""
+"""Up to this size the shell prints the bytes itself; longer ones are copied from a file."""
 
 
 class ScriptError(ValueError):
-    """A script that the fake cannot play: whoever wrote it is at fault."""
+    """A script that the fake cannot play, which is a mistake of its author."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,6 @@ class Script:
     id: str
     play: tuple[Mapping[str, JSON], ...]
     list_sessions: tuple[Mapping[str, JSON], ...] | None = None
-    description: str = ""
-    observed: str | None = None
 
     @classmethod
     def from_json(cls, value: Mapping[str, JSON]) -> Script:
@@ -44,8 +42,6 @@ class Script:
             id=str(value.get("id", "inline")),
             play=tuple(value["play"]),
             list_sessions=None if listing is None else tuple(listing),
-            description=str(value.get("description", "")),
-            observed=value.get("observed"),
         )
 
 
@@ -70,7 +66,7 @@ class Translation:
 
 
 def to_shell(steps: Sequence[Mapping[str, JSON]], folder: Path, releases: Path) -> Translation:
-    """Translate steps to lines that a shell can run; they always end the process."""
+    """Translate steps into shell lines, which always end the process."""
     writer = _Writer(folder, releases)
     for step in steps:
         if len(step) != 1 or (kind := next(iter(step))) not in _STEPS:
@@ -129,7 +125,7 @@ class _Writer:
         self.lines.append(f"trap '' {_signals(value)}")
 
     def child(self, value: JSON) -> None:
-        # A child is born ignoring what its parent ignores; a trap of its own would come after the first instants.
+        # A child inherits ignored signals. With a trap of its own it would not ignore them from the start.
         passing = sorted({*value.get("ignore", ())} - self.ignored)
         stdout = {"stdout": "", "none": " > /dev/null"}[value["holds"]]
         if passing:

@@ -1,4 +1,4 @@
-"""Watched: what the fake gemini keeps of a call because the specification speaks of it. Pure."""
+"""Watched: what the fake gemini must know of the specification to journal a call. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Watched:
 
 
 def watched(invocation: InvocationSpec) -> Watched:
-    """What a specification speaks of."""
+    """The variables and listing arguments of a specification."""
     variables = dict.fromkeys(variable for tool in invocation.tools.values() for variable in tool.env)
     camel = (re.sub("(?<=[a-z])-([a-z])", lambda match: match[1].upper(), flag) for flag in invocation.listing.argv)
     return Watched(tuple(variables), tuple(dict.fromkeys((*invocation.listing.argv, *camel))))
@@ -27,5 +27,5 @@ def watched(invocation: InvocationSpec) -> Watched:
 
 @cache
 def usual() -> Watched:
-    """What the specification speaks of that belongs to this code."""
+    """Those of the specification that belongs to this code."""
     return watched(load_server().invocation)

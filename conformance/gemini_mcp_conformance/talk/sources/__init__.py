@@ -1,6 +1,6 @@
-"""The sources of conversations. A module that is put here has `conversations(sources)`, and `ORDER` for its place.
+"""The sources of conversations. Every module here has a function `conversations(sources)`, and `ORDER` for its place.
 
-It may have `explorations(sources)` as well: what can be generated only when it is known what the port serves.
+It may have `explorations(sources)` too, for what can be generated only when the port has listed its tools.
 """
 
 from __future__ import annotations
@@ -11,22 +11,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec import specification
-from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.asking import Asking
-from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.conversation import Conversation, Step
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import Plays
 
 
 @dataclass(frozen=True)
-class Sources:
-    """What conversations are made from."""
+class Sources(Asking, Plays):
+    """What conversations are made from: calls of the tools, and what gemini answers to them."""
 
-    spec: Specification
     examples: int = 100
     seed: int | None = None
 
@@ -44,13 +43,20 @@ class Sources:
         names = self.spec.names
         return names[(names.index(tool) + 1) % len(names)]
 
-    @property
-    def asking(self) -> Asking:
-        return Asking(self.spec)
 
-    @property
-    def plays(self) -> Plays:
-        return Plays(self.spec)
+class Maker:
+    """Makes the conversations of one phase; the ids of all of them begin alike."""
+
+    phase: ClassVar[str]
+    prefix: ClassVar[str]
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources, self.spec, self.names = sources, sources.spec, sources.spec.names
+        self.first, self.last = sources.first, sources.after(sources.first)
+        self.ask, self.arguments, self.answers = sources.ask, sources.arguments, sources.answers
+
+    def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
+        return Conversation(f"{self.prefix}{id}", title, tuple(steps), self.phase, shows, **more)
 
 
 class Source(Protocol):
@@ -76,7 +82,7 @@ def offered(
 
 
 def gather(sources: Sources) -> tuple[Conversation, ...]:
-    """Every conversation, the cheap and telling ones first; those that wait last, since they overlap."""
+    """Every conversation: quick ones that explain most first, those that wait last."""
     return tuple(conversation for source in _sources() for conversation in source.conversations(sources))
 
 

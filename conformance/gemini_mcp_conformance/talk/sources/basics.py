@@ -1,4 +1,4 @@
-"""The first things that anybody asks a port: who it is, what it offers, and a request that nobody understands."""
+"""The first requests to any port: its identity, its tools, and a method that does not exist."""
 
 from __future__ import annotations
 
@@ -50,15 +50,13 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 
 def _unknown_tools(sources: Sources) -> Conversation:
-    """Tools that nobody offers, some of which look like one that is."""
+    """Tools that no port offers, some with names close to those of real ones."""
     first, last = sources.spec.names[0], sources.spec.names[-1]
     known = {name.replace("_", "-") for name in sources.spec.tools}
     names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "")
-    arguments = sources.asking.arguments(first, PLAIN)
+    arguments = sources.arguments(first, PLAIN)
     steps = [
-        call(name, arguments, sources.plays.answers("Paris."))
-        for name in names
-        if name not in {*known, *sources.spec.tools}
+        call(name, arguments, sources.answers("Paris.")) for name in names if name not in {*known, *sources.spec.tools}
     ]
     shows = ("tools:unknown", "tools:unknown:code")
     return Conversation("unknown-tool", "A tool that nobody offers.", tuple(steps), "basics", shows)

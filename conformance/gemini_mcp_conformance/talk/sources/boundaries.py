@@ -1,6 +1,6 @@
-"""Boundaries: each argument of each tool at its limits and in its odd forms, the same in every run.
+"""Boundaries: each argument of each tool at its limits and with odd values, the same in every run.
 
-One call is one conversation, so that what fails is small. A further text belongs in `texts`, a further shape here.
+Each conversation is one call, so that a failure is small. Another odd text belongs in `texts`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from gemini_mcp_conformance.spec.interpreter import rules
 from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, call, path
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80
 TOO_LONG = 1 << 20
-"""Characters of a text that is not sent once more because a rule forbids it."""
-PHASE = "boundaries"
+"""Texts of this length are not sent a second time for a rule that forbids them."""
 
 WRONG: Mapping[str, Json] = {
     "number": 42,
@@ -35,7 +34,7 @@ WRONG: Mapping[str, Json] = {
     "object": {"text": "x"},
     "empty-object": {},
 }
-"""Values of every type; those that a schema allows are played as well."""
+"""Values of every type; some schemas allow some of them."""
 
 UNKNOWN: Mapping[str, Json] = {"temperature": 0.2, "yolo": True, "session_id": "x", "__proto__": {}, "args": ["-d"]}
 """Arguments that no tool declares, unless a specification has them."""
@@ -52,7 +51,7 @@ DIRECTORIES: Mapping[str, str] = {
 }
 """Directories that exist, by the name they have below the port's own."""
 RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
-"""Those that are named by a relative path as well."""
+"""Directories that are given as a relative path too."""
 
 MADE: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
 """What the paths below are about."""
@@ -65,7 +64,7 @@ PATHS: Mapping[str, Json] = {
     "nul": "demo\0x",
     "too-long": "x" * 5000,
 }
-"""Working directories in other words, and such as cannot be."""
+"""Other ways to write a working directory, and values that cannot be one."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -79,7 +78,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 
 def _longest(sources: Sources) -> Iterator[Conversation]:
-    """A prompt that is just short enough, and one that is too long, of different tools: they take long."""
+    """A prompt of the greatest length and one that is longer, for different tools. They take long."""
     spec = sources.spec
     for number, beyond in enumerate((0, 1)):
         tool = spec.names[number % len(spec.names)]
@@ -91,16 +90,18 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
             yield Boundaries(sources, tool).one(kind, {name: "x" * (limit + beyond)}, shows)
 
 
-class Boundaries:
+class Boundaries(Maker):
     """The boundaries of one tool."""
 
+    phase, prefix = "boundaries", ""
+
     def __init__(self, sources: Sources, tool: str) -> None:
-        self.spec: Specification = sources.spec
+        super().__init__(sources)
         self.tool = tool
         self.properties = sources.spec.tools[tool].properties
         self.required = sources.spec.tools[tool].required
-        self.usual = sources.asking.arguments(tool, PLAIN)
-        self.answer: Script = sources.plays.answers("The answer to an odd call.")
+        self.usual = sources.arguments(tool, PLAIN)
+        self.answer: Script = sources.answers("The answer to an odd call.")
         self.everything = {**sources.spec.everything(tool), **self.usual}
         if (directory := sources.spec.directory(tool)) is not None:
             self.everything[directory] = path()
@@ -111,7 +112,7 @@ class Boundaries:
 
     def bare(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
         steps = (call(self.tool, arguments, self.answer),)
-        return Conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, PHASE, shows, **more)
+        return self.conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, *shows, **more)
 
     def shapes(self) -> Iterator[Conversation]:
         """Arguments that are missing, null, of a wrong type, or unknown."""
@@ -197,7 +198,7 @@ class Boundaries:
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, given, self.answer)
         id = f"{self.tool}-{kebab(name)}-none"
-        yield Conversation(id, title, (*steps, last), PHASE, refused, files=MADE)
+        yield self.conversation(id, title, (*steps, last), *refused, files=MADE)
         for folder in ("no-such/a", "demo/file"):
             kind = f"{kebab(name)}-relative-{folder.replace('/', '-')}"
             yield self.one(kind, {name: folder}, refused, files=MADE)

@@ -1,4 +1,4 @@
-"""Several calls at once: beside each other, one after the other where they must wait, each with its own answer."""
+"""Several calls at once: which may run at the same time, which must wait, and that each gets its own answer."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request, Step, call, path
 from gemini_mcp_conformance.talk.plays import SESSION, fails, session
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
 
 ORDER = 40
-PHASE = "concurrency"
 CROWD = 16
 FEW = 4
 """Calls that every port can run at once."""
 
+AFTER_FAILURE = "concurrency:after-failure"
 BESIDE = ("concurrency:calls", "concurrency:crossed")
+ELSEWHERE = ("concurrency:other-session", "concurrency:crossed")
+LATEST = ("concurrency:latest", "concurrency:crossed")
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -30,75 +32,83 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield from made.after_failures()
 
 
-class Concurrency:
+class Concurrency(Maker):
     """Calls of the tools of one specification, several at once."""
 
+    phase, prefix = "concurrency", "concurrency-"
+
     def __init__(self, sources: Sources) -> None:
-        self.sources, self.names = sources, sources.spec.names
+        super().__init__(sources)
         self.begins, self.resumes = sources.spec.begins, sources.spec.resumes
-        self.first, self.last = sources.first, sources.after(sources.first)
 
     def held(self, tool: str, name: str, release: str | None = None, **meant: Json) -> Request:
         """A call whose gemini waits for the release of that name."""
-        script = self.sources.plays.answers(f"The answer to {name}.", session(name), release or name)
+        script = self.answers(f"The answer to {name}.", session(name), release or name)
         return self._ask(tool, name, script, until="started", **meant)
 
     def quick(self, tool: str, name: str, **meant: Json) -> Request:
         """A call whose gemini answers at once."""
-        return self._ask(tool, name, self.sources.plays.answers(f"The answer to {name}.", session(name)), **meant)
+        return self._ask(tool, name, self.answers(f"The answer to {name}.", session(name)), **meant)
 
     def behind(self, tool: str, name: str, **meant: Json) -> tuple[Step, ...]:
-        """A call that should wait; two others are served meanwhile, in which time it would begin if it did not."""
-        waiting = self._ask(tool, name, self.sources.plays.answers(f"The answer to {name}."), until="sent", **meant)
+        """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early."""
+        waiting = self._ask(tool, name, self.answers(f"The answer to {name}."), until="sent", **meant)
         aside = self.begins or self.first
         return (waiting, self.quick(aside, f"{name} / aside"), self.quick(aside, f"{name} / aside again"))
 
     def _ask(self, tool: str, name: str, script: Script, **more: Json) -> Request:
-        return self.sources.asking.ask(tool, f"The question of {name}?", script, name=name, **more)
+        return self.ask(tool, f"The question of {name}?", script, name=name, **more)
 
     def pairs(self) -> Iterable[Conversation]:
-        """Two calls, the second of which is sent while the first is held."""
-        here, there = path("one"), path("other")
-        beside = ("concurrency:other-session", "concurrency:crossed")
-        same, different = {"session": SESSION}, {"session": f"{SESSION[:-1]}0"}
-        if self.begins is not None:
-            yield from self._of_beginning(self.begins, here)
-        if self.resumes is None:
-            return
-        reply = self.resumes
-        if self.begins is not None:
-            yield _pair("reply-and-chat", "A reply, and another call beside it.", self.held(reply, "reply", **same),
-                        self.held(self.begins, "beside", "reply"), shows=BESIDE)  # fmt: skip
-            yield _pair("chat-and-reply", "A call, and a reply beside it.", self.held(self.begins, "first"),
-                        self.held(reply, "reply", "first", **same), shows=BESIDE)  # fmt: skip
-        yield _pair("sessions", "Replies in different sessions.", self.held(reply, "reply", **same),
-                    self.held(reply, "other", "reply", **different), shows=beside)  # fmt: skip
-        yield _pair("same-session", "Replies in one session, three of them.", self.held(reply, "first", **same),
-                    *self.behind(reply, "second", **same), *self.behind(reply, "third", **same),
-                    shows=("concurrency:same-session", "concurrency:crossed"))  # fmt: skip
-        if self.sources.spec.latest(reply) is None:
-            return
-        latest = ("concurrency:latest", "concurrency:crossed")
-        yield _pair("latest-by-default", "Replies to the latest session where the port runs.",
-                    self.held(reply, "first"), *self.behind(reply, "second"), shows=latest)  # fmt: skip
-        if self.sources.spec.directory(reply) is None:
-            return
-        yield _pair("latest-elsewhere", "Replies to the latest sessions of two directories.",
-                    self.held(reply, "here", directory=here), self.held(reply, "there", "here", directory=there),
-                    shows=beside)  # fmt: skip
-        yield _pair("latest", "Replies to the latest session of one directory.",
-                    self.held(reply, "first", directory=here), *self.behind(reply, "second", directory=here),
-                    *self.behind(reply, "third", directory=here), shows=latest)  # fmt: skip
-        yield _pair("latest-by-names", "Replies to the latest session of one directory, by its names.",
-                    self.held(reply, "first"), *self.behind(reply, "second", directory=path()),
-                    shows=latest)  # fmt: skip
+        """Two calls, the second of which is sent while the first is held; nothing that no tool can do."""
+        begin, reply = self.begins, self.resumes
+        if begin is not None:
+            yield from self._of_beginning(begin)
+        if begin is not None and reply is not None:
+            same = {"session": SESSION}
+            yield self._pair("reply-and-chat", "A reply, and another call beside it.", BESIDE,
+                             self.held(reply, "reply", **same), self.held(begin, "beside", "reply"))  # fmt: skip
+            yield self._pair("chat-and-reply", "A call, and a reply beside it.", BESIDE,
+                             self.held(begin, "first"), self.held(reply, "reply", "first", **same))  # fmt: skip
+        if reply is not None:
+            yield from self._of_sessions(reply)
+        if reply is not None and self.spec.latest(reply) is not None:
+            yield from self._of_latest(reply)
 
-    def _of_beginning(self, tool: str, here: Json) -> Iterable[Conversation]:
-        yield _pair("chats", "Two calls that begin sessions.", self.held(tool, "first"),
-                    self.held(tool, "second", "first"), shows=BESIDE)  # fmt: skip
-        yield _pair("chats-in-one-directory", "Two of them in one directory.",
-                    self.held(tool, "first", directory=here), self.held(tool, "second", "first", directory=here),
-                    shows=BESIDE)  # fmt: skip
+    def _of_beginning(self, tool: str) -> Iterable[Conversation]:
+        here = path("one")
+        yield self._pair("chats", "Two calls that begin sessions.", BESIDE,
+                         self.held(tool, "first"), self.held(tool, "second", "first"))  # fmt: skip
+        yield self._pair("chats-in-one-directory", "Two of them in one directory.", BESIDE,
+                         self.held(tool, "first", directory=here),
+                         self.held(tool, "second", "first", directory=here))  # fmt: skip
+
+    def _of_sessions(self, tool: str) -> Iterable[Conversation]:
+        same, different = {"session": SESSION}, {"session": f"{SESSION[:-1]}0"}
+        yield self._pair("sessions", "Replies in different sessions.", ELSEWHERE,
+                         self.held(tool, "reply", **same), self.held(tool, "other", "reply", **different))  # fmt: skip
+        yield self._pair("same-session", "Replies in one session, three of them.",
+                         ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
+                         *self.behind(tool, "second", **same), *self.behind(tool, "third", **same))  # fmt: skip
+
+    def _of_latest(self, tool: str) -> Iterable[Conversation]:
+        here, there = path("one"), path("other")
+        yield self._pair("latest-by-default", "Replies to the latest session where the port runs.", LATEST,
+                         self.held(tool, "first"), *self.behind(tool, "second"))  # fmt: skip
+        if self.spec.directory(tool) is None:
+            return
+        yield self._pair("latest-elsewhere", "Replies to the latest sessions of two directories.", ELSEWHERE,
+                         self.held(tool, "here", directory=here),
+                         self.held(tool, "there", "here", directory=there))  # fmt: skip
+        yield self._pair("latest", "Replies to the latest session of one directory.", LATEST,
+                         self.held(tool, "first", directory=here), *self.behind(tool, "second", directory=here),
+                         *self.behind(tool, "third", directory=here))  # fmt: skip
+        yield self._pair("latest-by-names", "Replies to the latest session of one directory, by its names.", LATEST,
+                         self.held(tool, "first"), *self.behind(tool, "second", directory=path()))  # fmt: skip
+
+    def _pair(self, id: str, title: str, shows: tuple[str, ...], one: Request, *other: Step) -> Conversation:
+        steps = (one, *other, Release(one.name), Await(one.name))
+        return self.conversation(id, title, steps, *shows, files={"one": None, "other": None})
 
     def meanwhile(self) -> Conversation:
         """A ping and the list of tools while a call of any tool runs."""
@@ -107,7 +117,7 @@ class Concurrency:
             asked += [self.held(tool, tool), Request("ping"), Request("tools/list")]
             asked += [Release(tool), Await(tool), Request("ping")]
         shows = ("concurrency:ping", "concurrency:list")
-        return Conversation("concurrency-meanwhile", "Requests while a call runs.", tuple(asked), PHASE, shows)
+        return self.conversation("meanwhile", "Requests while a call runs.", asked, *shows)
 
     def out_of_order(self) -> Conversation:
         """Four calls, answered in another order than asked, and one more between."""
@@ -116,24 +126,22 @@ class Concurrency:
         calls += [self.held(self.last, "four", session=session("s4"))]
         order = [step for name in ("three", "one", "four", "two") for step in (Release(name), Await(name))]
         steps = (*calls, *order[:4], self.quick(self.first, "five"), *order[4:], self.quick(self.last, "six"))
-        return Conversation("concurrency-out-of-order", "Answers out of order.", steps, PHASE, ("concurrency:crossed",))
+        return self.conversation("out-of-order", "Answers out of order.", steps, "concurrency:crossed")
 
     def crowd(self) -> Conversation:
-        """All wait for one release, which comes when the first few, at least, have started."""
+        """Sixteen calls wait for one release, which comes when at least the first four have started."""
         calls: list[Step] = []
         for number in range(CROWD):
             name, tool = f"{number:02} of the crowd", self.names[number % len(self.names)]
-            script = self.sources.plays.answers(f"The answer to {name}.", session(f"{name}, answered"), "crowd")
+            script = self.answers(f"The answer to {name}.", session(f"{name}, answered"), "crowd")
             until = "started" if number < FEW else "sent"
             calls.append(self._ask(tool, name, script, session=session(name), until=until))
-        shows = ("concurrency:lost", "concurrency:crossed")
-        return Conversation(
-            "concurrency-crowd", "Sixteen calls at once.", (*calls, Release("crowd")), PHASE, shows, aside=True
-        )
+        steps, shows = (*calls, Release("crowd")), ("concurrency:lost", "concurrency:crossed")
+        return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 
     def files(self) -> Iterable[Conversation]:
         """Each of three calls at once must see its own file, and the one without must see none."""
-        names = [tool for tool in self.names if self.sources.spec.files(tool)]
+        names = [tool for tool in self.names if self.spec.files(tool)]
         if not names:
             return
         pirate = "You are a pirate of the concurrent seas."
@@ -143,20 +151,18 @@ class Concurrency:
             self.held(names[0], "nobody", "all"),
             self.held(names[0], "twin", "all", file=pirate),
         )
-        shows = ("system:isolation", "concurrency:crossed")
-        steps = (*calls, Release("all"))
-        yield Conversation("concurrency-system-prompts", "Texts in files at once.", steps, PHASE, shows)
+        steps, shows = (*calls, Release("all")), ("system:isolation", "concurrency:crossed")
+        yield self.conversation("system-prompts", "Texts in files at once.", steps, *shows)
 
     def after_failures(self) -> Iterable[Conversation]:
-        """Whatever the failure and whichever tool, the next calls are served, those too that had to wait for it."""
-        ask = self.sources.asking.ask
+        """After a failure of any tool the next calls are served, also those that had to wait for it."""
+        ask = self.ask
         for tool in self.names:
             failures = [ask(tool, f"Failure {exit} of {tool}", fails(exit), session=SESSION) for exit in (1, 53)]
             steps = [failures[0], self.quick(tool, "next", session=SESSION), call(tool, {"no": 7})]
             steps += [self.quick(self.first, "third"), failures[1], self.quick(self.last, "fourth", session=SESSION)]
-            title = f"Calls after a failed {tool}."
-            id = f"concurrency-after-failed-{tool}"
-            yield Conversation(id, title, (*steps, self.quick(tool, "fifth")), PHASE, AFTER_FAILURE)
+            steps.append(self.quick(tool, "fifth"))
+            yield self.conversation(f"after-failed-{tool}", f"Calls after a failed {tool}.", steps, AFTER_FAILURE)
         kinds: list[tuple[str, dict[str, Json]]] = [("session", {"session": SESSION}), ("latest", {})]
         reply = self.resumes
         for name, meant in kinds:
@@ -165,14 +171,6 @@ class Concurrency:
             failing = ask(reply, "The failing reply", fails(release="go"), name="failing", until="started", **meant)
             last = self.quick(reply, "last")
             waiting = self.behind(reply, "waiting", **meant)
-            id = f"concurrency-behind-failed-{name}"
-            steps = (failing, *waiting, Release("go"), last)
-            yield Conversation(id, "A reply behind one that fails.", steps, PHASE, AFTER_FAILURE)
-
-
-def _pair(id: str, title: str, one: Request, *other: Step, shows: tuple[str, ...]) -> Conversation:
-    steps = (one, *other, Release(one.name), Await(one.name))
-    return Conversation(f"concurrency-{id}", title, steps, PHASE, shows, files={"one": None, "other": None})
-
-
-AFTER_FAILURE = ("concurrency:after-failure",)
+            steps = [failing, *waiting, Release("go"), last]
+            title = "A reply behind one that fails."
+            yield self.conversation(f"behind-failed-{name}", title, steps, AFTER_FAILURE)

@@ -1,4 +1,4 @@
-"""Ends of calls and of the port while gemini runs: whatever ends, nothing of gemini's may live on."""
+"""Calls and ports that end while gemini runs: no process of gemini may be left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gemini_mcp_conformance.talk.conversation import (
     Step,
 )
 from gemini_mcp_conformance.talk.plays import SESSION, hangs, session
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
@@ -40,34 +40,29 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from made.signals(how, name)
 
 
-def _cancel(id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
-    return Conversation(f"cancel-{id}", title, tuple(steps), "endings", shows, **more)
-
-
-def _end(id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -> Conversation:
-    return Conversation(f"end-{id}", title, (*steps, End(how)), "endings", shows)
-
-
 def _of_term(how: Ending) -> tuple[str, ...]:
     return ("shutdown:sigterm", "system:removed:sigterm") if how == "TERM" else ()
 
 
-class Endings:
+class Endings(Maker):
     """Calls of the tools of one specification that do not end by themselves."""
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources, self.names = sources, sources.spec.names
-        self.first, self.last = sources.first, sources.after(sources.first)
-        self.answers = sources.plays.answers
+    phase, prefix = "endings", ""
+
+    def _cancel(self, id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
+        return self.conversation(f"cancel-{id}", title, steps, *shows, **more)
+
+    def _end(self, id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -> Conversation:
+        return self.conversation(f"end-{id}", title, (*steps, End(how)), *shows)
 
     def hanging(self, tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
         """A call whose gemini does not end."""
         how = {"session": session(name), "name": name, "until": "started", **more}
-        return self.sources.asking.ask(tool, f"No end of {name}", script or hangs(), **how)
+        return self.ask(tool, f"No end of {name}", script or hangs(), **how)
 
     def served(self, name: str, tool: str | None = None) -> Request:
         words = f"Served after {name}"
-        return self.sources.asking.ask(tool or self.first, words, self.answers(f"{words}."))
+        return self.ask(tool or self.first, words, self.answers(f"{words}."))
 
     def cancellations(self, tool: str) -> Iterable[Conversation]:
         """Of one tool: each twice, with ids of both types, and a call served after each."""
@@ -80,20 +75,22 @@ class Endings:
             name = f"{tool} {number}"
             steps += [self.hanging(tool, name, **more), Cancel(name), self.served(name, (tool, other)[number % 2])]
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")
-        yield _cancel(f"{tool}", f"A cancelled {tool}.", steps, *shows)
+        yield self._cancel(f"{tool}", f"A cancelled {tool}.", steps, *shows)
         steps = [self.hanging(tool, "family", hangs(child=True)), Cancel("family"), self.served("family", other)]
-        yield _cancel(f"{tool}-group", f"A cancelled {tool} whose gemini has started a process.", steps, "cancel:group")
+        yield self._cancel(
+            f"{tool}-group", f"A cancelled {tool} whose gemini has started a process.", steps, "cancel:group"
+        )
         late: list[Step] = []
         for name in ("late", "later"):
-            first = self.sources.asking.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
+            first = self.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
             late += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
-        yield _cancel(f"{tool}-late", f"A {tool} cancelled after its answer.", late, "cancel:late")
+        yield self._cancel(f"{tool}-late", f"A {tool} cancelled after its answer.", late, "cancel:late")
         unknown: list[Step] = []
         for id in ("no such call", 99_000_002, 0, ""):
             unknown += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         last = Notify(CANCELLED, {"requestId": "no such call", "reason": "None."})
         unknown += [last, self.served("nothing", tool)]
-        yield _cancel(f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown")
+        yield self._cancel(f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown")
 
     def cancel_stubborn(self) -> Conversation:
         """It takes a port some time to end what ignores SIGTERM; meanwhile others are served."""
@@ -101,7 +98,9 @@ class Endings:
         steps += [self.hanging(self.first, "quick", self.answers("Quick.", release="quick"))]
         steps += [Cancel(f"stubborn {tool}") for tool in self.names]
         steps += [Release("quick"), Await("quick"), self.served("stubborn"), self.served("stubborn ones", self.last)]
-        return _cancel("ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", aside=True)
+        return self._cancel(
+            "ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", aside=True
+        )
 
     def cancel_one_of_several(self) -> Conversation:
         """Of four, the first and the third are cancelled while the others run."""
@@ -115,31 +114,31 @@ class Endings:
         held = self.hanging(self.first, "held", self.answers("Held.", release="held"))
         swapped = [self.hanging(self.last, "hung"), held]
         steps += [*order, *swapped, Cancel("hung"), Release("held"), Await("held")]
-        return _cancel("some", "Calls of which some are cancelled.", steps, "cancel:others", "cancel:child")
+        return self._cancel("some", "Calls of which some are cancelled.", steps, "cancel:others", "cancel:child")
 
     def cancel_in_line(self) -> Iterable[Conversation]:
         """Replies in one session: the one that runs is cancelled, then one that waits; those behind are served."""
-        tool = self.sources.spec.resumes
+        tool = self.spec.resumes
         if tool is None:
             return
 
         def reply(name: str, script: Script, until: str = "sent") -> Request:
             words = f"In line: {name}"
-            return self.sources.asking.ask(tool, words, script, session=SESSION, name=name, until=until)
+            return self.ask(tool, words, script, session=SESSION, name=name, until=until)
 
         steps: list[Step] = [reply("runs", hangs(), "started")]
         steps += [reply("second", self.answers("Second.", release="second")), reply("waits", hangs())]
         steps += [reply("last", self.answers("Last.")), self.served("the line"), Cancel("waits"), Cancel("runs")]
         steps += [Release("second"), Await("second"), Await("last"), reply("new", self.answers("New."))]
         shows = ("cancel:others", "cancel:unanswered")
-        yield _cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
+        yield self._cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
 
     def cancel_in_list(self) -> Conversation:
         """Calls of every tool whose session gemini has not named, while the list of sessions does not end."""
         steps: list[Step] = []
         for tool in self.names:
             steps += [self._listed(tool), Cancel(f"list of {tool}"), self.served(f"the list of {tool}", tool)]
-        return _cancel("in-list", "Calls cancelled during the list of sessions.", steps, "cancel:child")
+        return self._cancel("in-list", "Calls cancelled during the list of sessions.", steps, "cancel:child")
 
     def same_looking_ids(self) -> Conversation:
         """A number and the text that looks like it are two ids, whichever is cancelled and whichever came last."""
@@ -153,32 +152,32 @@ class Endings:
             steps += calls if number < 770_009 else reversed(calls)
             steps += [Cancel(names[1]), self.served(names[1]), Notify(CANCELLED, {"requestId": gone})]
             steps += [Request("tools/list"), Release(names[0]), Await(names[0])]
-        return _cancel("ids", "Ids that look the same.", steps, "cancel:others")
+        return self._cancel("ids", "Ids that look the same.", steps, "cancel:others")
 
     def stdin_ends(self) -> Iterable[Conversation]:
         """During calls of every tool, plain ones, with files and with children; stubborn ones; a line of replies."""
         shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
         removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
-        yield _end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
+        yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
         title = "The end of stdin while gemini ignores SIGTERM."
-        yield _end("stdin-ignored-term", title, "stdin", self._stubborn(), "shutdown:stdin-end:ignored-term")
-        waiting = self.sources.spec.resumes or self.first
+        yield self._end("stdin-ignored-term", title, "stdin", self._stubborn(), "shutdown:stdin-end:ignored-term")
+        waiting = self.spec.resumes or self.first
         line = [
-            self.sources.asking.ask(waiting, f"In line {number}", hangs(), until=until)
+            self.ask(waiting, f"In line {number}", hangs(), until=until)
             for number, until in enumerate(("started", "sent"))
         ]
         last = self.hanging(self.first, "the last moment", until="sent")
         title = "The end of stdin right behind a call, while a reply waits for another."
-        yield _end("stdin-at-once", title, "stdin", (*line, last), *shows)
+        yield self._end("stdin-at-once", title, "stdin", (*line, last), *shows)
 
     def signals(self, how: Ending, name: str) -> Iterable[Conversation]:
         group = f"shutdown:{name}:group"
-        yield _end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(), group, *_of_term(how))
+        yield self._end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(), group, *_of_term(how))
         if how == "TERM":
             idle = [self.served("nothing")]
-            yield _end(name, "SIGTERM while nothing runs.", how, idle, *_of_term(how), "shutdown:prompt")
+            yield self._end(name, "SIGTERM while nothing runs.", how, idle, *_of_term(how), "shutdown:prompt")
             title = "SIGTERM while gemini ignores it."
-            yield _end(f"{name}-ignored", title, how, self._stubborn(), *_of_term(how))
+            yield self._end(f"{name}-ignored", title, how, self._stubborn(), *_of_term(how))
 
     def _busy(self) -> list[Step]:
         """Of each tool a plain call, one with a file, one whose gemini has started a process; and a list."""
@@ -191,5 +190,5 @@ class Endings:
         return [self.hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in self.names]
 
     def _listed(self, tool: str) -> Request:
-        lists = self.sources.plays.lists()
-        return self.sources.asking.ask(tool, f"The list of {tool}", lists, name=f"list of {tool}", until="listing")
+        lists = self.sources.lists()
+        return self.ask(tool, f"The list of {tool}", lists, name=f"list of {tool}", until="listing")

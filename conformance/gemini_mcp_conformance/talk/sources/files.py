@@ -1,6 +1,6 @@
-"""Texts that are handed over in files: side by side, while gemini runs, and when a call is stopped or cannot run.
+"""Texts that gemini gets in files: several at once, while gemini runs, and when a call is cancelled or cannot run.
 
-They wait, so they are played beside the others.
+These conversations wait, so they run at the same time as others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """For every tool."""
     names = [tool for tool in sources.spec.names if sources.spec.files(tool)]
     for tool in sources.spec.names:
-        held = (sources.asking.ask(tool, PLAIN, _holding(sources)),)
+        held = (sources.ask(tool, PLAIN, _holding(sources)),)
         yield _conversation(f"{tool}-held-output", held, "process:held-output")
     for tool in names:
         life = (_call(sources, tool, 1, _late(sources, 1, LONG)),)
@@ -50,7 +50,7 @@ def _without_gemini(sources: Sources, tool: str) -> Iterator[Conversation]:
 
 def _holding(sources: Sources) -> Script:
     """An answer whose gemini leaves a process behind that holds stdout open."""
-    answer = sources.plays.answers("Held.")
+    answer = sources.answers("Held.")
     return Script("holding", ({"child": {"seconds": 30, "holds": "stdout"}}, *answer.play))
 
 
@@ -60,8 +60,8 @@ def _conversation(id: str, steps: tuple[Step, ...], *shows: str) -> Conversation
 
 def _call(sources: Sources, tool: str, number: int, *scripts: Script, **more: Json) -> Step:
     words, file, session = f"This is call {number}.", f"You are number {number}.", f"{SESSION[:-1]}{number}"
-    return sources.asking.ask(tool, words, *scripts, file=file, session=session, **more)
+    return sources.ask(tool, words, *scripts, file=file, session=session, **more)
 
 
 def _late(sources: Sources, number: int, seconds: float = MOMENT) -> Script:
-    return sources.plays.answers(f"The answer to call {number}.", f"{SESSION[:-1]}{number}", wait=seconds)
+    return sources.answers(f"The answer to call {number}.", f"{SESSION[:-1]}{number}", wait=seconds)

@@ -1,6 +1,6 @@
-"""Generated calls: arguments that the served and the specified schemas allow, and such that they do not.
+"""Generated calls: with arguments that the served and the specified schemas allow, and with invalid ones.
 
-Valid ones come from strategies of our own, one for each argument; invalid ones are valid ones with a fault put in.
+Valid arguments come from our own strategies, one for each argument. Invalid ones are valid ones with one fault.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def invalid(sources: Sources, served: Served) -> st.SearchStrategy[Conversation]
 
 def _calls(sources: Sources, tool: str, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
     texts, sessions = st.text(_unicode(), min_size=1), st.uuids(version=4).map(str)
-    answers = st.builds(sources.plays.answers, texts, sessions, indent=st.sampled_from((None, 2)))
+    answers = st.builds(sources.answers, texts, sessions, indent=st.sampled_from((None, 2)))
     return st.builds(partial(_call, tool), arguments, answers)
 
 
@@ -86,7 +86,7 @@ def _arguments(sources: Sources, tool: str, served: Served) -> st.SearchStrategy
     required = {name: values[name] for name in declared.required}
     optional = {name: value for name, value in values.items() if name not in required}
     given = st.fixed_dictionaries(required, optional=optional)
-    if not _allows(schema, located(sources.asking.arguments(tool, PLAIN), "/")):
+    if not _allows(schema, located(sources.arguments(tool, PLAIN), "/")):
         return given
     return given.filter(lambda arguments: _allows(schema, located(arguments, "/")))
 

@@ -1,18 +1,16 @@
-"""What only HTTP can carry: strangers, other addresses, headers that are missing or wrong, and sessions that end."""
+"""What only HTTP can show: requests of other origins, other addresses, wrong headers, and sessions that end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_mcp.spec.values import table
-from gemini_mcp_conformance.play.session import CLIENT
+from gemini_mcp_conformance.play.session import CLIENT, stateless_params
 from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Http, Json, Notify, Request, Step
 from gemini_mcp_conformance.talk.plays import hangs
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 20
 PHASE = "http"
-META = "io.modelcontextprotocol/"
 STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://127.0.0.1.evil.example:80",
              "http://127.0.0.1:1.evil.example")  # fmt: skip
 EVENTS = {"accept": "text/event-stream"}
@@ -59,7 +57,7 @@ def _others() -> Iterable[Step]:
 
 def _contradictions(sources: Sources, revision: str) -> Iterable[Step]:
     """Each header missing, and each with something else than the body says; then a method that nobody knows."""
-    called = {"name": "no-such-tool", "arguments": sources.asking.arguments(sources.first, "x")}
+    called = {"name": "no-such-tool", "arguments": sources.arguments(sources.first, "x")}
     older = sources.spec.manifest.handshake_revisions[0]
     others = (("mcp-protocol-version", older), ("mcp-method", "tools/call"), ("mcp-name", sources.first))
     for header, other in others:
@@ -70,19 +68,10 @@ def _contradictions(sources: Sources, revision: str) -> Iterable[Step]:
 
 def _disconnected(sources: Sources, revision: str) -> Iterable[Step]:
     asked = "The abandoned question"
-    yield sources.asking.ask(sources.first, asked, hangs(), name="abandoned", until="started")
+    yield sources.ask(sources.first, asked, hangs(), name="abandoned", until="started")
     yield from (Cancel("abandoned"), Http(message=_message(revision, "tools/list")))
 
 
 def _message(revision: str, method: str, params: Json = None) -> Json:
-    meta: Json = {
-        f"{META}protocolVersion": revision,
-        f"{META}clientInfo": dict(CLIENT),
-        f"{META}clientCapabilities": {},
-    }
-    return {
-        "jsonrpc": "2.0",
-        "id": f"over HTTP: {method}",
-        "method": method,
-        "params": {**table(params), "_meta": meta},
-    }
+    whole = stateless_params(params, revision)
+    return {"jsonrpc": "2.0", "id": f"over HTTP: {method}", "method": method, "params": whole}

@@ -1,4 +1,4 @@
-"""What no client should send, and what pipes do to what it sends; each time followed by proofs of life."""
+"""Messages that no client should send, and messages in pieces; after each, requests that show that the port lives."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request, Step, call
 from gemini_mcp_conformance.talk.plays import SESSION
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
 
 ORDER = 30
-PHASE = "malformed"
 LONG = 10 << 20
 SURROGATE = "\ud83d"
 
@@ -57,57 +56,50 @@ def request(id: Json, method: str, params: Json = None) -> Json:
     return message if params is None else {**message, "params": params}
 
 
-def _conversation(id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
-    return Conversation(f"malformed-{id}", title, tuple(steps), PHASE, shows, **more)
-
-
 IDS: tuple[Json, ...] = (0, "", -1, -2_147_483_649, 4_294_967_296, 2**53 - 1, "7", 7, "0", "-1", "null", "true",
                          "1.0", "id with blanks ", "질문 🙂", 'quotes " and \\', "i" * 500)  # fmt: skip
 
 
-class Malformed:
+class Malformed(Maker):
     """What the tools of one specification are called with, or nearly called with."""
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources, self.names = sources, sources.spec.names
-        self.first, self.last = sources.first, sources.after(sources.first)
-        self.answers = sources.plays.answers
+    phase, prefix = "malformed", "malformed-"
 
     def alive(self, words: str, tool: str | None = None) -> tuple[Step, ...]:
-        """Proofs of life: the list of tools, and a call."""
+        """Requests that show that the port lives: the list of tools, and a call."""
         words = f"Alive after {words}"
-        return (Request("tools/list"), self.sources.asking.ask(tool or self.first, words, self.answers(f"{words}.")))
+        return (Request("tools/list"), self.ask(tool or self.first, words, self.answers(f"{words}.")))
 
     def lines(self, id: str, title: str, lines: Sequence[bytes], *shows: str) -> Conversation:
         """Each line with a sign of life behind it, the first one twice in a row."""
         steps: list[Step] = [Raw(lines[0] + b"\n"), Raw(lines[0] + b"\n"), *self.alive("two")]
         for data in lines[1:]:
             steps += [Raw(data + b"\n"), Request("tools/list")]
-        return _conversation(id, title, (*steps, *self.alive("all", self.last)), *shows)
+        return self.conversation(id, title, (*steps, *self.alive("all", self.last)), *shows)
 
     def unheard(self) -> Conversation:
-        """Notifications that nobody knows, answers that nobody asked for, and blank lines."""
+        """Unknown notifications, responses without a request, and blank lines."""
         replies: tuple[Json, ...] = ({"result": {}}, {"error": {"code": -32603, "message": "No."}})
         lines = [line({"jsonrpc": "2.0", "id": id, **reply}) for reply in replies for id in ("nobody", 99_000_001)]
         steps: list[Step] = [step for method in UNKNOWN for step in (Notify(method), Notify(method, {"a": [1]}))]
         steps += [Request("tools/list"), *map(Raw, lines), Raw(b"\n"), Raw(b"\r\n"), Raw(b"   \n")]
         shows = ("rpc:notification:unanswered", "rpc:alive:malformed")
         title = "Notifications and answers that nobody asked for."
-        return _conversation("unheard", title, (*steps, *self.alive("nothing")), *shows)
+        return self.conversation("unheard", title, (*steps, *self.alive("nothing")), *shows)
 
     def wrong_params(self) -> Conversation:
-        every: list[Json] = [{}, {"name": 7}, {"arguments": self.sources.asking.arguments(self.first, "No name")}]
+        every: list[Json] = [{}, {"name": 7}, {"arguments": self.arguments(self.first, "No name")}]
         values: tuple[Json, ...] = (["prompt"], "prompt", 7, True)
         every += [{"name": tool, "arguments": value} for tool in self.names for value in values]
         steps = [*(Request("tools/call", params) for params in every), *self.alive("wrong parameters")]
-        return _conversation("params", "Calls whose parameters are wrong.", steps, "rpc:error:params")
+        return self.conversation("params", "Calls whose parameters are wrong.", steps, "rpc:error:params")
 
     def pieces(self) -> Conversation:
         """One request in pieces of one byte, in halves, and cut inside a character and before its newline."""
         data = line(request("bytes", "tools/list", {}))
         steps: list[Step] = [Raw(data, tuple(range(1, len(data))), until="answered")]
         for tool in self.names:
-            arguments = {**self.sources.asking.arguments(tool, f"In pieces for {tool}"), "x-서울": "🙂"}
+            arguments = {**self.arguments(tool, f"In pieces for {tool}"), "x-서울": "🙂"}
             data = line(request(f"pieces-{tool}", "tools/call", {"name": tool, "arguments": arguments}))
             inside, last = data.index("울".encode()) + 1, len(data) - 1
             for cuts in ((len(data) // 2,), (inside,), (last,), (1, inside, data.index("🙂".encode()) + 2, last)):
@@ -116,7 +108,7 @@ class Malformed:
                 moved = tuple(cut + shift if cut > len(b'{"jsonrpc": "2.0", "id": "pieces-') else cut for cut in cuts)
                 steps.append(Raw(named, moved, (self.answers("Whole."),), until="answered"))
         steps += [Raw(b'{"jsonrpc":"2.0","method":"notifications/no', (10,)), Raw(b'-such"}\n')]
-        return _conversation("pieces", "Messages in pieces.", (*steps, *self.alive("pieces")), "rpc:alive:chunks")
+        return self.conversation("pieces", "Messages in pieces.", (*steps, *self.alive("pieces")), "rpc:alive:chunks")
 
     def together(self) -> Conversation:
         """Several messages in one write, the last of which comes in two; and lines that end as on Windows."""
@@ -127,40 +119,39 @@ class Malformed:
         steps: list[Step] = [Raw(many), Request("tools/list"), Raw(mixed, (len(mixed) - 20,)), Request("tools/list")]
         steps += [Raw(windows, until="answered"), Raw(b"\n" + line(request("blank", "tools/list", {})))]
         title = "Several messages at once."
-        return _conversation("together", title, (*steps, *self.alive("many")), "rpc:alive:chunks")
+        return self.conversation("together", title, (*steps, *self.alive("many")), "rpc:alive:chunks")
 
     def long_lines(self) -> Iterable[Conversation]:
         """Twice in a row: a line without sense, and one that is a message."""
         junk = b"x" * LONG + b"\n"
         message = line({"jsonrpc": "2.0", "method": "notifications/no-such", "params": {"x": "y" * LONG}})
-        shows = ("rpc:alive:long-line",)
+        shows = "rpc:alive:long-line"
         steps: list[Step] = [Raw(junk), *self.alive("one long line"), Raw(junk), Raw(junk)]
         steps += [*self.alive("two more", self.last), Raw(message), Raw(message), *self.alive("long notifications")]
-        yield _conversation("long-lines", "Lines of 10 MB.", steps, *shows, aside=True)
+        yield self.conversation("long-lines", "Lines of 10 MB.", steps, shows, aside=True)
         one, other = (
-            call(tool, {**self.sources.asking.arguments(tool, tool), "no-such": "z" * LONG})
-            for tool in (self.first, self.last)
+            call(tool, {**self.arguments(tool, tool), "no-such": "z" * LONG}) for tool in (self.first, self.last)
         )
         steps = [one, *self.alive("a long call"), other, *self.alive("another", self.last)]
-        yield _conversation("long-call", "Calls of 10 MB.", steps, *shows, aside=True)
+        yield self.conversation("long-call", "Calls of 10 MB.", steps, shows, aside=True)
 
     def surrogates(self) -> Conversation:
         """A lone surrogate wherever a request can hold one; the port may refuse it, but must answer."""
         steps: list[Step] = []
         for tool in self.names:
-            usual = self.sources.asking.arguments(tool, f"A surrogate for {tool}")
-            for name in self.sources.spec.tools[tool].properties:
+            usual = self.arguments(tool, f"A surrogate for {tool}")
+            for name in self.spec.tools[tool].properties:
                 steps += [call(tool, {**usual, name: f"a{SURROGATE}b"}, self.answers("Half."))]
             steps += [call(tool, {**usual, f"x{SURROGATE}": "y"}, self.answers("Half a key."))]
-        usual = self.sources.asking.arguments(self.first, "A surrogate elsewhere")
+        usual = self.arguments(self.first, "A surrogate elsewhere")
         steps += [call(f"no-such-{SURROGATE}", usual), Request("tools/list", {"cursor": SURROGATE})]
         steps += [Request(f"no/such/{SURROGATE}", {}), Request("tools/list", id=f"half-{SURROGATE}")]
         steps += self.alive("halves")
-        low = self.sources.asking.arguments(self.first, "\udc00")
+        low = self.arguments(self.first, "\udc00")
         steps += [call(self.first, low, self.answers("Another half."), id=f"other-{SURROGATE}")]
         shows = ("rpc:alive:surrogate", "rpc:response:id", "stdio:encoding")
         title = "Requests with a lone surrogate."
-        return _conversation("surrogates", title, (*steps, *self.alive("more halves")), *shows)
+        return self.conversation("surrogates", title, (*steps, *self.alive("more halves")), *shows)
 
     def surrogates_in_answers(self) -> Conversation:
         """What gemini prints may hold a lone surrogate as well."""
@@ -169,12 +160,12 @@ class Malformed:
             for name, words in (("answer", f"a{SURROGATE}b"), ("other", "\udc00"), ("whole", "🙂")):
                 script = self.answers(words, SESSION if name != "other" else f"{SESSION}{SURROGATE}")
                 asked = f"Half an answer of {tool}: {name}"
-                steps += [self.sources.asking.ask(tool, asked, script), Request("tools/list")]
-            error = {self.sources.spec.outcome.answer["error"]: {"message": SURROGATE}}
+                steps += [self.ask(tool, asked, script), Request("tools/list")]
+            error = {self.spec.outcome.answer["error"]: {"message": SURROGATE}}
             errors = Script("half an error", ({"stdout": json.dumps(error)}, {"exit": 1}))
-            steps += [self.sources.asking.ask(tool, f"Half an error of {tool}", errors)]
+            steps += [self.ask(tool, f"Half an error of {tool}", errors)]
         title = "Answers with a lone surrogate."
-        return _conversation("half-answers", title, (*steps, *self.alive("half answers")), "stdio:encoding")
+        return self.conversation("half-answers", title, (*steps, *self.alive("half answers")), "stdio:encoding")
 
     def ids(self) -> Conversation:
         """Ids of every type, in requests that are answered at once, in every tool, and in what fails."""
@@ -183,10 +174,10 @@ class Malformed:
             again, wrong = (
                 f"{id}{mark}" if isinstance(id, str) else id - less for mark, less in (("+", 1_000), ("-", 2_000))
             )
-            unknown = call("no-such-tool", self.sources.asking.arguments(self.first, "x"), id=wrong)
+            unknown = call("no-such-tool", self.arguments(self.first, "x"), id=wrong)
             failing = (Request("no/such/method", {}, id=wrong), unknown)
             tool = self.names[number % len(self.names)]
-            asked += [self.sources.asking.ask(tool, f"Id number {number}", self.answers("Yes."), id=again)]
+            asked += [self.ask(tool, f"Id number {number}", self.answers("Yes."), id=again)]
             asked += [failing[number % 2]]
         shows = ("rpc:response:id", "rpc:response:error")
-        return _conversation("ids", "Ids of every type.", asked, *shows, aside=True)
+        return self.conversation("ids", "Ids of every type.", asked, *shows, aside=True)

@@ -1,6 +1,6 @@
-"""Every way in which a run of gemini can end, and every kind of text it can answer with, for both tools.
+"""Every way in which gemini can end, and every kind of text that it can answer, for each tool.
 
-A fault may hide in one tool, or in the second call: the calls of one conversation follow each other on one port.
+A defect may show in one tool only, or in the second call only, so each conversation holds several calls.
 """
 
 from __future__ import annotations
@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import product
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.schema import matching
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
 
 ORDER = 15
 
@@ -110,101 +112,87 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.others()
 
 
-class Outcomes:
+class Outcomes(Maker):
     """The outcomes of calls of one tool."""
 
-    def __init__(self, sources: Sources, tool: str) -> None:
-        self.sources, self.tool, self.plays = sources, tool, sources.plays
+    phase, prefix = "outcomes", ""
 
-    def ask(self, words: str, *scripts: Script, **more: Json) -> Request:
-        """A call with a prompt of its own."""
-        return self.sources.asking.ask(self.tool, words, *scripts, **more)
+    def __init__(self, sources: Sources, tool: str) -> None:
+        super().__init__(sources)
+        self.tool, self.ask = tool, partial(sources.ask, tool)
 
     def texts(self) -> Conversation:
-        forms: tuple[Mapping[str, Json], ...] = (
-            {"ensure_ascii": False},
-            {"ensure_ascii": True},
-            {"ensure_ascii": False, "indent": 2},
-        )
-        pairs = [(name, form) for name in TEXTS for form in forms]
-        steps = [
-            self.ask(
-                f"Answer with {name}, {number}",
-                self.plays.answers(self._spelt(TEXTS[name]), f"{SESSION[:-2]}{number:02}", **form),
-            )
-            for number, (name, form) in enumerate(pairs)
-        ]
+        forms: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
+        steps: list[Request] = []
+        for number, ((name, text), form) in enumerate(product(TEXTS.items(), forms)):
+            answer = self.answers(self._spelt(text), f"{SESSION[:-2]}{number:02}", **form)
+            steps.append(self.ask(f"Answer with {name}, {number}", answer))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
         shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
-        return Conversation(f"texts-{self.tool}", title, tuple(steps), "outcomes", shows)
+        return self.conversation(f"texts-{self.tool}", title, steps, *shows)
 
     def _spelt(self, text: str) -> str:
         """A text with the words of the specification in it."""
-        outcome = self.sources.spec.outcome
+        outcome = self.spec.outcome
         words = {"SESSION": outcome.answer["session"], "TEXT": outcome.answer["text"], "ERROR": outcome.answer["error"]}
         for mark, word in {**words, "PREFIX": outcome.prefix, "SEPARATOR": outcome.separator}.items():
             text = text.replace(mark, word)
         return text
 
     def split(self) -> Conversation:
-        document = self.plays.document("서울 👍 é", SESSION)
+        document = self.sources.document("서울 👍 é", SESSION)
         whole = json.dumps(document, ensure_ascii=False).encode("utf-8")
         start = whole.index("서".encode())
         cuts = range(start + 1, start + 10)
         steps = [self.ask(f"Cut after byte {cut}", _pieces(whole[:cut], whole[cut:])) for cut in cuts]
         title = f"Answers to {self.tool} that arrive in two pieces, cut within a character."
-        return Conversation(f"split-{self.tool}", title, tuple(steps), "outcomes", ("result:text:split",))
+        return self.conversation(f"split-{self.tool}", title, steps, "result:text:split")
 
     def script(self, name: str, script: Script) -> Conversation:
         steps = [self.ask(f"What is the capital of France, says {name}?", script)]
         if not name.startswith(LARGE):
-            steps.append(self.ask("And after that?", self.plays.answers("Lyon is not.")))
-        if self.sources.spec.session(self.tool) and not name.startswith(LARGE):
+            steps.append(self.ask("And after that?", self.answers("Lyon is not.")))
+        if self.spec.session(self.tool) and not name.startswith(LARGE):
             steps.append(self.ask(f"And by id, says {name}?", script, session=SESSION))
         id, title = f"outcome-{self.tool}-{name}", f"{self.tool}: {name}."
-        return Conversation(id, title, tuple(steps), "outcomes", _shown(script))
+        return self.conversation(id, title, steps, *_shown(script))
 
     def not_started(self) -> Iterable[Conversation]:
         for state in ("absent", "not-executable"):
-            yield Conversation(
-                f"gemini-{state}-{self.tool}",
-                f"{self.tool}, and gemini is {state.replace('-', ' ')}.",
-                (self.ask("Is anybody there?"), Request("ping"), self.ask("And now?")),
-                "outcomes",
-                ("error:not-started", "error:not-started:remedy"),
-                gemini=state,
-            )
+            id, title = f"gemini-{state}-{self.tool}", f"{self.tool}, and gemini is {state.replace('-', ' ')}."
+            steps = (self.ask("Is anybody there?"), Request("ping"), self.ask("And now?"))
+            yield self.conversation(id, title, steps, "error:not-started", "error:not-started:remedy", gemini=state)
 
     def endings(self) -> Conversation:
         """A full answer on stdout does not make a success of a run that failed."""
-        whole = self.plays.answers("This must not be taken for an answer.", SESSION).play
+        whole = self.answers("This must not be taken for an answer.", SESSION).play
         ends: list[Json] = [{"exit": code} for code in EXITS] + [
             {"signal": name} for name in ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
         ]
         failed = {"stderr": "It failed.\n"}
         steps = [self.ask(f"End with {end}", Script("ends", (*whole, failed, end))) for end in ends]
         title = f"{self.tool}, when gemini answers and fails all the same."
-        return Conversation(f"endings-{self.tool}", title, tuple(steps), "outcomes", FAILURE)
+        return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE)
 
     def causes(self) -> Conversation:
         """Every exit code that the specification has a sentence for."""
-        codes = dict.fromkeys(code for sentence in self.sources.spec.outcome.sentences for code in sentence.exits)
+        codes = dict.fromkeys(code for sentence in self.spec.outcome.sentences for code in sentence.exits)
         steps = [
             self.ask(f"Which cause has {code}?", Script("ends", ({"stderr": "It ended.\n"}, {"exit": code})))
             for code in codes
         ]
-        said = [found for sentence in self.sources.spec.outcome.sentences if (found := matching(sentence.stderr or ""))]
+        said = [found for sentence in self.spec.outcome.sentences if (found := matching(sentence.stderr or ""))]
         steps += [self.ask(f"What says {text!r}?", _saying(text, exit)) for text in said for exit in (1, 42)]
         shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
-        return Conversation(f"causes-{self.tool}", title, tuple(steps), "outcomes", shows)
+        return self.conversation(f"causes-{self.tool}", title, steps, *shows)
 
     def listings(self) -> Conversation:
         """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
         order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
         lines = [f"  {index}. Title [{index}] (of sorts) (3 hours ago) [{SESSION[:-2]}{index:02}]" for index in order]
         text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
-        bare = self.plays.answers("No session is named here.", None).play
+        bare = self.answers("No session is named here.", None).play
         listed = {
             "both": Script("bare", bare, ({"stderr": "some noise [x]\n"}, {"stdout": text})),
             "stderr": Script("bare", bare, ({"stderr": text},)),
@@ -213,19 +201,19 @@ class Outcomes:
             "failure": Script("bare", bare, ({"stdout": text}, {"exit": 1})),
         }
         steps = [self.ask(f"Which session, by {name}?", script) for name, script in listed.items()]
-        if self.sources.spec.session(self.tool):
+        if self.spec.session(self.tool):
             steps.append(self.ask("And by id?", listed["both"], session="11111111-2222-3333-4444-555555555555"))
         for where, folder in (("elsewhere", path("elsewhere")), ("elsewhere from here", "elsewhere")):
-            if self.sources.spec.directory(self.tool):
+            if self.spec.directory(self.tool):
                 steps.append(self.ask(f"Which session, {where}?", listed["both"], directory=folder))
         title, files = f"{self.tool}, when the list must be asked.", {"elsewhere": None}
-        return Conversation(f"listings-{self.tool}", title, tuple(steps), "outcomes", FALLBACK, files=files)
+        return self.conversation(f"listings-{self.tool}", title, steps, *FALLBACK, files=files)
 
     def noises(self) -> Conversation:
         """What stderr holds may be private, or too much."""
         prompt = "Summarise the plan that nobody else may read, please."
         key = "AIzaSyD-0123456789abcdefghijklmnopqrstuv"
-        many = 3 * self.sources.spec.outcome.stderr_bytes // 8
+        many = 3 * self.spec.outcome.stderr_bytes // 8
         noises = {
             prompt: f"cannot read: {prompt}\nat line 1\n",
             "Which key?": f"request failed: https://example.org/?key={key}\n",
@@ -235,11 +223,11 @@ class Outcomes:
         }
         steps = [self.ask(asked, Script("fails", ({"stderr": noise}, {"exit": 1}))) for asked, noise in noises.items()]
         title = f"{self.tool}, when gemini fails with something private or with very much on stderr."
-        return Conversation(f"noises-{self.tool}", title, tuple(steps), "outcomes", (*FAILURE, "error:prompt"))
+        return self.conversation(f"noises-{self.tool}", title, steps, *FAILURE, "error:prompt")
 
     def others(self) -> Conversation:
         """JSON beside the answer's own, sessions that are no text, and errors without a message."""
-        document, keys = self.plays.document, self.sources.spec.outcome.answer
+        document, keys = self.sources.document, self.spec.outcome.answer
         hook = {keys["session"]: "00000000-0000-4000-8000-000000000000", "hook_event_name": "BeforeAgent"}
         written: Mapping[str, tuple[Json, ...]] = {
             "another object before it": (hook, document("Behind a hook.", SESSION)),
@@ -248,18 +236,15 @@ class Outcomes:
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
         }
-        steps = [
-            self.ask(
-                f"Answer with {kind}",
-                Script("others", tuple({"stdout": json.dumps(each) + "\n"} for each in documents)),
-            )
-            for kind, documents in written.items()
-        ]
+        steps: list[Request] = []
+        for kind, documents in written.items():
+            script = Script("others", tuple({"stdout": json.dumps(each) + "\n"} for each in documents))
+            steps.append(self.ask(f"Answer with {kind}", script))
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
         shows = ("result:session-id", "result:error-key", "fallback:none", "error:stderr", "result:text")
         title = f"{self.tool}, answered in unusual ways."
-        return Conversation(f"others-{self.tool}", title, tuple(steps), "outcomes", shows)
+        return self.conversation(f"others-{self.tool}", title, steps, *shows)
 
 
 def _saying(text: str, exit: int) -> Script:

@@ -1,4 +1,4 @@
-"""Calls that ask for progress, with tokens of every type, in both tools, quick and long, and calls that do not ask."""
+"""Calls with progress tokens of every type, quick and long ones, and calls without a token."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 def asking(sources: Sources, tool: str, token: Json, script: Script, name: str = "", **more: Json) -> Request:
     """A call with a progress token."""
-    arguments = sources.asking.arguments(tool, f"Progress of {tool} {name or token!r}", session=SESSION)
+    arguments = sources.arguments(tool, f"Progress of {tool} {name or token!r}", session=SESSION)
     params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": token}}
     return Request("tools/call", params, (script,), name, **more)
 
 
 def _tokens(sources: Sources) -> Conversation:
     steps: list[Request] = []
-    names, answers = sources.spec.names, sources.plays.answers
+    names, answers = sources.spec.names, sources.answers
     for number, token in enumerate(TOKENS):
         steps += [asking(sources, names[number % len(names)], token, answers("Done."), str(number)), Request("ping")]
-    steps += [sources.asking.ask(tool, f"No progress of {tool}", answers("Done.")) for tool in names]
+    steps += [sources.ask(tool, f"No progress of {tool}", answers("Done.")) for tool in names]
     steps += [Request("ping")]
     shows = tuple(f"progress:{name}" for name in (*SHOWN, "unasked"))
     return Conversation("progress-tokens", "Progress tokens of every type.", tuple(steps), PHASE, shows)
@@ -46,12 +46,12 @@ def _tokens(sources: Sources) -> Conversation:
 
 def _at_once(sources: Sources) -> Conversation:
     """Two calls that asked and one that did not; each is told of its own progress."""
-    one, answers = sources.first, sources.plays.answers
+    one, answers = sources.first, sources.answers
     other = sources.after(one)
     steps = (
         asking(sources, one, "first", answers("First.", release="first"), "first", until="started"),
         asking(sources, other, "second", answers("Second.", release="second"), "second", until="started"),
-        sources.asking.ask(one, "No progress wanted", answers("Third.")),
+        sources.ask(one, "No progress wanted", answers("Third.")),
         Release("second"),
         Await("second"),
         Release("first"),
@@ -63,13 +63,13 @@ def _at_once(sources: Sources) -> Conversation:
 
 def _long(sources: Sources) -> Conversation:
     """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
-    one, answers = sources.first, sources.plays.answers
+    one, answers = sources.first, sources.answers
     unasked = answers("At last as well.", wait=LONG)
     steps = (
         asking(sources, one, "long", answers("At last.", wait=LONG), "long", until="started"),
         asking(sources, sources.after(one), 0, answers("At last, too.", wait=LONG), "reply", until="started"),
         asking(sources, one, "short", answers("At once."), "short"),
-        sources.asking.ask(one, "Long, and not asked", unasked, until="started"),
+        sources.ask(one, "Long, and not asked", unasked, until="started"),
         Await("long"),
         Await("reply"),
         Request("ping"),

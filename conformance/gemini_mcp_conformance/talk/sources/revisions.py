@@ -1,4 +1,4 @@
-"""A short conversation in each revision that a port may speak: a fault may hide in one of them."""
+"""A short conversation in each revision of the protocol, because a defect may show in only one of them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,7 @@ from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.play.session import CLIENT
-from gemini_mcp_conformance.talk.conversation import (
-    Await,
-    Cancel,
-    Conversation,
-    Notify,
-    Release,
-    Request,
-    Step,
-    call,
-)
+from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Notify, Release, Request, Step, call
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Sources
 
@@ -57,12 +48,12 @@ def _conversation(revision: str, title: str, steps: Iterable[Step], *shows: str,
 
 def _steps(sources: Sources) -> Iterable[Step]:
     """Every tool, what it refuses and how it fails, ids, progress, a call beside another, and a cancellation."""
-    ask, answers = sources.asking.ask, sources.plays.answers
+    ask, answers = sources.ask, sources.answers
     yield from (Request("tools/list"), Notify("notifications/no-such"), Request("no/such/method", {}, id="unknown"))
     for tool in sources.spec.names:
         more: Json = {"session": SESSION, "option": "another-model"} if sources.spec.session(tool) else {}
         meta = {"progressToken": f"of {tool}"}
-        arguments = sources.asking.arguments(tool, f"The {tool}'s progress", **more)
+        arguments = sources.arguments(tool, f"The {tool}'s progress", **more)
         yield ask(tool, f"The {tool}'s question?", answers(f"The {tool}'s answer.", session(tool)), **more)
         yield ask(tool, f"The failing {tool}", fails(1), **more)
         yield _refused(sources, tool)
@@ -70,7 +61,7 @@ def _steps(sources: Sources) -> Iterable[Step]:
         params = {"name": tool, "arguments": arguments, "_meta": meta}
         yield Request("tools/call", params, (answers("Progress."),))
     yield from (Request("tools/list", id=""), Request("tools/list", id=0))
-    yield call("no-such-tool", sources.asking.arguments(sources.first, "x"), answers("x"))
+    yield call("no-such-tool", sources.arguments(sources.first, "x"), answers("x"))
     yield Request("tools/call", {"name": sources.first, "arguments": ["prompt"]})
     yield from _beside(sources)
 
@@ -85,7 +76,7 @@ def _refused(sources: Sources, tool: str) -> Request:
 
 def _beside(sources: Sources) -> Iterable[Step]:
     """A call is held, another is cancelled and a third served; then the first is answered."""
-    ask, answers = sources.asking.ask, sources.plays.answers
+    ask, answers = sources.ask, sources.answers
     holding, first = sources.spec.resumes or sources.first, sources.first
     held = answers("Held.", session("held"), "held")
     yield ask(holding, "The held question", held, session=SESSION, name="held", until="started")
@@ -98,10 +89,10 @@ def _beside(sources: Sources) -> Iterable[Step]:
 def _cancelled(sources: Sources) -> Iterable[Step]:
     """Calls of every tool that asked for progress and are cancelled."""
     for tool in sources.spec.names:
-        arguments = sources.asking.arguments(tool, f"Cancelled progress of {tool}")
+        arguments = sources.arguments(tool, f"Cancelled progress of {tool}")
         params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}}
         yield Request("tools/call", params, (hangs(),), f"progress {tool}", "started")
-        after = sources.asking.ask(tool, f"After the cancelled {tool}", sources.plays.answers("Yes."))
+        after = sources.ask(tool, f"After the cancelled {tool}", sources.answers("Yes."))
         yield from (Cancel(f"progress {tool}"), after)
 
 
@@ -117,4 +108,4 @@ def _incomplete(sources: Sources, revision: str) -> Iterable[Step]:
 
 def _calls(sources: Sources) -> Iterable[tuple[str, Json]]:
     for tool in sources.spec.names:
-        yield "tools/call", {"name": tool, "arguments": sources.asking.arguments(tool, f"An incomplete {tool}")}
+        yield "tools/call", {"name": tool, "arguments": sources.arguments(tool, f"An incomplete {tool}")}

@@ -1,6 +1,6 @@
-"""Sequences: calls in turn, failures and refusals between them; each must forget those before it.
+"""Sequences: calls one after another, with failures and refusals between them; no call may affect a later one.
 
-Some are the same in every run; others are lists of moves that hypothesis makes and shortens.
+Some are the same in every run; others are lists of moves that hypothesis generates and shortens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ORDER = 40
 PHASE = "sequences"
 
 OPTIONS = ("option", "file", "directory")
-"""What a call can be told beside its prompt and its session."""
+"""What a call can be given in addition to its prompt and its session."""
 FAILED = "failed"
 FILES = {f"turn-{number}": None for number in range(3)}
 LONGEST = 8
@@ -42,7 +42,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """Every option once and then not, with another value, and after a failure, in every pair of tools."""
     every, names = frozenset(OPTIONS), sources.spec.names
     for first, second in product(names, names):
-        turns = [
+        sequence = [
             Move(first, every),
             Move(second),
             Move(first, every, 0),
@@ -53,7 +53,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
             Move(second, every, outcome="refused"),
             Move(first),
         ]
-        yield conversation(turns, sources, f"sequence-{first}-{second}")
+        yield conversation(sequence, sources, f"sequence-{first}-{second}")
     begins, resumes = sources.spec.begins or names[0], sources.spec.resumes or names[-1]
     sessions = [Move(begins), Move(begins), *(Move(resumes, session=back) for back in (0, 1, 0, 1, 2, 1))]
     yield conversation([*sessions, Move(resumes), Move(begins)], sources, "sequence-sessions")
@@ -111,7 +111,7 @@ def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Request]:
         meant: dict[str, Json] = {**_options(move, number), "session": resumed}
         stays = is_reply and move.outcome != "changed" and resumed is not None
         session = resumed if stays and resumed is not None else own
-        arguments = sources.asking.arguments(move.tool, f"This is turn {number}.", **meant)
+        arguments = sources.arguments(move.tool, f"This is turn {number}.", **meant)
         if move.outcome == "refused":
             arguments |= dict.fromkeys(sources.spec.tools[move.tool].required)
         elif move.outcome in ("success", "changed"):
@@ -131,4 +131,4 @@ def _options(move: Move, number: int) -> dict[str, Json]:
 def _script(move: Move, number: int, session: str, sources: Sources) -> Script:
     if move.outcome == FAILED:
         return Script("fails", ({"stderr": "It failed.\n"}, {"exit": 1}))
-    return sources.scripts.get(move.outcome) or sources.plays.answers(f"The answer to turn {number}.", session)
+    return sources.scripts.get(move.outcome) or sources.answers(f"The answer to turn {number}.", session)

@@ -1,1 +1,1 @@
-"""Many ports on one page: `ports` reads which, `running` runs each within its budget, pages show what came of it."""
+"""Many ports on one page: `ports` reads the list, `running` tests each port, and the pages show the results."""

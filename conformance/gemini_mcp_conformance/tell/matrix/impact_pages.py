@@ -1,6 +1,6 @@
-"""The impact of an edit as text, Markdown or one HTML page: what flips for each port. Records in, text out, pure.
+"""The impact of a change as text, Markdown or one HTML page: which verdicts flip for each port. Pure.
 
-The pages say the same; a sentence that they share is a function before the first page.
+All pages say the same. A sentence that they share is a function before the first page.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from gemini_mcp_conformance.tell.report import INCOMPLETE, NO_ANSWER, OUR_FAULT,
 from gemini_mcp_conformance.tell.reports import markdown
 from gemini_mcp_conformance.tell.reports.context import CONCLUSIONS, scores
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
-from gemini_mcp_conformance.tell.reports.markup import Markup, element, joined, page, prose
+from gemini_mcp_conformance.tell.reports.markup import Markup, definitions, element, page, prose
 from gemini_mcp_conformance.tell.reports.printable import one_line, printable
 from gemini_mcp_conformance.tell.reports.terminal import WIDTH
 
@@ -128,14 +128,13 @@ def _conclusion(impacts: Sequence[Impact]) -> Markup:
 def _sections(impacts: Sequence[Impact]) -> Iterator[Markup]:
     for impact in impacts:
         facts = {"Impact": told(impact), "Old": side(impact.old), "New": side(impact.new)}
-        listed = element("dl", *(_fact(name, text) for name, text in facts.items()))
-        yield element("section", element("h2", impact.port.name), listed, *map(_article, impact.flips))
+        yield element("section", element("h2", impact.port.name), definitions(facts), *map(_article, impact.flips))
 
 
 def _article(flip: Flip) -> Markup:
     judgement = flip.judgement
     tags = (element("span", text, class_="tag") for text in (flip.direction, judgement.level, change(flip)))
-    why = element("dl", _fact("Why", prose(flip.why))) if flip.why else Markup()
+    why = definitions({"Why": prose(flip.why)}) if flip.why else Markup()
     return element(
         "article",
         element("h3", element("code", judgement.id), *tags),
@@ -144,7 +143,3 @@ def _article(flip: Flip) -> Markup:
         class_=judgement.verdict,
         **row_attributes(judgement.level, (judgement.verdict,)),
     )
-
-
-def _fact(name: str, text: str) -> Markup:
-    return element("div", joined((element("dt", name), element("dd", text))))

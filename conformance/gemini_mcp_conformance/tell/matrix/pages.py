@@ -1,4 +1,4 @@
-"""The matrix as one HTML page or as Markdown: requirements are rows, ports are columns. Results in, text out, pure."""
+"""The matrix as one HTML page or as Markdown: requirements are rows, ports are columns. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from gemini_mcp_conformance.tell.report import Judgement, Report, Verdict
 from gemini_mcp_conformance.tell.reports import markdown
 from gemini_mcp_conformance.tell.reports.context import CONCLUSIONS, scores
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
-from gemini_mcp_conformance.tell.reports.markup import Markup, element, joined, page, prose
+from gemini_mcp_conformance.tell.reports.markup import Markup, definitions, element, joined, page, prose
 
 SIGNS: Mapping[Verdict, str] = {
     "pass": "✓",
@@ -23,7 +23,7 @@ ATTENTION: tuple[Verdict, ...] = ("fail", "could-not-run", "harness-error")
 
 @dataclass(frozen=True)
 class Column:
-    """One port and what came of it."""
+    """One port and its result."""
 
     port: Port
     result: Report | Failure
@@ -33,7 +33,7 @@ class Column:
         return {judgement.id: judgement for judgement in judgements}
 
     def told(self) -> str:
-        """What the run says about the port."""
+        """The result in one sentence."""
         match self.result:
             case Report() as report:
                 return f"{CONCLUSIONS[report.exit]} {scores(report)}."
@@ -78,18 +78,13 @@ def render_markdown(columns: Sequence[Column]) -> str:
 
 
 def render_html(columns: Sequence[Column]) -> str:
-    listed = rows(columns)
+    listed, told = rows(columns), {column.port.name: column.told() for column in columns}
     verdicts = {verdict for row in listed for verdict in row.verdicts()}
     return page(
         "Gemini MCP conformance",
-        element("header", element("h1", "Gemini MCP conformance"), _ports(columns)),
+        element("header", element("h1", "Gemini MCP conformance"), definitions(told)),
         element("main", controls((row.requirement.level for row in listed), verdicts), _table(columns, listed)),
     )
-
-
-def _ports(columns: Sequence[Column]) -> Markup:
-    described = (element("div", element("dt", column.port.name), element("dd", column.told())) for column in columns)
-    return element("dl", *described)
 
 
 def _table(columns: Sequence[Column], listed: Sequence[Row]) -> Markup:

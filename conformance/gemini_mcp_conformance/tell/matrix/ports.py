@@ -1,6 +1,6 @@
-"""PORTS.toml: the text of a list of ports in, frozen records out; pure.
+"""Ports: reads the text of PORTS.toml into frozen records; pure.
 
-A key that a port may have is added to Port and to KEYS.
+A new key of a port is added to Port and to KEYS.
 """
 
 import tomllib
@@ -14,14 +14,14 @@ from gemini_mcp_conformance.tell.report import Command, Url
 
 KEYS = ("name", "command", "url", "fake", "env", "budget")
 BUDGET = 60.0
-"""Seconds that a run on a port may take when nobody names a budget."""
+"""Seconds for a run on a port without a budget."""
 SPEC = "{spec}"
-"""Stands in a command for the directory of the specification that the port is tested by."""
+"""In a command, the directory of the specification by which the port is tested."""
 
 
 @dataclass(frozen=True)
 class Port:
-    """One column of the matrix: what is run, and how many seconds it may cost; `fake` goes with a URL."""
+    """One port of the list; `budget` is in seconds, and `fake` goes with a URL."""
 
     name: str
     target: Command | Url

@@ -1,6 +1,6 @@
-"""Runs the suite on each port, in a process of its own that is ended when the port's budget is spent. Effects only.
+"""Running: runs the suite on each port in a process, and ends that when the budget of the port is spent. Effect.
 
-How one port is run is a Runner, so that `run_all` does not know. `suite` is the Runner that starts the program.
+`run_all` takes a Runner that tests one port. `suite` makes the Runner that starts the program.
 """
 
 import asyncio
@@ -14,30 +14,30 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.run.progress import Told, untold
+from gemini_mcp_conformance.run.progress import OnProgress, unseen
 from gemini_mcp_conformance.tell import report_file
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
 from gemini_mcp_conformance.tell.report import Command, Report, Url
 
 GRACE = 5.0
-"""Seconds that the suite has to end by itself after the budget, and again after it was interrupted."""
+"""Seconds that the suite has to end by itself after the budget, and again after an interrupt."""
 
 STDERR = 500
-"""Characters of the suite's last words that a Failure repeats."""
+"""How many characters from the end of stderr a Failure holds."""
 
 Runner: TypeAlias = Callable[[Port], Awaitable[Report | Failure]]
 Result = TypeVar("Result")
 
 
 async def run_all(
-    ports: Sequence[Port], runner: Callable[[Port], Awaitable[Result]], jobs: int = 1, told: Told = untold
+    ports: Sequence[Port], runner: Callable[[Port], Awaitable[Result]], jobs: int = 1, on_progress: OnProgress = unseen
 ) -> tuple[Result, ...]:
-    """What came of each port, in their order; at most `jobs` run at once."""
+    """The result of each port, in order; at most `jobs` run at once."""
     free = asyncio.Semaphore(jobs)
 
     async def run(number: int, port: Port) -> Result:
         async with free:
-            told(port.name, port.name, number, len(ports))
+            on_progress(port.name, port.name, number, len(ports))
             return await runner(port)
 
     async with asyncio.TaskGroup() as group:
@@ -100,7 +100,7 @@ async def _started(argv: Sequence[str], grace: float) -> AsyncGenerator[Process]
 
 
 async def _end(process: Process, grace: float) -> None:
-    """Interrupt the process, so that it ends the port; then kill what is left of its group."""
+    """Interrupt the process, so that it can end the port; then kill the rest of its group."""
     if process.returncode is None:
         _signal(process.pid, signal.SIGINT)
         with contextlib.suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Reports: one Report in, its formats out. The renderers are pure; `write` is the one effect.
+"""Reports: renders a Report in a format and writes it. The renderers are pure; `put` is the one effect.
 
 A new format is a module with `render(report, context) -> str` and an entry in FORMATS.
 """
@@ -41,7 +41,7 @@ class Destination:
 
 
 def destination(text: str) -> Destination:
-    """What `--report FORMAT=PATH` means; UsageError when it cannot work, so that this is known before the run."""
+    """What `--report FORMAT=PATH` means; UsageError before the run when it cannot work."""
     name, equals, path = text.partition("=")
     if name not in FORMATS:
         raise UsageError(f"There is no report format {name!r}. The formats are {', '.join(FORMATS)}.")
@@ -59,9 +59,9 @@ def write(report: Report, context: Context, to: Destination) -> None:
 
 
 def put(text: str, to: Destination) -> None:
-    """Write what was rendered; a lone surrogate becomes its escape, which JSON reads back.
+    """Write a rendered report; a lone surrogate becomes its escape, which JSON reads back.
 
-    A reader of standard output that has had enough is none of our concern.
+    A closed standard output is no error: its reader may want no more.
     """
     data = text.encode("utf-8", "backslashreplace")
     if to.path is None:

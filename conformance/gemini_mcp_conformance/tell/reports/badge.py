@@ -1,4 +1,4 @@
-"""The badge: a shields endpoint with the scores of the port and of the suite. Report in, text out, pure."""
+"""The badge: a shields.io endpoint with the scores of the port and of the suite. Pure."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Context: what a renderer needs besides the report, and the sentences that several renderers share. Pure."""
+"""Context: what a renderer needs in addition to the report, and sentences that several renderers share. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ PART_CONFORMS = "What was selected conforms."
 
 
 def conclusion(report: Report, context: Context) -> str:
-    """What the run says about the port, or about the part of it that was looked at."""
+    """The conclusion about the port, or about the selected part of it."""
     is_part = len(report.judgements) < context.count(report.profile)
     return PART_CONFORMS if is_part and report.exit == CONFORMS else CONCLUSIONS[report.exit]
 
 
 def title(report: Report) -> str:
-    """What was tested, by the name that the port gives itself."""
+    """The name and version of the port, or how it was reached."""
     if report.port is None:
         return one_line(target(report))
     return one_line(f"{report.port.name} {report.port.version}")
@@ -63,13 +63,13 @@ def target(report: Report) -> str:
 
 
 def scores(report: Report) -> str:
-    """How much of it the port meets, in a few words."""
+    """How many requirements the port meets, of each level that counts."""
     must, should = report.score("MUST"), report.score("SHOULD")
     return f"MUST {must.passed}/{must.applicable}, SHOULD {should.passed}/{should.applicable}"
 
 
 def run_facts(report: Report) -> dict[str, str]:
-    """What the run was, by name; only what is known."""
+    """Facts about the run, by name; unknown ones are left out."""
     facts = {
         "Target": target(report),
         "Profile": report.profile,

@@ -1,7 +1,7 @@
-"""The controls of a page: which rows are shown, by level, verdict and words. Values in, markup out, pure.
+"""Filters: the controls of a page that choose rows by level, verdict and words. Pure.
 
-They appear when the page's script runs; without it every row is shown. The script reads `data-level` and
-`data-verdict` of every element that has `data-row`.
+They appear when the script of the page runs; without it every row is shown. The script reads `data-level` and
+`data-verdict` of every element with `data-row`.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""GitHub annotations: workflow commands that point at the line of the specification. Report in, text out, pure."""
+"""GitHub annotations: workflow commands that point at a line of the specification. Pure."""
 
 from gemini_mcp_conformance.tell.report import Judgement, Report, Severity
 from gemini_mcp_conformance.tell.reports.context import REQUIREMENTS, Context

@@ -1,6 +1,6 @@
-"""The page: every requirement, those that need attention first, with the conversation and the fake's journal.
+"""The HTML page: every requirement, failures first, with the conversation and the journal of the fake. Pure.
 
-Report in, one self-contained page out, pure. It works without a network and without its script.
+It is one file that works without a network and without its script.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gemini_mcp_conformance.tell.report import LEVELS, VERDICTS, Evidence, Judgement, Report, Run, Verdict
 from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, scores, title
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
-from gemini_mcp_conformance.tell.reports.markup import Markup, element, joined, page, prose
+from gemini_mcp_conformance.tell.reports.markup import Markup, definitions, element, joined, page, prose
 
 SECTIONS: dict[Verdict, str] = {
     "harness-error": "Faults of the suite",
@@ -41,19 +41,12 @@ def _summary(report: Report, context: Context) -> Iterator[Markup]:
     yield _counts(report)
 
 
-def definitions(values: Mapping[str, str]) -> Markup:
-    """Names and values, side by side."""
-    return element("dl", *(element("div", element("dt", name), element("dd", text)) for name, text in values.items()))
-
-
 def _counts(report: Report) -> Markup:
     counts = report.counts()
     head = element("tr", element("td"), *(element("th", level, scope="col") for level in LEVELS))
     rows = (
         element(
-            "tr",
-            element("th", verdict, scope="row"),
-            *(element("td", str(counts[level][verdict])) for level in LEVELS),
+            "tr", element("th", verdict, scope="row"), *(element("td", str(counts[level][verdict])) for level in LEVELS)
         )
         for verdict in VERDICTS
     )
@@ -118,7 +111,7 @@ def _run(number: int, run: Run) -> Markup:
 
 
 def _stdin(run: Run) -> Mapping[str, Markup]:
-    """What gemini could read, and from what kind of file; of some kinds nothing can be read."""
+    """What gemini could read from stdin, and what kind of file stdin was; some kinds cannot be read."""
     if run.stdin_kind in UNREADABLE:
         return {"stdin": element("em", UNREADABLE[run.stdin_kind])}
     return {f"stdin ({run.stdin_kind})": element("em", "nothing") if run.stdin is None else _text(run.stdin)}

@@ -1,7 +1,7 @@
-"""JUnit XML: one suite per level, one case per requirement; Report in, text out, pure.
+"""JUnit XML: one test suite for each level, one test case for each requirement; pure.
 
-Failures are the verdict fail, errors are could-not-run and harness-error, skipped are not-applicable and
-undecided: nothing that was not seen to hold looks like a pass.
+A fail is a failure; could-not-run and harness-error are errors; not-applicable and undecided are skipped. So only a
+pass looks like a pass.
 """
 
 import xml.etree.ElementTree as ET

@@ -1,4 +1,4 @@
-"""GitHub-flavoured Markdown: a table of counts, then what needs attention, folded. Report in, text out, pure."""
+"""GitHub-flavoured Markdown: a table of counts, then folded tables of what needs attention. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run
 from gemini_mcp_conformance.tell.reports.printable import one_line
 
 WIDTH = 400
-"""Characters of a cell; summaries of CI have a limit."""
+"""Characters of a cell at most, because summaries in CI have a limit."""
 
 SECTIONS = {
     "fail": ("requirement is broken", "requirements are broken"),

@@ -1,13 +1,13 @@
-"""HTML as values: text becomes Markup only by being escaped, and a page needs nothing but itself.
+"""HTML as values: text becomes Markup only when it is escaped. Pure, except for the reading of two files, once.
 
-Values in, markup out; the style and the script of a page are files beside this one, read once.
+A page needs no other file: its style and its script, which lie beside this module, are written into it.
 """
 
 import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 
@@ -17,11 +17,11 @@ VOID = frozenset({"br", "input", "meta"})
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """Text that is HTML."""
 
 
 def element(name: str, /, *content: str, **attributes: str | bool | None) -> Markup:
-    """One element; content that is no Markup is escaped. `class_` is `class`, `aria_label` is `aria-label`."""
+    """One element; content that is not Markup is escaped. `class_` is `class`, `aria_label` is `aria-label`."""
     written = "".join(_attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
     if name in VOID:
         return Markup(f"<{name}{written}>")
@@ -37,6 +37,11 @@ def prose(text: str) -> Markup:
     """Sentences in which backticks mark code."""
     parts = re.split(r"`([^`\n]+)`", text)
     return joined(element("code", part) if index % 2 else part for index, part in enumerate(parts))
+
+
+def definitions(values: Mapping[str, str]) -> Markup:
+    """Names and values, side by side."""
+    return element("dl", *(element("div", element("dt", name), element("dd", text)) for name, text in values.items()))
 
 
 def page(title: str, *body: str) -> Markup:

@@ -1,8 +1,7 @@
-"""Text of a port, made fit to be shown anywhere: text in, text out, pure.
+"""Printable: makes text of a port safe to show; pure.
 
-A port decides what these texts hold, and they end in terminals, in logs that obey commands, in XML and in pages. So a
-character that is not shown but acts is written as its escape: controls, lone surrogates, what turns the direction of
-writing, and what XML forbids.
+A port can write any text, and reports show it in terminals, in logs that obey commands, in XML and in pages. So control
+characters, lone surrogates, marks that change the direction of writing, and what XML forbids are written as escapes.
 """
 
 import re
@@ -13,7 +12,7 @@ _ACTS = re.compile(
 
 
 def printable(text: str) -> str:
-    """`text` with nothing in it that acts; tabs and newlines stay."""
+    """`text` with these characters escaped; tabs and newlines stay."""
     return _ACTS.sub(_escape, text)
 
 

@@ -1,6 +1,6 @@
-"""SARIF 2.1.0: a result for every failure, at the line of the specification that is broken. Report in, text out, pure.
+"""SARIF 2.1.0: a result for every failure, at the line of the specification that it breaks. Pure.
 
-What could not run, what no check decides and what the suite did wrong are notifications about the run, and no results.
+The verdicts could-not-run, undecided and harness-error are notifications about the run, not results.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The terminal's text, plain or coloured: what needs attention, requirement by requirement, then one closing line.
+"""The text for the terminal, plain or coloured: each requirement that needs attention, then one closing line. Pure.
 
-Report in, text out, pure. Lines of a port never begin a line here, because logs of CI obey some that do.
+Text of a port never begins a line, because logs of CI obey some lines as commands.
 """
 
 import json
@@ -13,7 +13,7 @@ from gemini_mcp_conformance.tell.reports.printable import one_line, printable
 
 WIDTH = 100
 LINES = 3
-"""Requests and starts of gemini that are shown of a failure; the page shows all."""
+"""How many requests and runs of gemini are shown of a failure; the HTML page shows all."""
 
 WORDS: dict[Verdict, str] = {
     "fail": "FAIL",
@@ -41,7 +41,7 @@ def _notes(report: Report) -> Iterator[str]:
 
 
 def _groups(report: Report, shown: Iterable[Judgement], context: Context) -> list[list[Judgement]]:
-    """Requirements that could not be judged for one reason are one group, and none when a note gives the reason."""
+    """Requirements that could not be judged for the same reason are one group; none if a note gives the reason."""
     groups: dict[str, list[Judgement]] = {}
     for judgement in shown:
         alike = judgement.verdict == "could-not-run" and judgement.known is None and not context.verbose

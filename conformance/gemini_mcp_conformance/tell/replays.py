@@ -1,6 +1,6 @@
-"""Cases: conversations as files, with the very ids they had when played. Reads and writes the user's cache.
+"""Replays: conversations kept as files, with the request ids that they had. Reads and writes the user's cache.
 
-Each port has a directory of its own, so that equal names of two ports do not meet.
+Each port has a directory of its own, because two ports can fail in the same conversation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gemini_mcp_conformance.see.observation import Observation
 from gemini_mcp_conformance.talk.conversation import Conversation, from_json, to_json, with_ids
 
 PORTS = 50
-"""Ports whose cases stay; those of the one that has failed longest ago go first."""
+"""How many ports have their replays kept; those of the port that failed longest ago are removed first."""
 
 
 def folder(target: Target) -> Path:
@@ -30,7 +30,7 @@ def folder(target: Target) -> Path:
 
 
 def keep(target: Target, observations: Collection[Observation], is_whole: bool) -> str | None:
-    """Keep what was said, to the byte; a whole run leaves nothing older of the port. Why that cannot be, or None."""
+    """Keep conversations byte for byte; a whole run removes the older ones of the port. Why that failed, or None."""
     place = folder(target)
     if is_whole:
         shutil.rmtree(place, ignore_errors=True)
@@ -44,23 +44,25 @@ def keep(target: Target, observations: Collection[Observation], is_whole: bool) 
             shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         where = f"{str(place)!r}: {error.strerror}"
-        return f"Cases cannot be kept for `replay` in {where}. Set XDG_CACHE_HOME to a directory that can be written."
+        return f"Conversations cannot be kept for `replay` in {where}. Set XDG_CACHE_HOME to a writable directory."
     return None
 
 
 def load(name: str, target: Target) -> Conversation:
-    """The case of that file, or of that name among those kept, the port's own first; UsageError when there is none."""
+    """The conversation in that file, or the kept one of that name; UsageError when there is none."""
     path = Path(name) if name.endswith(".json") or os.sep in name else _kept(name, target)
     try:
         return from_json(json.loads(path.read_bytes()))
     except FileNotFoundError:
-        raise UsageError(f"There is no case {name!r} in {str(path.parent)!r}. A run that fails keeps one.") from None
+        raise UsageError(
+            f"There is no conversation {name!r} in {str(path.parent)!r}. A run keeps those that fail."
+        ) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"The case {str(path)!r} cannot be used: {error}.") from None
+        raise UsageError(f"The conversation {str(path)!r} cannot be used: {error}.") from None
 
 
 def replay_command(conversation: str, target: Target) -> str:
-    """The command that shows one conversation again."""
+    """The command that plays one conversation again."""
     fake = f" --fake {shlex.quote(str(target.fake))}" if target.fake else ""
     address = f" --url {shlex.quote(target.url)}{fake}" if target.url else ""
     command = f" -- {shlex.join(target.command)}" if target.command or not target.url else ""
@@ -69,7 +71,7 @@ def replay_command(conversation: str, target: Target) -> str:
 
 def _root() -> Path:
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    return Path(cache, "gemini-mcp-conformance", "cases")
+    return Path(cache, "gemini-mcp-conformance", "replays")
 
 
 def _write(place: Path, observation: Observation) -> None:

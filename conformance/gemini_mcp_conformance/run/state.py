@@ -1,0 +1,191 @@
+"""The state of a run: what is played, on which ports, and what has been found so far. Effect.
+
+All conversations begin together with the first that is asked for, on tracks that run side by side; whoever asks waits
+for one of them. What is right and wrong is decided in `judge`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gemini_mcp.spec.values import inside, items, table
+from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judging import judge, judge_death
+from gemini_mcp_conformance.judge.registry import Check
+from gemini_mcp_conformance.play.bench import Bench
+from gemini_mcp_conformance.play.explorer import Explorer, Seen
+from gemini_mcp_conformance.play.tracks import tracks_of
+from gemini_mcp_conformance.play.wire import Unreachable
+from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.see.observation import Exchange, Observation
+from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.talk.exploration import Exploration, Served
+
+Item = Conversation | Exploration
+Value = TypeVar("Value")
+
+
+class BudgetSpent(Exception):
+    """The run has taken as long as it may."""
+
+
+@dataclass(repr=False)
+class RunState:
+    """What a run plays, with what, and what it has found so far."""
+
+    options: Options
+    bench: Bench
+    conversations: Sequence[Conversation]
+    explorations: Sequence[Exploration]
+    checks: Sequence[Check]
+    is_fatal: Callable[[Finding], bool]
+    findings: list[Finding] = field(default_factory=list[Finding])
+    failing: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    played: int = 0
+    faults: list[str] = field(default_factory=list[str])
+    cut: str | None = None
+    unreachable: str | None = None
+    greeting: Exchange | None = None
+    _begun: dict[str, asyncio.Future[Observation]] = field(default_factory=dict[str, "asyncio.Future[Observation]"])
+    _tracks: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
+    _deadline: float | None = None
+
+    @property
+    def items(self) -> list[Item]:
+        """What is played, in the order in which it is waited for."""
+        plain = [conversation for conversation in self.conversations if not conversation.alone]
+        alone = [conversation for conversation in self.conversations if conversation.alone]
+        if self.bench.limit is not None:
+            return [*plain, *alone, *self.explorations]
+        return [*plain, *self.explorations, *alone]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all was played that was to be."""
+        return self.unreachable is None and self.cut is None and not self.options.fail_fast
+
+    async def play(self, item: Item) -> tuple[Finding, ...]:
+        """Play one conversation, or explore, and judge; what fails is what `is_fatal` says."""
+        if not await self._greeted():
+            return ()
+        self._begin()
+        self.options.on_progress(item.id, item.phase, self.played, len(self.conversations) + len(self.explorations))
+        try:
+            found = await (self._explored(item) if isinstance(item, Exploration) else self._found(item))
+        except BudgetSpent:
+            self.cut = f"The budget of {self.options.budget:g} seconds was spent before it."
+            return ()
+        except Exception as error:
+            self.faults.append(f"{item.id}: {''.join(traceback.format_exception(error))}")
+            return ()
+        if self.options.fail_fast and not any(map(self.is_fatal, found)):
+            found = (*found, *self._judge_finished())
+        self.findings += found
+        return tuple(finding for finding in found if self.is_fatal(finding))
+
+    async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
+        playing = self._begun.get(conversation.id)
+        if playing is None:
+            return ()
+        try:
+            observation = await self._within_budget(asyncio.shield(playing))
+        except Unreachable as error:
+            return judge_death(conversation, f"could not be started again ({error})")
+        del self._begun[conversation.id]
+        return self._judged(observation)
+
+    def _judged(self, observation: Observation) -> tuple[Finding, ...]:
+        self.played += 1
+        found = judge(observation, self.checks)
+        if any(finding.outcome == "fail" for finding in found):
+            self.failing[observation.conversation.id] = observation
+        return found
+
+    def _judge_finished(self) -> Iterator[Finding]:
+        """The findings of conversations that have been played already, though nobody has asked for them yet."""
+        for id, playing in tuple(self._begun.items()):
+            if playing.done() and playing.exception() is None:
+                yield from self._judged(self._begun.pop(id).result())
+
+    async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
+        known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
+        explorer = Explorer(exploration, await self._served(), self._seen, known, self._deadline)
+        await explorer.explore()
+        self.played += 1
+        if explorer.is_over:
+            self.cut = f"The budget of {self.options.budget:g} seconds was spent during it."
+        self.failing |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
+        return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))
+
+    async def _seen(self, conversation: Conversation) -> Seen:
+        observation = await self.bench.play(conversation)
+        return observation, judge(observation, self.checks)
+
+    async def _served(self) -> Served:
+        """The schemas that the port serves."""
+        asked = Conversation("served", "The list of tools.", (Request("tools/list", pages=True),))
+        pages = (await self.bench.play(asked)).exchanges
+        tools = [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
+        return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}
+
+    async def end(self) -> None:
+        """Let go of what has begun and will not be waited for, and end every port."""
+        for task in self._tracks:
+            task.cancel()
+        await asyncio.gather(*self._tracks, return_exceptions=True)
+        for playing in self._begun.values():
+            if not playing.cancel():
+                playing.exception()
+        await self.bench.end()
+
+    async def _greeted(self) -> bool:
+        """Whether the port answers at all; asked once."""
+        if self.greeting is None and self.unreachable is None:
+            try:
+                self.greeting = await self._within_budget(self.bench.greet())
+                self.cut = self.bench.declined
+            except Unreachable as error:
+                self.unreachable = f"{error}{self.bench.target.advice}"
+            except BudgetSpent:
+                silence = f"The port did not answer the handshake within the budget of {self.options.budget:g} seconds."
+                self.unreachable = f"{silence}{self.bench.heard}{self.bench.target.advice}"
+        return self.unreachable is None and self.cut is None
+
+    async def _within_budget(self, playing: Awaitable[Value]) -> Value:
+        """What is played, or BudgetSpent when the run's budget is spent; it begins with the first thing played."""
+        if self._deadline is None and self.options.budget is not None:
+            self._deadline = time.monotonic() + self.options.budget
+        if self._deadline is None:
+            return await playing
+        limit = asyncio.timeout(max(0, self._deadline - time.monotonic()))
+        try:
+            async with limit:
+                return await playing
+        except TimeoutError:
+            raise (BudgetSpent if limit.expired() else TimeoutError) from None
+
+    def _begin(self) -> None:
+        """Begin every track."""
+        if not self._tracks:
+            loop = asyncio.get_running_loop()
+            self._begun = {conversation.id: loop.create_future() for conversation in self.conversations}
+            jobs = self.bench.limit or self.options.jobs
+            tracks, slots = tracks_of(self.conversations, jobs), asyncio.Semaphore(jobs)
+            self._tracks = [loop.create_task(self._follow(n, track, slots)) for n, track in enumerate(tracks)]
+
+    async def _follow(self, number: int, track: Sequence[Conversation], slots: asyncio.Semaphore) -> None:
+        """Play the conversations of a track, one after the other."""
+        async with slots:
+            for conversation in track:
+                playing = self._begun[conversation.id]
+                try:
+                    playing.set_result(await self.bench.play(conversation, number))
+                except Exception as error:
+                    playing.set_exception(error)
+            if number:
+                await self.bench.end_track(number)

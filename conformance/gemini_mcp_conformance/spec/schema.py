@@ -96,6 +96,7 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
     quiet = settings(
         derandomize=True,
         database=None,
+        deadline=None,
         max_examples=500,
         phases=(Phase.generate,),
         suppress_health_check=SLOW,

@@ -21,6 +21,8 @@ BESIDE = ("concurrency:calls", "concurrency:crossed")
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """Pairs of every kind, what else is asked meanwhile, a crowd, and what follows failures."""
+    if not sources.spec.told_apart:
+        return
     made = Concurrency(sources)
     yield from made.pairs()
     yield made.meanwhile()
@@ -34,7 +36,7 @@ class Concurrency:
     """Calls of the tools of one specification, several at once."""
 
     def __init__(self, sources: Sources) -> None:
-        self.sources, self.names = sources, sources.spec.names
+        self.sources, self.names = sources, sources.spec.told_apart
         self.begins, self.resumes = sources.spec.begins, sources.spec.resumes
         self.first, self.last = sources.first, sources.after(sources.first)
 
@@ -50,8 +52,9 @@ class Concurrency:
     def behind(self, tool: str, name: str, **meant: Json) -> tuple[Step, ...]:
         """A call that should wait; two others are served meanwhile, in which time it would begin if it did not."""
         waiting = self._ask(tool, name, self.sources.plays.answers(f"The answer to {name}."), until="sent", **meant)
-        aside = self.begins or self.first
-        return (waiting, self.quick(aside, f"{name} / aside"), self.quick(aside, f"{name} / aside again"))
+        aside, own = self.begins or self.first, session(f"aside of {name}")
+        others = (f"{name} / aside", f"{name} / aside again")
+        return (waiting, *(self.quick(aside, each, session=own) for each in others))
 
     def _ask(self, tool: str, name: str, script: Script, **more: Json) -> Request:
         return self.sources.asking.ask(tool, f"The question of {name}?", script, name=name, **more)
@@ -111,11 +114,15 @@ class Concurrency:
 
     def out_of_order(self) -> Conversation:
         """Four calls, answered in another order than asked, and one more between."""
-        calls = [self.held(self.first, "one"), self.held(self.last, "two", session=session("s2"))]
-        calls += [self.held(self.first, "three", option="a-model")]
+        calls = [
+            self.held(self.first, "one", session=session("s1")),
+            self.held(self.last, "two", session=session("s2")),
+        ]
+        calls += [self.held(self.first, "three", option="a-model", session=session("s3"))]
         calls += [self.held(self.last, "four", session=session("s4"))]
         order = [step for name in ("three", "one", "four", "two") for step in (Release(name), Await(name))]
-        steps = (*calls, *order[:4], self.quick(self.first, "five"), *order[4:], self.quick(self.last, "six"))
+        five = self.quick(self.first, "five", session=session("s5"))
+        steps = (*calls, *order[:4], five, *order[4:], self.quick(self.last, "six"))
         return Conversation("concurrency-out-of-order", "Answers out of order.", steps, PHASE, ("concurrency:crossed",))
 
     def crowd(self) -> Conversation:
@@ -138,10 +145,10 @@ class Concurrency:
             return
         pirate = "You are a pirate of the concurrent seas."
         calls = (
-            self.held(names[0], "pirate", "all", file=pirate),
+            self.held(names[0], "pirate", "all", file=pirate, session=session("s1")),
             self.held(names[-1], "poet", "all", file="You are a poet, and late.", session=SESSION),
-            self.held(names[0], "nobody", "all"),
-            self.held(names[0], "twin", "all", file=pirate),
+            self.held(names[0], "nobody", "all", session=session("s3")),
+            self.held(names[0], "twin", "all", file=pirate, session=session("s4")),
         )
         shows = ("system:isolation", "concurrency:crossed")
         steps = (*calls, Release("all"))

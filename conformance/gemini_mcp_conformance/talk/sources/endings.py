@@ -56,7 +56,7 @@ class Endings:
     """Calls of the tools of one specification that do not end by themselves."""
 
     def __init__(self, sources: Sources) -> None:
-        self.sources, self.names = sources, sources.spec.names
+        self.sources, self.names = sources, sources.spec.told_apart or sources.spec.names[:1]
         self.first, self.last = sources.first, sources.after(sources.first)
         self.answers = sources.plays.answers
 

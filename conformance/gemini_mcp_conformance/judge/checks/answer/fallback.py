@@ -127,7 +127,12 @@ def no_session_is_reported(exchange: Exchange) -> Complaints:
         yield f"The port reports the session {shown(session_in(exchange))}, and should report none."
 
 
-@check("fallback:unneeded", judges=lambda exchange: names_session(exchange) and bool(exchange.runs), about="list")
+def reads_session(exchange: Exchange) -> bool:
+    """Whether the port found the session that gemini's JSON names."""
+    return names_session(exchange) and session_in(exchange) == expected(exchange).session
+
+
+@check("fallback:unneeded", judges=lambda exchange: reads_session(exchange) and bool(exchange.runs), about="list")
 def no_list_is_asked_for(exchange: Exchange) -> Complaints:
     if exchange.listings:
         yield "The port asked gemini for its sessions, and should not: gemini's JSON names the session."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints
-from gemini_mcp_conformance.judge.expectation import fate, prompt_of
+from gemini_mcp_conformance.judge.expectation import prompt_of, wanted
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
@@ -56,13 +56,13 @@ check(
 )(prompt_is_verbatim)
 
 
-def refusable(fits: Callable[[Exchange, str], bool]) -> Predicate:
-    """Calls that a port may refuse, with such a prompt."""
+def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
+    """Calls with such a prompt, whether a port may refuse them or must serve them."""
 
     def accepts(exchange: Exchange) -> bool:
         text = prompt_of(exchange)
         played = is_played(exchange) and exchange.gemini == "present"
-        return played and text is not None and fits(exchange, text) and fate(exchange) == "either"
+        return played and wanted(exchange) is not None and text is not None and fits(exchange, text)
 
     return accepts
 
@@ -73,7 +73,7 @@ def is_long(exchange: Exchange, text: str) -> bool:
     return size(text) > exchange.spec.limit and not refusals(name, text, exchange.spec.invocation)
 
 
-@check("prompt:long", judges=refusable(is_long))
+@check("prompt:long", judges=with_prompt(is_long))
 def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
     sent = size(prompt_of(exchange) or "")
     if not exchange.runs:
@@ -84,7 +84,8 @@ def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
 
 
 @check(
-    "prompt:long:whole", judges=refusable(lambda exchange, text: size(text) > exchange.spec.limit and "\0" not in text)
+    "prompt:long:whole",
+    judges=with_prompt(lambda exchange, text: size(text) > exchange.spec.limit and "\0" not in text),
 )
 def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
     text = prompt_of(exchange) or ""
@@ -98,7 +99,7 @@ def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
             yield f"Gemini understands the prompt {shown(got)}, and should understand {shown(text)}."
 
 
-@check("prompt:empty:kept", judges=refusable(lambda _, text: not text))
+@check("prompt:empty:kept", judges=with_prompt(lambda _, text: not text))
 def empty_prompt_is_not_dropped(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
         yield "The port answered an empty prompt with a success, and should run gemini or refuse the call."

@@ -248,6 +248,7 @@ class Outcomes:
             "another object before it": (hook, document("Behind a hook.", SESSION)),
             "no session": ({**document("Null."), keys["session"]: None},),
             "a number for a session": (document("Seven.", 7),),
+            "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
         }
@@ -260,7 +261,10 @@ class Outcomes:
         ]
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
-        shows = ("result:session-id", "result:error-key", "fallback:none", "error:stderr", "result:text")
+        shows = (
+            *("result:session-id", "result:error-key", "result:warnings"),
+            *("fallback:none", "error:stderr", "result:text"),
+        )
         title = f"{self.tool}, answered in unusual ways."
         return Conversation(f"others-{self.tool}", title, tuple(steps), "outcomes", shows)
 

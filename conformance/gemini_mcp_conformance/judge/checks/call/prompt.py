@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints
-from gemini_mcp_conformance.judge.expectation import prompt_of, wanted
+from gemini_mcp_conformance.judge.expectation import prompt_of, specified, wanted
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
@@ -104,8 +104,16 @@ def empty_prompt_is_not_dropped(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
         yield "The port answered an empty prompt with a success, and should run gemini or refuse the call."
     for run in exchange.runs:
-        if not holds_empty_prompt(run):
+        if not holds_empty_prompt(run) and not is_as_specified(exchange, run):
             yield f"The port ran gemini {argv_shown(run)} for an empty prompt, and should keep it as an empty element."
+
+
+def is_as_specified(exchange: Exchange, run: Run) -> bool:
+    """Whether the command line has the elements that are specified, in any order."""
+    call = specified(exchange)
+    return call is not None and sorted(run.call.argv) == sorted(
+        element.encode("utf-8", "replace") for element in call.argv
+    )
 
 
 def holds_empty_prompt(run: Run) -> bool:

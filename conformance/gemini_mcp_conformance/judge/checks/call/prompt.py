@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints
-from gemini_mcp_conformance.judge.expectation import prompt_of, specified, wanted
+from gemini_mcp_conformance.judge.expectation import heard, prompt_of, specified
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.understanding import COMMAND_WORDS, OPTIONS, Understood
 from gemini_mcp_conformance.spec.interpreter import refusals, size
+from gemini_mcp_conformance.spec.specification import Heard
 from gemini_mcp_conformance.tell.witness import argv_shown, shown
 
 NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+\.)")
@@ -62,7 +63,7 @@ def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
     def accepts(exchange: Exchange) -> bool:
         text = prompt_of(exchange)
         played = is_played(exchange) and exchange.gemini == "present"
-        return played and wanted(exchange) is not None and text is not None and fits(exchange, text)
+        return played and isinstance(heard(exchange), Heard) and text is not None and fits(exchange, text)
 
     return accepts
 

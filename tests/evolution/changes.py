@@ -29,6 +29,7 @@ from gemini_mcp.spec.values import Json, JsonObject, items, table
 
 LONGEST = ("refusals", "too-long", "maxBytes")
 CONTROLS = ("chat-model-escape", "chat-model-delete", "chat-model-quotes")
+ENTRY, LISTS, OTHERS = "^#([0-9]+) <([^<>\\s]+)>$", ("listings-chat",), ("others-chat",)
 ELEMENT = ("forms", "prompt", 0, "longerThan")
 CALLS = ("*-everything", "outcome-chat-exit-1-usage", "outcome-chat-reply-success")
 """Conversations in which every argument, a success and a failure are seen."""
@@ -121,6 +122,19 @@ def new_tool(draft: Draft) -> None:
     draft[tool("summarize")] = {**draft[tool(BEGINS)], "name": "summarize", "title": "Summarize with Gemini"}
     for tools in (draft[INVOCATION]["tools"], draft[LOCALE]["tools"]):
         tools["summarize"] = replaced(tools[BEGINS], "", "")
+
+
+def told_tool(name: str, *line: Json, **properties: Json) -> Edit:
+    """A tool with a command line of its own, all of whose arguments are required."""
+
+    def edit(draft: Draft) -> None:
+        declared = {key: {**each, "description": f"The {key}."} for key, each in properties.items()}
+        own: Json = {"type": "object", "properties": declared, "required": [*declared]}
+        draft[tool(name)] = {"name": name, "description": f"Does {name}.", "inputSchema": own}
+        draft[INVOCATION]["tools"][name] = {"argv": [*line, "--output-format", "json"]}
+        draft[LOCALE]["tools"][name] = {"description": name, "properties": dict.fromkeys(declared, name)}
+
+    return edit
 
 
 def renamed_tool(draft: Draft) -> None:
@@ -264,6 +278,14 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             variant=True,
         ),
         Change("new tool", new_tool, ("tools:summarize",), ()),
+        Change(
+            "prompt behind an option",
+            told_tool("explain", "-p", {"argument": "question"}, question=TEXT),
+            ("tools:explain",),
+            (),
+            variant=True,
+        ),
+        Change("no prompt", told_tool("greet", "--prompt=Hello"), ("tools:greet",), (), variant=True),
         Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",)),
         Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
@@ -297,6 +319,8 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("chat-reply-prompt-quotes",),
         ),
         Change("output key", value(OUTCOME, "answer", "text", to="answer"), ("result:text",)),
+        Change("key of warnings", value(OUTCOME, "answer", "warnings", to="remarks"), ("result:warnings",), OTHERS),
+        Change("program", value(INVOCATION, "program", to="gemini-next"), ("command:once",), variant=True),
     ),
     (
         Change("removed option", without_argument("model"), ("tools:removed",), ()),
@@ -308,6 +332,14 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "limit of stderr", value(OUTCOME, "stderr", "maxBytes", to=2048), ("error:stderr:tail",), ("noises-chat",)
         ),
         Change("exit code", new_exit_code, ("error:exit:60",), ("causes-chat",)),
+        Change("list of sessions", value(INVOCATION, "listing", "entry", to=ENTRY), ("fallback:list-sessions",), LISTS),
+        Change(
+            "list command",
+            value(INVOCATION, "listing", "argv", to=["sessions", "list"]),
+            ("fallback:list-sessions",),
+            LISTS,
+            variant=True,
+        ),
     ),
     (
         Change("other spelling", command_line(lambda argv: replaced(argv, "-m", "--model"))),
@@ -343,6 +375,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("lowered", level("result:text", "SHOULD")),
         Change(
             "dashes", dropped_refusal("option-like"), ("command:chat:model",), ("chat-model-option-*",), variant=True
+        ),
+        Change(
+            "empty prompt",
+            dropped_refusal("empty"),
+            ("command:chat", "command:once"),
+            ("chat-prompt-empty",),
+            variant=True,
         ),
         Change("removed requirement", removed_requirement(REMOVED)),
         Change("added requirement", added_requirement),

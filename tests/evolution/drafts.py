@@ -53,7 +53,7 @@ def _write(root: Path, before: Mapping[str, Json], draft: Mapping[str, Json]) ->
         if path not in draft:
             (root / path).unlink()
         elif before.get(path) != draft[path]:
-            text = json.dumps(draft[path], indent=2, ensure_ascii=False) + "\n"
+            text = json.dumps(draft[path], indent=2) + "\n"
             (root / path).write_text(text, encoding="utf-8")
 
 
@@ -71,10 +71,12 @@ def template(draft: Draft, name: str) -> Json:
 
 
 def calls(draft: Draft) -> Iterator[Json]:
-    """Every call of the examples."""
+    """Every call of the examples that gives arguments."""
     for path, document in draft.items():
         if path.startswith(EXAMPLES):
-            yield from (each["call"] for each in (document, *document.get("steps", ())) if "call" in each)
+            steps = (document, *document.get("steps", ()))
+            found = (each["call"] for each in steps if "call" in each)
+            yield from (call for call in found if isinstance(call.get("arguments"), dict))
 
 
 def renamed(table: Json, old: str, new: str) -> Json:

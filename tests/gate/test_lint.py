@@ -105,6 +105,10 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "sentence-reached",
         changed(OUTCOME, ["sentences", SENTENCES], {"id": "late", "when": "exit", "sentence": "a"}),
     ),
+    "a kind of failure has no sentence": (
+        "sentence-missing",
+        changed(OUTCOME, ["sentences", SENTENCES - 1, "exit"], [60]),
+    ),
     "a field has no name": (
         "sentence-fields",
         changed(OUTCOME, ["sentences", 0, "sentence"], "`{argument is missing."),

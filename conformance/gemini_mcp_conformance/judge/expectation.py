@@ -121,7 +121,7 @@ def _is_settled(exchange: Exchange, name: str) -> bool:
     value, spec = exchange.arguments[name], exchange.spec
     if is_absent(name, value, spec.invocation) or refusals(name, value, spec.invocation):
         return False
-    if not all(text and "\0" not in text and is_unicode(text) for text in texts_in(value)):
+    if not all("\0" not in text and is_unicode(text) for text in texts_in(value)):
         return False
     if name == spec.prompt(exchange.tool):
         return all(size(text) <= spec.limit for text in texts_in(value))

@@ -46,16 +46,20 @@ def environment(
     if not target.keep_home:
         directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
     base = {**base, **directories, **INHERITED, **target.env}
-    base = fake.environ(base) if gemini == "present" else {**base, "PATH": _path_without(base, gemini, place)}
+    base = (
+        fake.environ(base)
+        if gemini == "present"
+        else {**base, "PATH": _path_without(base, fake.program.name, gemini, place)}
+    )
     return {**base, **(own or {})}
 
 
-def _path_without(base: Mapping[str, str], gemini: str, place: Place) -> str:
+def _path_without(base: Mapping[str, str], program: str, gemini: str, place: Place) -> str:
     """The caller's PATH without any gemini, or with one first that cannot be executed."""
-    folders = [folder for folder in base.get("PATH", "").split(os.pathsep) if not Path(folder, "gemini").exists()]
+    folders = [folder for folder in base.get("PATH", "").split(os.pathsep) if not Path(folder, program).exists()]
     if gemini == "not-executable":
         broken = Path(place.root, "broken")
         broken.mkdir(exist_ok=True)
-        (broken / "gemini").write_text("This is no program.\n", encoding="utf-8")
+        (broken / program).write_text("This is no program.\n", encoding="utf-8")
         folders.insert(0, str(broken))
     return os.pathsep.join(folders)

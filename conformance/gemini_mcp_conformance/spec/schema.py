@@ -94,7 +94,12 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
         return None
     texts = st.from_regex(pattern).map(lambda text: text + "." * max(0, shortest - len(text)))
     quiet = settings(
-        derandomize=True, database=None, max_examples=500, phases=(Phase.generate,), suppress_health_check=SLOW
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=500,
+        phases=(Phase.generate,),
+        suppress_health_check=SLOW,
     )
     try:
         return find(

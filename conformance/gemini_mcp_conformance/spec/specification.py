@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tools, load_server
 from gemini_mcp.spec.families import on_command_line, options, prompts
 from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
+from gemini_mcp.spec.templates import Value as TemplateValue
 from gemini_mcp.spec.values import Json
 from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.play.fake.script import Script
@@ -56,19 +57,28 @@ class Specification:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Every tool that can be called, those that begin a session first."""
-        known = [name for name in self.tools if name in self.invocation.tools]
-        return tuple(sorted(known, key=lambda name: self.template(name).resumes is not None))
+        """Every tool that can be called: those with a prompt first, of these the ones that begin a session."""
+        ranked = {name: (self.prompt(name) is None, self.resumed(name) is not None) for name in self._callable}
+        return tuple(sorted(ranked, key=ranked.__getitem__))
+
+    @property
+    def _callable(self) -> tuple[str, ...]:
+        return tuple(name for name in self.tools if name in self.invocation.tools)
+
+    @cached_property
+    def told_apart(self) -> tuple[str, ...]:
+        """The tools whose calls can be told apart when several run at once: by their prompts."""
+        return tuple(name for name in self.names if self.prompt(name) is not None)
 
     @property
     def begins(self) -> str | None:
         """A tool that begins a session."""
-        return next((name for name in self.names if self.template(name).resumes is None), None)
+        return next((name for name in self.names if self.resumed(name) is None), None)
 
     @property
     def resumes(self) -> str | None:
         """A tool that resumes one."""
-        return next((name for name in self.names if self.template(name).resumes is not None), None)
+        return next((name for name in self.names if self.resumed(name) is not None), None)
 
     def template(self, tool: str) -> ToolTemplate:
         return self.invocation.tools[tool]
@@ -83,8 +93,12 @@ class Specification:
 
     def latest(self, tool: str) -> str | None:
         """What is resumed when no session is named."""
-        resumed = self.template(tool).resumes if tool in self.names else None
+        resumed = self.resumed(tool)
         return resumed.default if resumed else None
+
+    def resumed(self, tool: str) -> TemplateValue | None:
+        """The session that a tool resumes."""
+        return self.template(tool).resumes if tool in self._callable else None
 
     def directory(self, tool: str) -> str | None:
         """The argument that names the working directory."""
@@ -105,8 +119,20 @@ class Specification:
     @cached_property
     def _roles(self) -> Mapping[str, Roles]:
         """What the arguments of each tool are for; empty for a name that is no tool's."""
-        known = {name: _roles(self.template(name), self.invocation) for name in self.names}
+        known = {name: _roles(self.template(name), self.invocation) for name in self._callable}
+        known |= {
+            name: replace(roles, prompt=self._heard_prompt(name, roles.spoken))
+            for name, roles in known.items()
+            if roles.prompt is None
+        }
         return defaultdict(Roles, known)
+
+    def _heard_prompt(self, tool: str, spoken: tuple[str, ...]) -> str | None:
+        """The argument that gemini takes for the prompt, though it stands behind an option."""
+        given = self.everything(tool)
+        heard = self.heard(self.specified(tool, given))
+        asked = heard.prompt if isinstance(heard, Heard) else None
+        return next((name for name in spoken if asked is not None and given.get(name) == asked), None)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -146,7 +172,7 @@ class Specification:
     @cached_property
     def new_options(self) -> tuple[Option, ...]:
         """The options that the templates give and no gemini known here has."""
-        lines = [self.specified(name, self.everything(name)).argv for name in self.names]
+        lines = [self.specified(name, self.everything(name)).argv for name in self._callable]
         return tuple(dict.fromkeys(option for line in lines for option in unknown_options(line)))
 
     def heard(self, call: Specified) -> Heard | UsageError | Other:

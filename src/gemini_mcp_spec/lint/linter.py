@@ -37,6 +37,7 @@ _TABLE = (
     Rule("template-argument", server.template_argument, "Name the arguments of the tool, all of them."),
     Rule("template-name", server.template_name, "Name one that the file defines."),
     Rule("sentence-reached", server.sentence_reached, "Move it up, or remove it."),
+    Rule("sentence-missing", server.sentence_missing, "Add one without `exit` and `stderr`."),
     Rule("sentence-fields", server.sentence_fields, "Write a field as `{name}`."),
     Rule("call-tool", calls.call_tool, "Name a tool that exists."),
     Rule("call-arguments", calls.call_arguments, "Correct the arguments, or let nothing start."),

@@ -3,6 +3,7 @@
 A rule about a statement or about what it cites belongs here.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 
@@ -39,10 +40,11 @@ def id_profile(spec: SpecFiles) -> Iterator[Complaint]:
 
 
 def id_unique(spec: SpecFiles) -> Iterator[Complaint]:
-    """No two requirements have the same id."""
-    first: dict[tuple[str, str | None], tuple[str, Path]] = {}
+    """No two requirements have the same id, and no two families the same members as well."""
+    first: dict[tuple[str, str], tuple[str, Path]] = {}
     for file, path, entry in written(spec):
-        key = entry["id"], entry.get("for") if "{" in entry["id"] else None
+        members = [entry.get("for"), entry.get("where")] if "{" in entry["id"] else None
+        key = entry["id"], json.dumps(members, sort_keys=True)
         if key in first:
             other, place = first[key]
             there = f"line {spec.position(other, (*place, 'id')).line}{'' if other == file else f' of `{other}`'}"

@@ -6,12 +6,14 @@ A rule that compares two kinds of files of `server/` belongs here, unless it is 
 import re
 from collections.abc import Iterator, Mapping
 
-from gemini_mcp.spec.values import Json, is_object, items, table
+from gemini_mcp.spec.values import Json, inside, is_object, items, table
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
 from gemini_mcp_spec.lint.complaint import Complaint, Named, unknown
 from gemini_mcp_spec.schema.validation import schema_violation, validator, violations
+
+OUTCOME_SCHEMA = "meta/outcome.schema.json"
 
 
 def tool_required(spec: SpecFiles) -> Iterator[Complaint]:
@@ -135,6 +137,16 @@ def sentence_reached(spec: SpecFiles) -> Iterator[Complaint]:
         ids.add(name)
         if not {"exit", "stderr"} & set(entry):
             final.setdefault(when, name)
+
+
+def sentence_missing(spec: SpecFiles) -> Iterator[Complaint]:
+    """For every kind of failure there is a sentence that always fits."""
+    entries = spec.entries(OUTCOME, "sentences")
+    fits = {entry.get("when") for entry in entries if not {"exit", "stderr"} & set(entry)}
+    kinds = inside(spec.documents.get(OUTCOME_SCHEMA), "$defs", "sentence", "properties", "when", "enum")
+    for kind in items(kinds):
+        if kind not in fits:
+            yield Complaint(OUTCOME, ("sentences",), f"No sentence fits every failure of the kind {kind!r}.")
 
 
 def sentence_fields(spec: SpecFiles) -> Iterator[Complaint]:

@@ -32,7 +32,7 @@ class Fake:
         self.root = root
         self.watched = watched or usual()
         self.bin = root / "bin"
-        self.program = self.bin / "gemini"
+        self.program = self.bin / self.watched.program
         self._journal = Journal(root / "journal", self.watched.variables)
         self._loads = 0
         self._is_idle = False

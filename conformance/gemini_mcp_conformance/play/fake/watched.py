@@ -12,8 +12,9 @@ from gemini_mcp.spec.templates import InvocationSpec
 
 @dataclass(frozen=True)
 class Watched:
-    """The variables that may name a file, and the arguments that ask for the list of sessions."""
+    """The name of the program, the variables that may name a file, and the arguments that ask for the sessions."""
 
+    program: str
     variables: tuple[str, ...]
     listing: tuple[str, ...]
 
@@ -21,8 +22,15 @@ class Watched:
 def watched(invocation: InvocationSpec) -> Watched:
     """The variables and listing arguments of a specification."""
     variables = dict.fromkeys(variable for tool in invocation.tools.values() for variable in tool.env)
-    camel = (re.sub("(?<=[a-z])-([a-z])", lambda match: match[1].upper(), flag) for flag in invocation.listing.argv)
-    return Watched(tuple(variables), tuple(dict.fromkeys((*invocation.listing.argv, *camel))))
+    asked = dict.fromkeys((*invocation.listing.argv, *load_server().invocation.listing.argv))
+    flags = [spelling for flag in asked for spelling in spellings(flag)]
+    return Watched(invocation.program, tuple(variables), tuple(flags))
+
+
+def spellings(flag: str) -> tuple[str, ...]:
+    """An option of the list as it may be written."""
+    camel = re.sub("(?<=[a-z])-([a-z])", lambda match: match[1].upper(), flag)
+    return (flag,) if camel == flag else (flag, camel)
 
 
 @cache

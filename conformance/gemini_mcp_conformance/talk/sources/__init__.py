@@ -39,9 +39,9 @@ class Sources(Asking, Plays):
         return self.spec.names[0]
 
     def after(self, tool: str) -> str:
-        """Another tool, or the same where there is only one."""
-        names = self.spec.names
-        return names[(names.index(tool) + 1) % len(names)]
+        """Another tool with a prompt, or the same where there is only one."""
+        names = self.spec.told_apart
+        return names[(names.index(tool) + 1) % len(names)] if tool in names else tool
 
 
 class Maker:

@@ -23,6 +23,8 @@ LATEST = ("concurrency:latest", "concurrency:crossed")
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """Pairs of every kind, what else is asked meanwhile, a crowd, and what follows failures."""
+    if not sources.spec.told_apart:
+        return
     made = Concurrency(sources)
     yield from made.pairs()
     yield made.meanwhile()
@@ -39,6 +41,7 @@ class Concurrency(Maker):
 
     def __init__(self, sources: Sources) -> None:
         super().__init__(sources)
+        self.names = sources.spec.told_apart
         self.begins, self.resumes = sources.spec.begins, sources.spec.resumes
 
     def held(self, tool: str, name: str, release: str | None = None, **meant: Json) -> Request:
@@ -53,8 +56,9 @@ class Concurrency(Maker):
     def behind(self, tool: str, name: str, **meant: Json) -> tuple[Step, ...]:
         """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early."""
         waiting = self._ask(tool, name, self.answers(f"The answer to {name}."), until="sent", **meant)
-        aside = self.begins or self.first
-        return (waiting, self.quick(aside, f"{name} / aside"), self.quick(aside, f"{name} / aside again"))
+        aside, own = self.begins or self.first, session(f"aside of {name}")
+        others = (f"{name} / aside", f"{name} / aside again")
+        return (waiting, *(self.quick(aside, each, session=own) for each in others))
 
     def _ask(self, tool: str, name: str, script: Script, **more: Json) -> Request:
         return self.ask(tool, f"The question of {name}?", script, name=name, **more)
@@ -121,11 +125,15 @@ class Concurrency(Maker):
 
     def out_of_order(self) -> Conversation:
         """Four calls, answered in another order than asked, and one more between."""
-        calls = [self.held(self.first, "one"), self.held(self.last, "two", session=session("s2"))]
-        calls += [self.held(self.first, "three", option="a-model")]
+        calls = [
+            self.held(self.first, "one", session=session("s1")),
+            self.held(self.last, "two", session=session("s2")),
+        ]
+        calls += [self.held(self.first, "three", option="a-model", session=session("s3"))]
         calls += [self.held(self.last, "four", session=session("s4"))]
         order = [step for name in ("three", "one", "four", "two") for step in (Release(name), Await(name))]
-        steps = (*calls, *order[:4], self.quick(self.first, "five"), *order[4:], self.quick(self.last, "six"))
+        five = self.quick(self.first, "five", session=session("s5"))
+        steps = (*calls, *order[:4], five, *order[4:], self.quick(self.last, "six"))
         return self.conversation("out-of-order", "Answers out of order.", steps, "concurrency:crossed")
 
     def crowd(self) -> Conversation:
@@ -146,10 +154,10 @@ class Concurrency(Maker):
             return
         pirate = "You are a pirate of the concurrent seas."
         calls = (
-            self.held(names[0], "pirate", "all", file=pirate),
+            self.held(names[0], "pirate", "all", file=pirate, session=session("s1")),
             self.held(names[-1], "poet", "all", file="You are a poet, and late.", session=SESSION),
-            self.held(names[0], "nobody", "all"),
-            self.held(names[0], "twin", "all", file=pirate),
+            self.held(names[0], "nobody", "all", session=session("s3")),
+            self.held(names[0], "twin", "all", file=pirate, session=session("s4")),
         )
         steps, shows = (*calls, Release("all")), ("system:isolation", "concurrency:crossed")
         yield self.conversation("system-prompts", "Texts in files at once.", steps, *shows)

@@ -49,6 +49,10 @@ class Endings(Maker):
 
     phase, prefix = "endings", ""
 
+    def __init__(self, sources: Sources) -> None:
+        super().__init__(sources)
+        self.names = sources.spec.told_apart or sources.spec.names[:1]
+
     def _cancel(self, id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
         return self.conversation(f"cancel-{id}", title, steps, *shows, **more)
 

@@ -6,6 +6,7 @@ A defect may show in one tool only, or in the second call only, so each conversa
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -13,6 +14,7 @@ from itertools import product
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
+from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.schema import matching
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
@@ -190,7 +192,8 @@ class Outcomes(Maker):
     def listings(self) -> Conversation:
         """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
         order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
-        lines = [f"  {index}. Title [{index}] (of sorts) (3 hours ago) [{SESSION[:-2]}{index:02}]" for index in order]
+        entry = self.sources.spec.invocation.listing.entry
+        lines = [_listed(entry, index, f"{SESSION[:-2]}{index:02}") for index in order]
         text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
         bare = self.answers("No session is named here.", None).play
         listed = {
@@ -233,6 +236,7 @@ class Outcomes(Maker):
             "another object before it": (hook, document("Behind a hook.", SESSION)),
             "no session": ({**document("Null."), keys["session"]: None},),
             "a number for a session": (document("Seven.", 7),),
+            "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
         }
@@ -242,9 +246,22 @@ class Outcomes(Maker):
             steps.append(self.ask(f"Answer with {kind}", script))
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
-        shows = ("result:session-id", "result:error-key", "fallback:none", "error:stderr", "result:text")
+        shows = (
+            *("result:session-id", "result:error-key", "result:warnings"),
+            *("fallback:none", "error:stderr", "result:text"),
+        )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)
+
+
+def _listed(entry: str, index: int, session: str) -> str:
+    """A line of the list: as gemini prints it, or as the pattern of the specification asks for."""
+    usual = f"  {index}. Title [{index}] (of sorts) (3 hours ago) [{session}]"
+    made = None if newest(usual, entry) == session else re.match(entry, matching(entry) or "")
+    if made is None:
+        return usual
+    (start, end), (begin, stop) = made.span(1), made.span(2)
+    return f"{made.string[:start]}{index}{made.string[end:begin]}{session}{made.string[stop:]}"
 
 
 def _saying(text: str, exit: int) -> Script:

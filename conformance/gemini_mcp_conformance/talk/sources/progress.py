@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request
-from gemini_mcp_conformance.talk.plays import SESSION
+from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 70
@@ -28,7 +28,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 def asking(sources: Sources, tool: str, token: Json, script: Script, name: str = "", **more: Json) -> Request:
     """A call with a progress token."""
-    arguments = sources.arguments(tool, f"Progress of {tool} {name or token!r}", session=SESSION)
+    arguments = sources.arguments(tool, f"Progress of {tool} {name or token!r}", session=session(name))
     params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": token}}
     return Request("tools/call", params, (script,), name, **more)
 

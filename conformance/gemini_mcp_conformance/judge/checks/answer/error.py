@@ -140,7 +140,7 @@ def has_long_stderr(exchange: Exchange) -> bool:
 @check("error:stderr:tail", judges=has_long_stderr, about="stderr")
 def long_stderr_is_cut(exchange: Exchange) -> Complaints:
     found = quoted(exchange) or ""
-    size, last = len(found.encode("utf-8", "replace")), stderr_of(exchange).rstrip()[-64:]
+    size, last = len(found.encode("utf-8", "replace")), stderr_of(exchange).rstrip()[-min(64, limit(exchange) // 4) :]
     if size > limit(exchange) + MARGIN:
         yield f"The port quotes {size} bytes of stderr, and should quote the last {limit(exchange)}."
     if last not in found:
@@ -256,7 +256,13 @@ def prompt_is_not_repeated(exchange: Exchange) -> Complaints:
         yield f"The port's error reads {shown(exchange.text)}, and should not repeat the prompt."
 
 
-@check("error:secrets", judges=lambda exchange: SECRETS.search(_end_of_stderr(exchange)) is not None)
+def _holds_key(exchange: Exchange) -> bool:
+    """Whether stderr holds what looks like a key, and what the specification masks."""
+    keys = SECRETS.findall(_end_of_stderr(exchange))
+    return any(re.search(mask, key) for key in keys for mask in exchange.spec.outcome.masks)
+
+
+@check("error:secrets", judges=_holds_key)
 def keys_are_masked(exchange: Exchange) -> Complaints:
     if key := SECRETS.search(exchange.text or ""):
         yield f"The port's error holds {key[0]!r}, which looks like a key, and should mask it."

@@ -16,8 +16,9 @@ from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import answered
 from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.play.fake.watched import spellings
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.tell.witness import argv_shown, shown
 
 
 def resumes_by_id(exchange: Exchange) -> bool:
@@ -98,6 +99,15 @@ def session_is_the_newest(exchange: Exchange) -> Complaints:
     return differing_session(exchange, listed(exchange))
 
 
+@check("fallback:list-sessions", judges=lambda exchange: of_beginning(exchange) and bool(exchange.listings))
+def list_is_asked_for_as_specified(exchange: Exchange) -> Complaints:
+    wanted = exchange.spec.invocation.listing.argv
+    for run in exchange.listings:
+        given = {element.decode("utf-8", "replace") for element in run.call.argv}
+        if not all(given.intersection(spellings(flag)) for flag in wanted):
+            yield f"The port lists the sessions with {argv_shown(run)}, and should do so with {shown(wanted)}."
+
+
 @check("fallback:cwd", judges=lambda exchange: needs_list(exchange) and bool(exchange.listings and exchange.runs))
 def list_is_asked_in_the_same_directory(exchange: Exchange) -> Complaints:
     wanted = exchange.runs[0].call.cwd
@@ -127,7 +137,12 @@ def no_session_is_reported(exchange: Exchange) -> Complaints:
         yield f"The port reports the session {shown(session_in(exchange))}, and should report none."
 
 
-@check("fallback:unneeded", judges=lambda exchange: names_session(exchange) and bool(exchange.runs), about="list")
+def reads_session(exchange: Exchange) -> bool:
+    """Whether the port found the session that gemini's JSON names."""
+    return names_session(exchange) and session_in(exchange) == expected(exchange).session
+
+
+@check("fallback:unneeded", judges=lambda exchange: reads_session(exchange) and bool(exchange.runs), about="list")
 def no_list_is_asked_for(exchange: Exchange) -> Complaints:
     if exchange.listings:
         yield "The port asked gemini for its sessions, and should not: gemini's JSON names the session."

@@ -83,14 +83,22 @@ def fixed_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.constants(exchange.tool)))
 
 
-@check("command:{tool}:new-session", judges=reaches, about="options")
+@check(
+    "command:{tool}:new-session",
+    judges=lambda exchange: bool(exchange.runs) and reaches(exchange),
+    about="options",
+)
 @check("command:{tool}:latest", judges=reaching_without, about="options")
 def session_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.session_options))
 
 
 @check("command:{tool}:{argument}", judges=reaching, about="options")
-@check("command:{tool}:no-{argument}", judges=reaching_without, about="options")
+@check(
+    "command:{tool}:no-{argument}",
+    judges=lambda exchange, subject: bool(exchange.runs) and reaching_without(exchange, subject),
+    about="options",
+)
 def argument_reaches_gemini(exchange: Exchange, subject: Subject) -> Complaints:
     given = exchange.spec.given_by(exchange.tool, subject["argument"])
     return complaints(exchange, *sorted(given or {PROMPT}))

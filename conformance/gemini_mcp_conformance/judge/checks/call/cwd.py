@@ -8,7 +8,7 @@ import re
 from gemini_mcp.spec.values import texts_in
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.arguments import error_text, is_refused
-from gemini_mcp_conformance.judge.expectation import fate, faults, is_call, settled
+from gemini_mcp_conformance.judge.expectation import fate, faults, is_call, schema_faults, settled
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import Predicate, gives, is_played, reaches
 from gemini_mcp_conformance.see.observation import Exchange, Observation
@@ -81,7 +81,8 @@ check("cwd:file", judges=names("file"))(is_refused)
 def is_plainly_refused(exchange: Exchange) -> bool:
     """Calls that were answered with an error, and for no other reason than their directory."""
     wrong = exchange.cwd in ("missing", "file") and faults(exchange) == (argument(exchange),) and exchange.is_error
-    return wrong and settled(exchange).issuperset(exchange.arguments) and bool(PLAIN.fullmatch(path_of(exchange)))
+    is_alone = not schema_faults(exchange) and settled(exchange).issuperset(exchange.arguments)
+    return wrong and is_alone and bool(PLAIN.fullmatch(path_of(exchange)))
 
 
 @check("cwd:reason", judges=is_plainly_refused)

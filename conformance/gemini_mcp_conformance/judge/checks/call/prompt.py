@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints
-from gemini_mcp_conformance.judge.expectation import fate, prompt_of
+from gemini_mcp_conformance.judge.expectation import heard, prompt_of, specified
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.understanding import COMMAND_WORDS, OPTIONS, Understood
 from gemini_mcp_conformance.spec.interpreter import refusals, size
+from gemini_mcp_conformance.spec.specification import Heard
 from gemini_mcp_conformance.tell.witness import argv_shown, shown
 
 NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+\.)")
@@ -56,13 +57,13 @@ check(
 )(prompt_is_verbatim)
 
 
-def refusable(fits: Callable[[Exchange, str], bool]) -> Predicate:
-    """Calls that a port may refuse, with such a prompt."""
+def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
+    """Calls with such a prompt, whether a port may refuse them or must serve them."""
 
     def accepts(exchange: Exchange) -> bool:
         text = prompt_of(exchange)
         played = is_played(exchange) and exchange.gemini == "present"
-        return played and text is not None and fits(exchange, text) and fate(exchange) == "either"
+        return played and isinstance(heard(exchange), Heard) and text is not None and fits(exchange, text)
 
     return accepts
 
@@ -73,7 +74,7 @@ def is_long(exchange: Exchange, text: str) -> bool:
     return size(text) > exchange.spec.limit and not refusals(name, text, exchange.spec.invocation)
 
 
-@check("prompt:long", judges=refusable(is_long))
+@check("prompt:long", judges=with_prompt(is_long))
 def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
     sent = size(prompt_of(exchange) or "")
     if not exchange.runs:
@@ -84,7 +85,8 @@ def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
 
 
 @check(
-    "prompt:long:whole", judges=refusable(lambda exchange, text: size(text) > exchange.spec.limit and "\0" not in text)
+    "prompt:long:whole",
+    judges=with_prompt(lambda exchange, text: size(text) > exchange.spec.limit and "\0" not in text),
 )
 def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
     text = prompt_of(exchange) or ""
@@ -98,13 +100,21 @@ def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
             yield f"Gemini understands the prompt {shown(got)}, and should understand {shown(text)}."
 
 
-@check("prompt:empty:kept", judges=refusable(lambda _, text: not text))
+@check("prompt:empty:kept", judges=with_prompt(lambda _, text: not text))
 def empty_prompt_is_not_dropped(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
         yield "The port answered an empty prompt with a success, and should run gemini or refuse the call."
     for run in exchange.runs:
-        if not holds_empty_prompt(run):
+        if not holds_empty_prompt(run) and not is_as_specified(exchange, run):
             yield f"The port ran gemini {argv_shown(run)} for an empty prompt, and should keep it as an empty element."
+
+
+def is_as_specified(exchange: Exchange, run: Run) -> bool:
+    """Whether the command line has the elements that are specified, in any order."""
+    call = specified(exchange)
+    return call is not None and sorted(run.call.argv) == sorted(
+        element.encode("utf-8", "replace") for element in call.argv
+    )
 
 
 def holds_empty_prompt(run: Run) -> bool:

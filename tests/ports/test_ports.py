@@ -39,6 +39,10 @@ def listed(launcher: str) -> list[JSON]:
     return json.loads(listing.stdout)
 
 
+def kept(name: str) -> JSON:
+    return json.loads((HERE / name).read_text(encoding="utf-8"))
+
+
 DEFECTS = listed("defective.py")
 ODD = listed("oddity.py")
 
@@ -153,6 +157,11 @@ def initialize(client: Client, version: str = "2024-11-05") -> JSON:
 def test_the_suite_keeps_every_defect_and_has_found_it() -> None:
     expected = [(each["name"], each["sentence"], tuple(each["kills"]), True) for each in DEFECTS]
     assert [(each.name, each.sentence, each.kills, each.is_killed) for each in mutants()] == expected
+
+
+def test_every_defect_has_a_conversation_that_kills_it() -> None:
+    assert set(kept("killers.json")["kills"]) == {each["name"] for each in DEFECTS}
+    assert set(kept("broad.json")) <= {each["name"] for each in DEFECTS}
 
 
 def test_every_defect_says_what_is_wrong_and_which_requirements_it_breaks() -> None:

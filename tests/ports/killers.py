@@ -1,0 +1,61 @@
+"""Killers: for each defective port the conversation that shows its fault soonest, as measured and kept. One file.
+
+`cover` is a small set of conversations of which each defective port fails at least one. Pure but for `load` and `save`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+FILE = Path(__file__).with_name("killers.json")
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A conversation that shows a fault, and the seconds that it took, the start of the port included."""
+
+    conversation: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Killers:
+    """By the name of a defective port its kill; and the cover."""
+
+    kills: Mapping[str, Kill]
+    cover: tuple[str, ...]
+
+
+def load() -> Killers:
+    """What was kept last."""
+    kept = json.loads(FILE.read_text(encoding="utf-8"))
+    return Killers({name: Kill(**kill) for name, kill in kept["kills"].items()}, tuple(kept["cover"]))
+
+
+def save(killers: Killers) -> None:
+    """Keep it, one port a line, in the order of names."""
+    lines = [f"  {json.dumps(name)}: {json.dumps(asdict(kill))}" for name, kill in sorted(killers.kills.items())]
+    kills = ",\n".join(lines)
+    cover = ",\n".join(f"  {json.dumps(conversation)}" for conversation in killers.cover)
+    FILE.write_text(f'{{"kills": {{\n{kills}\n}}, "cover": [\n{cover}\n]}}\n', encoding="utf-8")
+
+
+def cover(killing: Mapping[str, Collection[str]], cost: Callable[[str], tuple[float, ...]]) -> tuple[str, ...]:
+    """Few conversations that together kill every port: always the one that kills most of the rest, the cheapest first.
+
+    `killing` are the conversations that kill each port.
+    """
+    kills: dict[str, set[str]] = {}
+    for port, conversations in killing.items():
+        for conversation in conversations:
+            kills.setdefault(conversation, set()).add(port)
+    chosen: list[str] = []
+    left = {port for port, conversations in killing.items() if conversations}
+    while left:
+        best = min(kills, key=lambda each: (-len(kills[each] & left), *cost(each), each))
+        chosen.append(best)
+        left -= kills[best]
+    return tuple(chosen)

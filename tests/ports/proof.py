@@ -1,0 +1,150 @@
+"""Proof: what becomes of a port that is judged. Plays conversations with it; the commands are in `prove.py`.
+
+A defective port is judged by the requirement that it names first, an odd one by every MUST.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import killers
+from gemini_mcp_conformance.judge.registry import checks_for
+from gemini_mcp_conformance.play.bench import Bench
+from gemini_mcp_conformance.play.http_bench import HttpBench
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.target import Target, can_play
+from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.run.plugin import Gathering
+from gemini_mcp_conformance.run.run import deaths, gather, pytest_run, run, useful
+from gemini_mcp_conformance.run.selection import Selection, select
+from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.tell.report import Report
+from killers import Kill, Killers
+from trials import Trial
+
+EXAMPLES = 60
+"""Calls that are generated where every conversation is played on a defective port."""
+IMPATIENT = Patience(answer=4, start=3, end=4, files=1)
+"""A defective port is waited for less: it need not be right about anything else."""
+BUDGET = 300.0
+"""Seconds for one port, however busy the machine is."""
+LIKELY = 16
+"""Cheap conversations that are tried first where it is asked which kill a port."""
+ENOUGH = 12
+"""Conversations that kill a port, after which no more are looked for."""
+FINE = ("pass", "not-applicable", "undecided")
+WRITE = "Run `python tests/ports/prove.py --write`."
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What became of a trial; no complaints is what was to be proven. `note` asks for a new table of killers.
+
+    `killing` are the conversations that kill the port and `kill` is the quickest, where they were measured.
+    """
+
+    trial: Trial
+    complaints: tuple[str, ...] = ()
+    note: str = ""
+    killing: frozenset[str] = frozenset()
+    kill: Kill | None = None
+
+
+@cache
+def conversations() -> Mapping[str, Conversation]:
+    """Every conversation by its id, which is the same in every run."""
+    return {each.id: each for each in gather(Options(Target()))[0]}
+
+
+@cache
+def known() -> Killers:
+    """The table of killers."""
+    return killers.load()
+
+
+def quick(trial: Trial) -> Proof:
+    """Play the conversation that kills a defective port; all that can, when it does not."""
+    kill = known().kills.get(trial.name)
+    if kill is None or kill.conversation not in conversations():
+        return replace(thorough(trial), note=f"No conversation is known to kill it. {WRITE}")
+    if not _survival(_judged(trial, [conversations()[kill.conversation]])):
+        return Proof(trial)
+    return replace(thorough(trial), note=f"{kill.conversation!r} does not kill it any more. {WRITE}")
+
+
+def thorough(trial: Trial) -> Proof:
+    """Play everything that can show the fault of a defective port, until something does."""
+    return Proof(trial, _survival(_judged(trial)))
+
+
+def measured(trial: Trial) -> Proof:
+    """Find out which conversations kill a defective port, and keep the cheapest that does so on its own."""
+    killing = _killing(trial)
+    for conversation in sorted(killing, key=cost):
+        began = time.monotonic()
+        if not _survival(_judged(trial, [conversations()[conversation]])):
+            kill = Kill(conversation, round(time.monotonic() - began, 1))
+            return Proof(trial, killing=killing, kill=kill)
+    return thorough(trial)
+
+
+def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
+    """Play some conversations with an odd port."""
+    with trial.target() as target:
+        report = run(Options(target, budget=BUDGET), [conversations()[id] for id in chosen])
+    wrong = [judged for judged in report.judgements if judged.level == "MUST" and judged.verdict not in FINE]
+    return Proof(trial, tuple(f"{judged.id} is {judged.verdict}: {judged.message}" for judged in wrong))
+
+
+def cost(conversation: str) -> tuple[float, ...]:
+    """The cheap conversations first: those that take no time and no port of their own, with few steps."""
+    each = conversations()[conversation]
+    return each.seconds, each.alone, len(each.steps)
+
+
+def _judged(trial: Trial, chosen: Sequence[Conversation] | None = None) -> Report:
+    """What a run says of a defective port that looks at one requirement only."""
+    with trial.target() as target:
+        return run(_impatient(trial, target), chosen)
+
+
+def _impatient(trial: Trial, target: Target) -> Options:
+    only = Selection(only=(str(trial.killer),))
+    return Options(target, only, True, fail_fast=True, examples=EXAMPLES, budget=BUDGET, jobs=2, patience=IMPATIENT)
+
+
+def _survival(report: Report) -> tuple[str, ...]:
+    judged = report.judgements[0]
+    return () if judged.verdict == "fail" else (f"{judged.id} is {judged.verdict}: {judged.message}",)
+
+
+def _killing(trial: Trial) -> frozenset[str]:
+    """Conversations in which a defective port fails its requirement: cheap ones if there are any."""
+    options = _impatient(trial, Target())
+    every = useful(tuple(conversations().values()), options, {str(trial.killer)})
+    cheap = [each for each in every if not each.alone and each.seconds < 1]
+    likely = [each for each in cheap if trial.killer in each.requirements] or cheap
+    return _failed(trial, likely[:LIKELY]) or _failed(trial, every)
+
+
+def _failed(trial: Trial, offered: Sequence[Conversation]) -> frozenset[str]:
+    """Those of the conversations in which a defective port fails its requirement, or as many as are enough."""
+    with trial.target() as target:
+        playable = [each for each in offered if can_play(target, each)]
+        selected = select(_impatient(trial, target).selection, "server")
+        kind = HttpBench if target.url else Bench
+        with kind(target, specification.load(), IMPATIENT) as bench:
+            gathering = Gathering(bench, playable, checks_for(selected), budget=BUDGET)
+            gathering.told = partial(_ended_when_enough, gathering)
+            pytest_run(gathering)
+            found = [*gathering.findings, *deaths(bench, playable)]
+    return frozenset(each.conversation for each in found if (each.outcome, each.requirement) == ("fail", trial.killer))
+
+
+def _ended_when_enough(gathering: Gathering, *told: object) -> None:
+    if len(gathering.failing) >= ENOUGH:
+        gathering.cut = "Enough is known."

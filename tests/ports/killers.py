@@ -15,9 +15,12 @@ FILE = Path(__file__).with_name("killers.json")
 
 @dataclass(frozen=True)
 class Kill:
-    """A conversation that shows a fault, and the seconds that it took, the start of the port included."""
+    """The conversations that show a fault, and the seconds that they took, the start of the port included.
 
-    conversation: str
+    It is one, but for a port that remembers what it should not.
+    """
+
+    conversations: tuple[str, ...]
     seconds: float
 
 
@@ -32,7 +35,8 @@ class Killers:
 def load() -> Killers:
     """What was kept last."""
     kept = json.loads(FILE.read_text(encoding="utf-8"))
-    return Killers({name: Kill(**kill) for name, kill in kept["kills"].items()}, tuple(kept["cover"]))
+    kills = {name: Kill(tuple(kill["conversations"]), kill["seconds"]) for name, kill in kept["kills"].items()}
+    return Killers(kills, tuple(kept["cover"]))
 
 
 def save(killers: Killers) -> None:

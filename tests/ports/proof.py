@@ -6,7 +6,7 @@ A defective port is judged by the requirement that it names first, an odd one by
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -44,7 +44,7 @@ WRITE = "Run `python tests/ports/prove.py --write`."
 class Proof:
     """What became of a trial; no complaints is what was to be proven. `note` asks for a new table of killers.
 
-    `killing` are the conversations that kill the port and `kill` is the quickest, where they were measured.
+    `killing` are the conversations that kill the port and `kill` is the cheapest, where they were measured.
     """
 
     trial: Trial
@@ -67,13 +67,13 @@ def known() -> Killers:
 
 
 def quick(trial: Trial) -> Proof:
-    """Play the conversation that kills a defective port; all that can, when it does not."""
+    """Play what kills a defective port; all that can show its fault, when it does not."""
     kill = known().kills.get(trial.name)
-    if kill is None or kill.conversation not in conversations():
+    if kill is None or not conversations().keys() >= set(kill.conversations):
         return replace(thorough(trial), note=f"No conversation is known to kill it. {WRITE}")
-    if not _survival(_judged(trial, [conversations()[kill.conversation]])):
+    if not _survival(_judged(trial, kill.conversations)):
         return Proof(trial)
-    return replace(thorough(trial), note=f"{kill.conversation!r} does not kill it any more. {WRITE}")
+    return replace(thorough(trial), note=f"{', '.join(kill.conversations)} did not kill it. {WRITE}")
 
 
 def thorough(trial: Trial) -> Proof:
@@ -82,14 +82,20 @@ def thorough(trial: Trial) -> Proof:
 
 
 def measured(trial: Trial) -> Proof:
-    """Find out which conversations kill a defective port, and keep the cheapest that does so on its own."""
+    """Find out which conversations kill a defective port, and keep the cheapest that do so on their own."""
     killing = _killing(trial)
-    for conversation in sorted(killing, key=cost):
+    for attempt in _attempts(killing):
         began = time.monotonic()
-        if not _survival(_judged(trial, [conversations()[conversation]])):
-            kill = Kill(conversation, round(time.monotonic() - began, 1))
-            return Proof(trial, killing=killing, kill=kill)
-    return thorough(trial)
+        if not _survival(_judged(trial, attempt)):
+            return Proof(trial, killing=killing, kill=Kill(attempt, round(time.monotonic() - began, 1)))
+    return replace(thorough(trial), killing=killing)
+
+
+def _attempts(killing: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """One conversation, or more for a port that remembers what it should not."""
+    ranked = sorted(killing, key=cost)
+    yield from ((each,) for each in ranked[:ENOUGH])
+    yield from (tuple(ranked[:count]) for count in (2, 4, len(ranked)) if count > 1)
 
 
 def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
@@ -106,10 +112,11 @@ def cost(conversation: str) -> tuple[float, ...]:
     return each.seconds, each.alone, len(each.steps)
 
 
-def _judged(trial: Trial, chosen: Sequence[Conversation] | None = None) -> Report:
+def _judged(trial: Trial, chosen: Sequence[str] | None = None) -> Report:
     """What a run says of a defective port that looks at one requirement only."""
+    played = None if chosen is None else [conversations()[id] for id in chosen]
     with trial.target() as target:
-        return run(_impatient(trial, target), chosen)
+        return run(_impatient(trial, target), played)
 
 
 def _impatient(trial: Trial, target: Target) -> Options:

@@ -17,9 +17,10 @@ from gemini_mcp_conformance.play.http_bench import HttpBench
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target, can_play
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.plugin import Gathering
-from gemini_mcp_conformance.run.run import deaths, gather, pytest_run, run, useful
+from gemini_mcp_conformance.run.plugin import pytest_run
+from gemini_mcp_conformance.run.run import deaths, gather, run, useful
 from gemini_mcp_conformance.run.selection import Selection, select
+from gemini_mcp_conformance.run.state import RunState
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.tell.report import Report
@@ -142,16 +143,17 @@ def _failed(trial: Trial, offered: Sequence[Conversation]) -> frozenset[str]:
     """Those of the conversations in which a defective port fails its requirement, or as many as are enough."""
     with trial.target() as target:
         playable = [each for each in offered if can_play(target, each)]
-        selected = select(_impatient(trial, target).selection, "server")
+        options = Options(target, Selection(only=(str(trial.killer),)), budget=BUDGET, patience=IMPATIENT)
+        selected = select(options.selection, "server")
         kind = HttpBench if target.url else Bench
         with kind(target, specification.load(), IMPATIENT) as bench:
-            gathering = Gathering(bench, playable, checks_for(selected), budget=BUDGET)
-            gathering.told = partial(_ended_when_enough, gathering)
-            pytest_run(gathering)
-            found = [*gathering.findings, *deaths(bench, playable)]
+            state = RunState(options, bench, playable, (), checks_for(selected), lambda finding: False)
+            state.options = replace(options, on_progress=partial(_ended_when_enough, state))
+            pytest_run(state)
+            found = [*state.findings, *deaths(bench, playable)]
     return frozenset(each.conversation for each in found if (each.outcome, each.requirement) == ("fail", trial.killer))
 
 
-def _ended_when_enough(gathering: Gathering, *told: object) -> None:
-    if len(gathering.failing) >= ENOUGH:
-        gathering.cut = "Enough is known."
+def _ended_when_enough(state: RunState, *told: object) -> None:
+    if len(state.failing) >= ENOUGH:
+        state.cut = "Enough is known."

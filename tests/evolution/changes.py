@@ -30,6 +30,7 @@ from gemini_mcp.spec.values import Json, JsonObject, items, table
 LONGEST = ("refusals", "too-long", "maxBytes")
 CONTROLS = ("chat-model-escape", "chat-model-delete", "chat-model-quotes")
 ENTRY, LISTS, OTHERS = "^#([0-9]+) <([^<>\\s]+)>$", ("listings-chat",), ("others-chat",)
+MODEL_EDGES = ("chat-model-edges",)
 ELEMENT = ("forms", "prompt", 0, "longerThan")
 CALLS = ("*-everything", "outcome-chat-exit-1-usage", "outcome-chat-reply-success")
 """Conversations in which every argument, a success and a failure are seen."""
@@ -220,6 +221,22 @@ def dropped_refusal(rule: str) -> Edit:
     return edit
 
 
+def private(name: str) -> Edit:
+    """No error may repeat an argument."""
+
+    def edit(draft: Draft) -> None:
+        for each in TOOLS:
+            template(draft, each)["private"].append(name)
+
+    return edit
+
+
+def another_quota(draft: Draft) -> None:
+    """gemini has one more way to say that the quota is used up."""
+    (entry,) = (each for each in draft[OUTCOME]["sentences"] if each["id"] == "quota")
+    entry["stderr"] += "|OUT_OF_TOKENS"
+
+
 def new_exit_code(draft: Draft) -> None:
     sentence = "The sky fell down (exit code 60). Put it up again."
     entry = {"id": "exit-60", "when": "exit", "exit": [60], "sentence": sentence, "names": "sky"}
@@ -360,6 +377,28 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             dropped_refusal("control-character"),
             ("command:chat:model",),
             CONTROLS,
+        ),
+        Change(
+            "wider refusal",
+            value(INVOCATION, "refusals", "option-like", "pattern", to="^[-+\u2010-\u2015]"),
+            ("arguments:refused:option-like",),
+            MODEL_EDGES,
+        ),
+        Change(
+            "wider absence",
+            value(INVOCATION, "arguments", "model", "absent", to="^(?:default)?$"),
+            ("arguments:empty:model",),
+            MODEL_EDGES,
+        ),
+        Change("private argument", private("model"), ("error:prompt",), ("noises-chat",)),
+        Change("cause on stderr", another_quota, ("error:quota",), ("causes-chat",)),
+    ),
+    (
+        Change(
+            "swallowed prompt",
+            command_line(lambda argv: [*reversed(argv)]),
+            ("command:chat", "command:chat-reply"),
+            ("chat-model-upper",),
         ),
     ),
     (

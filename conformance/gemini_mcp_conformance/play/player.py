@@ -24,6 +24,7 @@ from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, i
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 from gemini_mcp_conformance.see.yargs import Option
+from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import (
     AUTO,
@@ -159,7 +160,9 @@ class Player:
         before = self._temporary()
         pending = Pending(self.spec, number, step, message, self._last_run(), is_page=is_page)
         named = self.spec.directory(pending.tool) if pending.tool else None
-        pending.cwd = directory(pending.arguments.get(named or ""), self.place.work)
+        cwd = pending.arguments.get(named or "")
+        is_none = named is None or is_absent(named, cwd, self.spec.invocation)
+        pending.cwd = "none" if is_none else directory(cwd, self.place.work)
         self.requests.append(pending)
         self._load()
         pending.sent = await send()

@@ -16,7 +16,7 @@ CANARY = "canary"
 
 def directory(cwd: Json, work: str) -> Directory:
     """What kind of directory `cwd` names for a port that runs in `work`."""
-    if not isinstance(cwd, str) or not cwd:
+    if not isinstance(cwd, str):
         return "none"
     try:
         mode = os.stat(os.path.join(work, cwd)).st_mode

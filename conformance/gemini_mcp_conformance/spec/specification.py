@@ -184,6 +184,12 @@ class Specification:
         return Heard(effective_prompt(understood, stdin), understood.values)
 
     @cached_property
+    def unreadable(self) -> frozenset[str]:
+        """The tools of whose ordinary command line gemini makes no question to the model."""
+        lines = {name: self.heard(self.specified(name, self.required(name))) for name in self._callable}
+        return frozenset(name for name, heard in lines.items() if not isinstance(heard, Heard))
+
+    @cached_property
     def option_names(self) -> frozenset[str]:
         """Every option of gemini that some call gives, or leaves out on purpose."""
         return frozenset(option for name in self.names for option in self.values(name, self.everything(name)))

@@ -29,9 +29,9 @@ ANNOTATIONS = frozenset({"type", "title", "description", "default", "examples", 
 def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iterator[tuple[int, Json, Subject]]:
     """The requirements, their placeholders filled, each with the number of its entry. Of equal ids, the first stays."""
     entries, seen = list(entries), set[str]()
-    claimed = {entry.get("where", entry).get("refusal") for entry in entries}
+    claims = [claim for entry in entries if "refusal" in (claim := entry.get("refusal") or entry.get("where", {}))]
     for number, entry in enumerate(entries):
-        for subject in _subjects_of(entry, subjects, claimed):
+        for subject in _subjects_of(entry, subjects, claims):
             id = PLACEHOLDER.sub(lambda match, subject=subject: kebab(subject[match[1]]), entry["id"])
             if id not in seen:
                 seen.add(id)
@@ -109,6 +109,7 @@ def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: 
         "restricted-argument": _unique(
             _argument(name) for tool in tools for name, schema in tool.properties.items() if schema.keys() - ANNOTATIONS
         ),
+        "private-argument": _unique(_argument(name) for _, template in known for name in template.private),
         "spoken-argument": [row for row in spoken if row["argument"] in texts],
         "shell-argument": [row for row in _unique([*spoken, *named]) if row["argument"] in texts],
         "prompt": _unique(_prompts(known, invocation)),
@@ -197,14 +198,18 @@ def _arguments_in(elements: Iterable[Element], forms: Mapping[str, Sequence[Form
                     yield from () if case.stdin is None else (case.stdin.argument,)
 
 
-def _subjects_of(entry: Json, subjects: Subjects, claimed: set[str | None]) -> Iterable[Subject]:
+def _subjects_of(entry: Json, subjects: Subjects, claims: Sequence[Subject]) -> Iterable[Subject]:
     if "for" not in entry:
         return ({},)
     if entry["for"] == "other-refusal":
-        rows = [row for row in subjects["refusal"] if row["refusal"] not in claimed]
+        rows = [row for row in subjects["refusal"] if not any(_has(row, claim) for claim in claims)]
     else:
-        rows = [row for row in subjects[entry["for"]] if entry.get("where", {}).items() <= row.items()]
+        rows = [row for row in subjects[entry["for"]] if _has(row, entry.get("where", {}))]
     return rows if not rows or PLACEHOLDER.search(entry["id"]) else (_joined(rows),)
+
+
+def _has(row: Subject, wanted: Subject) -> bool:
+    return wanted.items() <= row.items()
 
 
 def _filled(sentence: str, values: Subject) -> str:
@@ -225,7 +230,8 @@ def _refusals(tools: Sequence[ToolSpec], invocation: InvocationSpec) -> Iterator
         named = [name for name in given if refusal in _rules_for(name, invocation)]
         if named:
             limit = {} if refusal.max_bytes is None else {"size": size_of(refusal.max_bytes)}
-            yield {"refusal": refusal.name, "argument": "` or `".join(named), **limit}
+            pattern = {} if refusal.pattern is None else {"pattern": refusal.pattern}
+            yield {"refusal": refusal.name, "argument": "` or `".join(named), **limit, **pattern}
 
 
 def _rules_for(name: str, invocation: InvocationSpec) -> tuple[Refusal, ...]:

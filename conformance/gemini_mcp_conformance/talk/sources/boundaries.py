@@ -11,6 +11,7 @@ from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.interpreter import rules
+from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, call, path
@@ -73,6 +74,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         boundaries = Boundaries(sources, tool)
         yield from boundaries.shapes()
         yield from boundaries.texts()
+        yield from boundaries.edges()
         yield from boundaries.directories()
     yield from _longest(sources)
 
@@ -165,6 +167,25 @@ class Boundaries(Maker):
                 usual = {name: self.everything.get(name)}
                 yield self.one(f"{kebab(name)}-usual", usual, _shown(self.spec, self.tool, name))
         yield self.one("everything", self.everything, _everything(self.spec, self.tool))
+
+    def edges(self) -> Iterator[Conversation]:
+        """Each argument with the texts that its patterns just match and just miss, a call each."""
+        for name, schema in self.properties.items():
+            texts = [text for pattern in self._patterns(name) for text in (*samples(pattern), *near_misses(pattern))]
+            new = [text for text in dict.fromkeys(texts) if text not in self._table(name).values()]
+            steps = [call(self.tool, {**self.usual, name: text}, self.answer) for text in new]
+            if steps and takes_text(schema):
+                shows = (*_shown(self.spec, self.tool, name), f"arguments:{kebab(name)}:value")
+                refused = (f"arguments:refused:{rule.name}" for rule in rules(name, self.spec.invocation))
+                title = f"Calls of `{self.tool}` with texts at the edges of the patterns of `{name}`."
+                yield self.conversation(f"{self.tool}-{kebab(name)}-edges", title, steps, *shows, *refused)
+
+    def _patterns(self, name: str) -> Iterator[str]:
+        """The patterns that decide about a text of an argument."""
+        rule, declared = self.spec.invocation.rules.get(name), self.properties[name].get("pattern")
+        absent = rule.absent if rule else None
+        refused = (each.pattern for each in rules(name, self.spec.invocation))
+        yield from (pattern for pattern in (absent, declared, *refused) if pattern)
 
     def _table(self, name: str) -> Mapping[str, str]:
         """The odd texts of an argument, by what it is for."""

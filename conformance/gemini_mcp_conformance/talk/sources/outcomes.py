@@ -16,6 +16,7 @@ from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.schema import matching
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
 from gemini_mcp_conformance.talk.sources import Maker, Sources
@@ -183,7 +184,8 @@ class Outcomes(Maker):
             self.ask(f"Which cause has {code}?", Script("ends", ({"stderr": "It ended.\n"}, {"exit": code})))
             for code in codes
         ]
-        said = [found for sentence in self.spec.outcome.sentences if (found := matching(sentence.stderr or ""))]
+        patterns = dict.fromkeys(sentence.stderr for sentence in self.spec.outcome.sentences if sentence.stderr)
+        said = dict.fromkeys(text for pattern in patterns for text in _texts_for(pattern))
         steps += [self.ask(f"What says {text!r}?", _saying(text, exit)) for text in said for exit in (1, 42)]
         shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
@@ -224,9 +226,18 @@ class Outcomes(Maker):
             "How much of it?": "서울 👍 " * many + "the very end\n",
             "Nothing?": "",
         }
-        steps = [self.ask(asked, Script("fails", ({"stderr": noise}, {"exit": 1}))) for asked, noise in noises.items()]
+        steps = [self.ask(asked, _failing(noise)) for asked, noise in noises.items()]
+        for name, text in self._private().items():
+            steps.append(self.ask(f"What of `{name}`?", _failing(f"cannot use: {text}\n"), also={name: text}))
         title = f"{self.tool}, when gemini fails with something private or with very much on stderr."
         return self.conversation(f"noises-{self.tool}", title, steps, *FAILURE, "error:prompt")
+
+    def _private(self) -> Mapping[str, str]:
+        """Texts for the arguments beside the prompt that no error may repeat."""
+        spec, tool = self.spec, self.tool
+        others = [name for name in spec.template(tool).private if name not in (spec.prompt(tool), spec.directory(tool))]
+        texts = {name: self.sources.value(tool, name, f"the-private-{kebab(name)}-of-somebody") for name in others}
+        return {name: text for name, text in texts.items() if isinstance(text, str)}
 
     def others(self) -> Conversation:
         """JSON beside the answer's own, sessions that are no text, and errors without a message."""
@@ -262,6 +273,16 @@ def _listed(entry: str, index: int, session: str) -> str:
         return usual
     (start, end), (begin, stop) = made.span(1), made.span(2)
     return f"{made.string[:start]}{index}{made.string[end:begin]}{session}{made.string[stop:]}"
+
+
+def _texts_for(pattern: str) -> Iterable[str]:
+    """Printable texts in which a pattern is found."""
+    found = [text for text in samples(pattern) if text.isprintable() and text.strip()]
+    return found or filter(None, (matching(pattern),))
+
+
+def _failing(noise: str) -> Script:
+    return Script("fails", ({"stderr": noise}, {"exit": 1}))
 
 
 def _saying(text: str, exit: int) -> Script:

@@ -17,7 +17,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     says,
     session_in,
 )
-from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of
+from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, text_of
 from gemini_mcp_conformance.judge.reading import message_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
@@ -230,7 +230,9 @@ def _message(exchange: Exchange) -> str | None:
 
 def _has_json_on_stderr(exchange: Exchange) -> bool:
     message = _message(exchange) if exits_badly(exchange) and shows_error(exchange) else None
-    return message is not None and not SECRETS.search(message) and (prompt_of(exchange) or "\0") not in message
+    if message is None or SECRETS.search(message):
+        return False
+    return not any(text in message for text in _private(exchange))
 
 
 @check("error:json-on-stderr", judges=_has_json_on_stderr)
@@ -245,15 +247,23 @@ def _end_of_stderr(exchange: Exchange) -> str:
     return stderr_of(exchange)[-limit(exchange) :] if shows_error(exchange) else ""
 
 
-def _echoes_prompt(exchange: Exchange) -> bool:
-    prompt = prompt_of(exchange) or ""
-    return len(prompt) >= 16 and prompt in _end_of_stderr(exchange)
+def _private(exchange: Exchange) -> list[str]:
+    """The texts of a call that no error may repeat."""
+    given = (text_of(exchange, name) for name in exchange.spec.template(exchange.tool).private)
+    return [text for text in given if text]
 
 
-@check("error:prompt", judges=_echoes_prompt)
-def prompt_is_not_repeated(exchange: Exchange) -> Complaints:
-    if (prompt_of(exchange) or "\0") in (exchange.text or ""):
-        yield f"The port's error reads {shown(exchange.text)}, and should not repeat the prompt."
+def _echoed(exchange: Exchange) -> list[str]:
+    """The private texts that gemini has written to stderr, as far as they cannot be there by chance."""
+    end = _end_of_stderr(exchange)
+    return [text for text in _private(exchange) if len(text) >= 16 and text in end] if end else []
+
+
+@check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))
+def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
+    for text in _echoed(exchange):
+        if text in (exchange.text or ""):
+            yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
 
 
 def _holds_key(exchange: Exchange) -> bool:

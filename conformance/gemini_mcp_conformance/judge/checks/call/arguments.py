@@ -161,7 +161,7 @@ def is_empty(exchange: Exchange, subject: Subject) -> bool:
     return usual and not schema_faults(exchange) and is_unforced(exchange)
 
 
-@check("arguments:empty:{argument}", judges=is_empty)
+@check("arguments:empty:{argument}", judges=is_empty, about="options")
 def empty_argument_is_none(exchange: Exchange, subject: Subject) -> Complaints:
     name, work = subject["argument"], exchange.place.work
     yield from served_without(exchange, [name])

@@ -78,6 +78,19 @@ def prompt_reaches_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, PROMPT)
 
 
+def is_unreadable(exchange: Exchange) -> bool:
+    """Calls of a tool whose specified command line gemini never understands: only that line can be compared."""
+    return exchange.tool in exchange.spec.unreadable and bool(exchange.runs) and heard(exchange) is not None
+
+
+@check("command:{tool}", judges=is_unreadable, any_outcome=True, about="process")
+def same_is_made_of_the_command_line(exchange: Exchange) -> Complaints:
+    for run in exchange.runs:
+        if run.understood != heard(exchange):
+            call = exchange.spec.specified(exchange.tool, exchange.arguments)
+            yield f"The port ran gemini {argv_shown(run)}, and should run it {shown(list(call.argv))}."
+
+
 @check("command:{tool}", judges=reaches, about="options")
 def fixed_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.constants(exchange.tool)))

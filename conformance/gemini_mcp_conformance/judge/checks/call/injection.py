@@ -76,7 +76,7 @@ def starts_with_dash(exchange: Exchange, subject: Subject) -> bool:
     return text.startswith("-") and is_played(exchange) and fate(exchange) != "refused"
 
 
-@check("injection:option:{argument}", judges=starts_with_dash)
+@check("injection:option:{argument}", judges=starts_with_dash, about="options")
 def dash_makes_no_option(exchange: Exchange, subject: Subject) -> Complaints:
     """An argument that starts with a dash is what it is, or refused."""
     name = subject["argument"]

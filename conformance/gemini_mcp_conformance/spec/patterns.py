@@ -1,0 +1,167 @@
+"""Patterns: texts that a regular expression matches, one for each of its choices, and texts that it just misses. Pure.
+
+What `re` itself makes of a pattern is walked, and every text is tried on the pattern, so that a part which is not
+understood here only makes fewer texts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gemini_mcp.spec.values import Json
+
+PARSER: Json = importlib.import_module("re._parser")
+ORDINARY = "a0A_- é"
+"""Characters that stand for a class if they are in it, and beside it if they are not."""
+CATEGORIES = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
+FRAMES = (("a", "b"), ("", "b"), ("a", ""), ("", ""))
+"""What stands before and behind a text, if it matches there too."""
+LONG = 1000
+"""Repetitions beyond this number are not tried."""
+MOST = 24
+"""Texts of one kind; of more, some are taken from everywhere."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts that match a part of a pattern, the usual one first, and texts that it just misses."""
+
+    fits: Sequence[str] = ("",)
+    misses: Sequence[str] = ()
+
+
+@lru_cache(256)
+def samples(pattern: str) -> tuple[str, ...]:
+    """Texts in which the pattern is found: each alternative, and the first and last of each range of characters."""
+    found = re.compile(pattern).search
+    return _some(_framed(text, found) for text in _walked(pattern).fits if found(text))
+
+
+@lru_cache(256)
+def near_misses(pattern: str) -> tuple[str, ...]:
+    """Texts in which the pattern is not found, each one step away from one in which it is."""
+    found, walked = re.compile(pattern).search, _walked(pattern)
+    start, end = next((_frame(text, found) for text in walked.fits if found(text)), ("", ""))
+    return _some(text for each in walked.misses if not found(text := f"{start}{each}{end}"))
+
+
+def _framed(text: str, found: Callable[[str], object]) -> str:
+    start, end = _frame(text, found)
+    return f"{start}{text}{end}"
+
+
+def _frame(text: str, found: Callable[[str], object]) -> tuple[str, str]:
+    return next(frame for frame in FRAMES if found(text.join(frame)))
+
+
+def _walked(pattern: str) -> Texts:
+    return _sequence(PARSER.parse(pattern))
+
+
+def _sequence(nodes: Iterable[Json]) -> Texts:
+    """One part at a time is another than the usual one."""
+    parts = [_node(str(kind), value) for kind, value in nodes]
+    usual = [part.fits[0] for part in parts]
+
+    def with_each(choices: Callable[[Texts], Sequence[str]]) -> list[str]:
+        return [
+            "".join((*usual[:at], choice, *usual[at + 1 :]))
+            for at, part in enumerate(parts)
+            for choice in choices(part)
+        ]
+
+    return Texts(_unique(("".join(usual), *with_each(lambda part: part.fits))), with_each(lambda part: part.misses))
+
+
+def _node(kind: str, value: Json) -> Texts:
+    match kind:
+        case "LITERAL":
+            return _characters([("LITERAL", value)])
+        case "NOT_LITERAL":
+            return _characters([("NEGATE", None), ("LITERAL", value)])
+        case "IN":
+            return _characters(value)
+        case "ANY":
+            return Texts(ORDINARY, ("\n",))
+        case "SUBPATTERN" | "ATOMIC_GROUP":
+            return _sequence(value[-1] if kind == "SUBPATTERN" else value)
+        case "BRANCH":
+            branches = [_sequence(branch) for branch in value[1]]
+            return Texts(*([text for each in branches for text in texts(each)] for texts in (_fits, _misses)))
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            least, most, inner = value
+            return _repeated(int(least), int(most), _sequence(inner))
+        case "AT":
+            return Texts(misses=("x", "\n"))
+        case "ASSERT" if value[0] < 0:
+            return _sequence(value[1])
+        case "ASSERT_NOT":
+            return Texts(misses=_sequence(value[1]).fits)
+        case _:
+            return Texts()
+
+
+def _fits(texts: Texts) -> Sequence[str]:
+    return texts.fits
+
+
+def _misses(texts: Texts) -> Sequence[str]:
+    return texts.misses
+
+
+def _repeated(least: int, most: int, inner: Texts) -> Texts:
+    if least > LONG or most == 0:
+        return Texts()
+    usual, times = inner.fits[0], max(1, least)
+    fits = [text + usual * (times - 1) for text in inner.fits]
+    further = [usual * count for count in (times + 1, most) if count <= min(most, LONG)]
+    beyond = [usual * count for count in (least - 1, most + 1) if 0 <= count <= LONG]
+    return Texts(
+        (*fits, *further, *([""] if least == 0 else [])),
+        (*(text + usual * (times - 1) for text in inner.misses), *beyond),
+    )
+
+
+def _characters(members: Iterable[Json]) -> Texts:
+    """Ordinary characters and both ends of every range, as far as they are in the class, and what is beside it."""
+    kinds = [(str(kind), value) for kind, value in members]
+    ranges = [value if kind == "RANGE" else (value, value) for kind, value in kinds if kind in ("RANGE", "LITERAL")]
+    edges = [chr(code) for low, high in ranges for code in (low, high, low - 1, high + 1) if 0 <= code < 0x110000]
+    allowed = re.compile(_class(kinds)).fullmatch
+    beside = [text for text in edges or ORDINARY if not allowed(text)]
+    return Texts([text for text in (*ORDINARY, *edges) if allowed(text)] or [""], beside)
+
+
+def _class(kinds: Iterable[tuple[str, Json]]) -> str:
+    """A class of characters as a pattern."""
+    inside, sign = "", ""
+    for kind, value in kinds:
+        match kind:
+            case "NEGATE":
+                sign = "^"
+            case "RANGE":
+                inside += "-".join(re.escape(chr(code)) for code in value)
+            case "LITERAL":
+                inside += re.escape(chr(value))
+            case _:
+                inside += _category(str(value))
+    return f"[{sign}{inside}]"
+
+
+def _category(name: str) -> str:
+    words = name.split("_")
+    letter = CATEGORIES[words[-1]]
+    return letter.upper() if "NOT" in words else letter
+
+
+def _some(texts: Iterable[str]) -> tuple[str, ...]:
+    every = _unique(texts)
+    return every[:: 1 + (len(every) - 1) // MOST]
+
+
+def _unique(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))

@@ -110,7 +110,7 @@ def test_what_a_port_wrote_in_place_of_an_answer_is_told(tmp_path: Path) -> None
 
 def test_a_port_that_keeps_silent_is_told_how_long_it_was_waited_for() -> None:
     async def greeted() -> None:
-        with Bench(Target(port("silent")), specification.load(), Patience(answer=0.1)) as bench:
+        with Bench(Target(port("silent")), specification.load(), Patience(launch=0.3)) as bench:
             try:
                 await bench.greet()
             finally:

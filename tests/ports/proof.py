@@ -29,7 +29,7 @@ from trials import Trial
 
 EXAMPLES = 60
 """Calls that are generated where every conversation is played on a defective port."""
-IMPATIENT = Patience(answer=4, start=3, end=4, files=1)
+IMPATIENT = Patience(answer=4, start=3, end=4, files=1, first=12, launch=12)
 """A defective port is waited for less: it need not be right about anything else."""
 BUDGET = 300.0
 """Seconds for one port, however busy the machine is."""

@@ -10,7 +10,7 @@ import shutil
 import signal
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar
@@ -19,6 +19,7 @@ from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.proof import prove
 from gemini_mcp_conformance.play.fake.watched import watched
+from gemini_mcp_conformance.play.pace import Pace
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.player import Player
 from gemini_mcp_conformance.play.session import CLIENT, Session
@@ -60,7 +61,9 @@ class Bench:
     def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
         self.target = target
         self.spec = spec
-        self.patience = patience or Patience()
+        self.pace = Pace()
+        """What the ports of this run took so far."""
+        self._patience = patience or Patience()
         self._stateless = spec.manifest.stateless_revisions
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
         self._ports: list[PortProcess] = []
@@ -110,6 +113,11 @@ class Bench:
             await self._end_port(port)
 
     @property
+    def patience(self) -> Patience:
+        """How long a port is waited for by now."""
+        return self._patience.at(self.pace)
+
+    @property
     def heard(self) -> str:
         """What a port that did not answer wrote instead, as sentences."""
         return "".join(map(_heard, self._ports))
@@ -146,11 +154,11 @@ class Bench:
             port.fake.reset()
         player = Player(port.session, port.fake, port.place, conversation, self.spec, self.patience)
         observation = await player.play(port.greeting, port.is_new)
+        self.pace = self.pace.after(observation, player.lost)
         port.is_new, port.played = False, conversation
         if observation.died is not None:
             self.deaths.append((conversation, observation.died))
         if any(exchange.silence == "timeout" for exchange in observation.exchanges):
-            self.patience = self.patience.shortened()
             await self._end_port(port)
         return observation
 
@@ -280,18 +288,16 @@ class Bench:
     async def _ask(self, port: PortProcess, method: str, params: Json) -> Exchange:
         """One request outside any conversation; the first conversation of the port shows it as its own."""
         greeting = Conversation("greeting", "", (Request(method, params),))
-        patience = replace(self.patience, answer=self._greeting_seconds)
-        player = Player(port.session, port.fake, port.place, greeting, self.spec, patience)
-        return (await player.play(None, first=True)).exchanges[0]
-
-    @property
-    def _greeting_seconds(self) -> float:
-        """Seconds to wait for the first answer, which includes the start of the port."""
-        return 3 * self.patience.answer
+        player = Player(port.session, port.fake, port.place, greeting, self.spec, self.patience)
+        seen = await player.play(None, first=True)
+        self.pace = self.pace.after(seen, player.lost)
+        if seen.exchanges[0].answers and seen.exchanges[0].sent.order == 0:
+            self.pace = self.pace.started(seen.exchanges[0].answers[0].at)
+        return seen.exchanges[0]
 
     def _unanswered(self, port: PortProcess) -> str:
         code, is_late = port.session.wire.code, port.greeting is not None and port.greeting.silence == "timeout"
-        within = f" within {self._greeting_seconds:g} seconds" if is_late else ""
+        within = f" within {self.patience.launch:g} seconds" if is_late else ""
         ended = f" It exited with {code}." if code is not None else ""
         return f"The port did not answer the handshake{within}.{ended}{self.heard}"
 

@@ -1,29 +1,90 @@
-"""Patience: how long a port is waited for; pure."""
+"""Patience: how long a port is waited for, which follows from its pace; pure.
+
+Every wait of the player is a field. A wait grows with what the port took so far, and shrinks when it was in vain.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gemini_mcp_conformance.play.pace import Kind, Pace
+
+MARGIN = 10
+"""How many times as long as usual an answer is waited for."""
+STARTS = 4
+"""How many times as long as the slowest start another start is waited for."""
+MOST = 120.0
+"""Seconds that are waited for at most, however slow the port is."""
+LEAST = 3.0
+"""Seconds that an answer is waited for at least, while nothing else of the conversation was in vain."""
+BRIEF = 2.0
+"""Seconds that the rest of a conversation is waited for that has failed already."""
+HOPELESS = 0.5
+"""Seconds that an answer is waited for which never came so far."""
+
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds that the player waits for what should happen at once."""
+    """Seconds to wait for what should happen at once.
+
+    `launch` is for the first answer of a new port, `first` for the first call of all, `answer` for another answer,
+    `start` for gemini to run, `end` for processes to end and `files` for files to go. `usual` is what a call takes.
+    """
 
     answer: float = 10
-    start: float = 5
+    start: float = 10
     end: float = 10
     files: float = 5
+    first: float = 30
+    launch: float = 60
+    usual: float = 0
+    hopeless: frozenset[Kind] = frozenset()
 
-    def shortened(self) -> Patience:
-        """For a port that has kept silent once."""
-        return replace(self, answer=max(3.0, self.answer / 2), start=max(1.0, self.start / 3))
+    def at(self, pace: Pace) -> Patience:
+        """For a port of that pace; `self` is for one that nothing is known of."""
+        slow = min(MOST, MARGIN * pace.usual)
+        answer = max(self.answer / 2**pace.silent, min(LEAST, self.answer), slow)
+        launch = self.launch if pace.start is None else min(MOST, max(self.answer, STARTS * pace.start))
+        return replace(
+            self,
+            answer=answer,
+            start=max(self.start / 2**pace.silent, min(LEAST, self.start), slow),
+            end=max(self.end, slow),
+            files=max(self.files / 2**pace.littered, min(0.5, self.files)),
+            first=answer if pace.answered or pace.silent else max(self.first, answer),
+            launch=launch,
+            usual=pace.usual,
+            hopeless=pace.hopeless,
+        )
 
     def lost(self) -> Patience:
         """For the rest of a conversation that has failed already."""
+        brief = max(BRIEF, min(MOST, STARTS * self.usual))
         return replace(
             self,
-            answer=min(2.0, self.answer),
-            start=min(1.0, self.start),
-            end=min(2.0, self.end),
+            answer=min(brief, self.answer),
+            start=min(brief, self.start),
+            end=min(brief, self.end),
             files=min(1.0, self.files),
+            first=min(brief, self.first),
+            launch=min(brief, self.launch),
         )
+
+    def unstarted(self) -> Patience:
+        """For the rest of a conversation in which a gemini did not start."""
+        return replace(self, start=min(max(BRIEF, STARTS * self.usual), self.start))
+
+    def start_of(self, kind: Kind, open_before: int) -> float:
+        """For gemini to run for a request of that kind, beside others."""
+        if kind in self.hopeless:
+            return min(HOPELESS, self.start)
+        return self.start + STARTS * self.usual * open_before
+
+    def answer_to(self, kind: Kind, is_new: bool, open_before: int) -> float:
+        """For the answer to a request of that kind, of a port that has answered nothing or has others to answer."""
+        if is_new:
+            return self.launch
+        if kind in self.hopeless:
+            return min(HOPELESS, self.answer)
+        wait = max(self.answer, self.first) if kind.runs else self.answer
+        return wait + STARTS * self.usual * open_before

@@ -17,6 +17,7 @@ from functools import lru_cache, partial
 from gemini_mcp.spec.values import Json, decode, inside, table
 from gemini_mcp_conformance.play.fake import Call, Fake, Play
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
+from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.session import Session, encode, is_request
 from gemini_mcp_conformance.play.surroundings import directory, take_canaries
@@ -61,6 +62,8 @@ class Player:
     patience: Patience = field(default_factory=Patience)
     requests: list[Pending] = field(default_factory=list[Pending])
     exit: Exit | None = None
+    lost: float = 0.0
+    """Seconds for which answers were waited for in vain."""
     _sent_noise: bool = False
     _cancelled: tuple[Json, ...] = ()
 
@@ -171,7 +174,9 @@ class Player:
             pending.leftovers = await self._leftovers(before) if pending.has_file else ()
             pending.canaries = take_canaries(self.place) if pending.has_canary else ()
         elif step.until != "sent":
-            await self._poll(lambda: self._has_begun(pending), self.patience.start)
+            others = sum(other.is_unfinished for other in self.requests) - 1
+            if not await self._poll(lambda: self._has_begun(pending), self.patience.start_of(_kind(pending), others)):
+                self.patience = self.patience.unstarted()
             pending.last = self._last_run() if pending.answers else None
         return pending
 
@@ -196,14 +201,14 @@ class Player:
 
     async def _answered(self, pending: Pending) -> None:
         """Wait for the answer. A response with a wrong id counts if no other request is pending."""
-        only = [other for other in self.requests if other.is_unfinished] == [pending]
-        answered = await self.session.wait(
-            lambda: self._take(pending, only), self.patience.answer + seconds(pending.step)
-        )
+        unfinished = [other for other in self.requests if other.is_unfinished]
+        only, began = unfinished == [pending], self.session.now()
+        wait = self.patience.answer_to(_kind(pending), not self.session.is_heard, len(unfinished) - 1)
+        answered = await self.session.wait(lambda: self._take(pending, only), wait + seconds(pending.step))
         pending.last = self._last_run()
         if not answered:
             pending.silence = "died" if self.session.wire.ended else "timeout"
-            self.patience = self.patience.lost()
+            self.patience, self.lost = self.patience.lost(), self.lost + self.session.now() - began
 
     def _take(self, pending: Pending, only: bool) -> bool:
         if not pending.answers:
@@ -239,7 +244,7 @@ class Player:
         headers = {**wire.headers(message), **step.headers}
         kept = {name: value for name, value in headers.items() if value is not None}
         task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
-        await asyncio.wait((task,), timeout=self.patience.answer)
+        await asyncio.wait((task,), timeout=max(self.patience.answer, self.patience.launch))
         task.cancel()
 
     async def _finish(self) -> None:
@@ -319,6 +324,10 @@ class Player:
 def next_cursor(answers: Sequence[Line]) -> Json:
     """The cursor of the page behind an answer, or None."""
     return inside(answers[0].table, "result", "nextCursor") if answers else None
+
+
+def _kind(pending: Pending) -> Kind:
+    return Kind(pending.message["method"], pending.tool or "", bool(pending.step.scripts))
 
 
 def _run(call: Call, more: Sequence[Option]) -> Run:

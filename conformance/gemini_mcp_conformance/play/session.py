@@ -53,6 +53,11 @@ class Session:
         """Every response so far."""
         return self._responses
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether the port has said anything."""
+        return any(not line.sent for line in self.lines)
+
     def now(self) -> float:
         return time.monotonic() - self._began
 

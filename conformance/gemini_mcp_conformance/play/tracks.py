@@ -26,7 +26,8 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     # Shutdown conversations reuse a port that has already served calls, to save a start.
     ended = [[*track, *last] for track, last in zip_longest(beside, ([each] for each in ending), fillvalue=())]
     others = [each for each in conversations if each.alone and not each.only_waits and each not in ending]
-    return [*(plain[n::half] for n in range(half)), *ended[: len(beside)], *_grouped(others), *ended[len(beside) :]]
+    shared = [plain[n::jobs] for n in range(jobs)]
+    return [*shared[:half], *ended[: len(beside)], *shared[half:], *_grouped(others), *ended[len(beside) :]]
 
 
 def _dealt(conversations: Iterable[Conversation], count: int) -> list[Track]:

@@ -66,7 +66,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     if chosen is not None:
         selected = shown(selected, state.findings)
     early = FIRST_FAILURE if options.fail_fast and code != 0 else None
-    ending = Ending(state.unreachable, state.cut, state.faults)
+    ending = Ending(state.unreachable, state.cut or state.given_up, state.faults)
     judgements = decide(
         selected,
         explained(state.findings, selected),

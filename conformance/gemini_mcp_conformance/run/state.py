@@ -19,19 +19,26 @@ from gemini_mcp_conformance.judge.judging import judge, judge_death
 from gemini_mcp_conformance.judge.registry import Check
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.explorer import Explorer, Seen
+from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.play.tracks import tracks_of
 from gemini_mcp_conformance.play.wire import Unreachable
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.talk.conversation import Conversation, Request, call
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
 
 Item = Conversation | Exploration
+USUAL = Script("usual", ())
+"""Stands for any script."""
 Value = TypeVar("Value")
 
 
 class BudgetSpent(Exception):
     """The run has taken as long as it may."""
+
+
+class GivenUp(Exception):
+    """A conversation was not played, because the port has shown that it would be waited for in vain."""
 
 
 @dataclass(repr=False)
@@ -49,6 +56,7 @@ class RunState:
     played: int = 0
     faults: list[str] = field(default_factory=list[str])
     cut: str | None = None
+    given_up: str | None = None
     unreachable: str | None = None
     greeting: Exchange | None = None
     _begun: dict[str, asyncio.Future[Observation]] = field(default_factory=dict[str, "asyncio.Future[Observation]"])
@@ -67,7 +75,7 @@ class RunState:
     @property
     def is_whole(self) -> bool:
         """Whether all was played that was to be."""
-        return self.unreachable is None and self.cut is None and not self.options.fail_fast
+        return self.unreachable is None and self.cut is None and self.given_up is None and not self.options.fail_fast
 
     async def play(self, item: Item) -> tuple[Finding, ...]:
         """Play one conversation, or explore, and judge; what fails is what `is_fatal` says."""
@@ -94,6 +102,8 @@ class RunState:
             return ()
         try:
             observation = await self._within_budget(asyncio.shield(playing))
+        except GivenUp:
+            return ()
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
         del self._begun[conversation.id]
@@ -109,10 +119,14 @@ class RunState:
     def _judge_finished(self) -> Iterator[Finding]:
         """The findings of conversations that have been played already, though nobody has asked for them yet."""
         for id, playing in tuple(self._begun.items()):
-            if playing.done() and playing.exception() is None:
+            if playing.done() and not playing.cancelled() and playing.exception() is None:
                 yield from self._judged(self._begun.pop(id).result())
 
     async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
+        try:
+            self._check_worth(Conversation("", "", tuple(call(name, None, USUAL) for name in self.bench.spec.names)))
+        except GivenUp:
+            return ()
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
         explorer = Explorer(exploration, await self._served(), self._seen, known, self._deadline)
         await explorer.explore()
@@ -121,6 +135,13 @@ class RunState:
             self.cut = f"The budget of {self.options.budget:g} seconds was spent during it."
         self.failing |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
         return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))
+
+    def _check_worth(self, conversation: Conversation) -> None:
+        """GivenUp when the port has shown that a conversation would be waited for in vain."""
+        reason = self.bench.pace.given_up(conversation)
+        if reason is not None:
+            self.given_up = self.given_up or reason
+            raise GivenUp
 
     async def _seen(self, conversation: Conversation) -> Seen:
         observation = await self.bench.play(conversation)
@@ -184,6 +205,7 @@ class RunState:
             for conversation in track:
                 playing = self._begun[conversation.id]
                 try:
+                    self._check_worth(conversation)
                     playing.set_result(await self.bench.play(conversation, number))
                 except Exception as error:
                     playing.set_exception(error)

@@ -210,14 +210,14 @@ class Conversation:
 
 
 def seconds(step: Request | Raw) -> float:
-    """How long the scripts of a request take at least on a busy machine, with the time for their output.
+    """How long the scripts of a request take at least on a busy machine, with the time for their output."""
+    return sum(map(takes, step.scripts))
 
-    A list that never ends takes as long as a port waits for it.
-    """
-    plays = [play for script in step.scripts for play in script.play]
-    written = sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in plays)
-    lists = [play for script in step.scripts for play in script.list_sessions or ()]
-    return written + LISTING * any("hang" in play for play in lists)
+
+def takes(script: Script) -> float:
+    """How long a script takes at least. A list that never ends takes as long as a port waits for it."""
+    written = sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in script.play)
+    return written + LISTING * any("hang" in play for play in script.list_sessions or ())
 
 
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:

@@ -22,7 +22,7 @@ from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.tell.matrix import pages, ports
 from gemini_mcp_conformance.tell.matrix.pages import Column
-from gemini_mcp_conformance.tell.matrix.ports import Port
+from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
 from gemini_mcp_conformance.tell.matrix.running import run_all, suite
 from gemini_mcp_conformance.tell.report import INCOMPLETE, Report, first_of
 from gemini_mcp_conformance.tell.reports import Destination, destination, put
@@ -76,22 +76,44 @@ def options(parser: argparse.ArgumentParser) -> None:
 def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     to = destinations(given, command, MATRIX_PAGES) or [Destination("markdown", None)]
     listed = [ports.following(port, directory()) for port in read(given)]
-    results = test_all(given, listed, suite(PROGRAM, words(given)))
+    runner = suite(PROGRAM, words(given))
+    results, is_whole = test_all(given, listed, runner, lambda result: Column(listed[0], result).told(), unfinished)
     columns = [Column(port, result) for port, result in zip(listed, results, strict=True)]
     for each in to:
         put(MATRIX_PAGES[each.format](columns), each)
+    if not is_whole:
+        raise KeyboardInterrupt
     return first_of(result.exit if isinstance(result, Report) else INCOMPLETE for result in results)
 
 
 def test_all(
-    given: argparse.Namespace, listed: Sequence[Port], runner: Callable[[Port], Awaitable[Result]]
-) -> tuple[Result, ...]:
-    """The result of each port; the progress goes to standard error."""
-    progress = Progress(sys.stderr, not given.quiet)
-    try:
-        return asyncio.run(run_all(listed, runner, given.jobs, progress))
-    finally:
-        progress.end()
+    given: argparse.Namespace,
+    listed: Sequence[Port],
+    runner: Callable[[Port], Awaitable[Result]],
+    told: Callable[[Result], str],
+    missing: Callable[[Port], Result],
+) -> tuple[tuple[Result, ...], bool]:
+    """The result of each port, and whether all were tested; the progress goes to standard error.
+
+    A port that was not tested, because the operator has ended the run, has what `missing` says.
+    """
+    found: dict[str, Result] = {}
+
+    async def run(port: Port) -> Result:
+        found[port.name] = result = await runner(port)
+        progress.note(f"{port.name}: {told(result)}")
+        return result
+
+    with Progress(sys.stderr, not given.quiet).beating() as progress:
+        try:
+            return asyncio.run(run_all(listed, run, given.jobs, progress)), True
+        except KeyboardInterrupt:
+            return tuple(found[port.name] if port.name in found else missing(port) for port in listed), False
+
+
+def unfinished(port: Port) -> Report | Failure:
+    """The result of a port that was not tested to the end."""
+    return Failure("The run was interrupted before this port was tested.")
 
 
 def read(given: argparse.Namespace) -> tuple[Port, ...]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemini_mcp.spec import SpecError, load_requirements
-from gemini_mcp_conformance.command.comparing import PROGRAM, destinations, options, read, test_all, words
+from gemini_mcp_conformance.command.comparing import PROGRAM, destinations, options, read, test_all, unfinished, words
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.run.selection import NOTHING_SELECTED, Selection
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.tell.impact import Impact, exit_code, impact
 from gemini_mcp_conformance.tell.matrix import ports
-from gemini_mcp_conformance.tell.matrix.impact_pages import render_html, render_markdown, render_text
+from gemini_mcp_conformance.tell.matrix.impact_pages import render_html, render_markdown, render_text, told
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
 from gemini_mcp_conformance.tell.matrix.running import Runner, suite
 from gemini_mcp_conformance.tell.report import CONFORMS, Report
@@ -72,9 +72,14 @@ def _impact(given: argparse.Namespace, command: tuple[str, ...]) -> int:
         old, new = (silent if result is None else result for result in asked)
         return impact(port, old, new, given.strict)
 
-    found = test_all(given, read(given), run)
+    def missing(port: Port) -> Impact:
+        return impact(port, unfinished(port), unfinished(port), given.strict)
+
+    found, is_whole = test_all(given, read(given), run, told, missing)
     for each in to:
         put(PAGES[each.format](found), each)
+    if not is_whole:
+        raise KeyboardInterrupt
     return exit_code(found)
 
 

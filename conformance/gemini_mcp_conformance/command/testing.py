@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from gemini_mcp.spec import load_requirements
@@ -21,6 +20,7 @@ from gemini_mcp_conformance.command.words import (
 )
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.host import run as host_run
+from gemini_mcp_conformance.run.ending import Interrupted
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.run.run import gather, run
 from gemini_mcp_conformance.tell import baseline, replays, report, report_file
@@ -101,9 +101,13 @@ def add(commands: Commands) -> None:
 def _run(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     destinations = [destination(text) for text in given.report]
     known = baseline.load(given.baseline) if given.baseline else Baseline("")
-    found = _found(given, command, known)
-    applied = baseline.apply(found, known, {requirement.id for requirement in load_requirements(given.spec)})
-    return tell(applied, given, destinations)
+    ids = {requirement.id for requirement in load_requirements(given.spec)}
+    try:
+        found = _found(given, command, known)
+    except Interrupted as interrupt:
+        tell(baseline.apply(interrupt.report, known, ids), given, destinations)
+        raise
+    return tell(baseline.apply(found, known, ids), given, destinations)
 
 
 def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
@@ -144,10 +148,5 @@ def _found(given: argparse.Namespace, command: tuple[str, ...], known: Baseline)
         return run(options.server(given, command, progress, ids))
 
 
-@contextmanager
-def _progress(given: argparse.Namespace) -> Generator[Progress]:
-    progress = Progress(sys.stderr, not given.quiet)
-    try:
-        yield progress
-    finally:
-        progress.end()
+def _progress(given: argparse.Namespace) -> AbstractContextManager[Progress]:
+    return Progress(sys.stderr, not given.quiet).beating()

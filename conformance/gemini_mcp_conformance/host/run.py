@@ -17,7 +17,7 @@ from gemini_mcp_conformance.host.asking import Adapter, NeverAnswered
 from gemini_mcp_conformance.host.questions import HostCheck, Questions, findings, is_staged, together
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.verdict import Circumstances, decide
-from gemini_mcp_conformance.run.ending import FIRST_FAILURE, Ending, fatal, to_report
+from gemini_mcp_conformance.run.ending import FIRST_FAILURE, INTERRUPTED, SPENT, Ending, Interrupted, fatal, to_report
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.selection import select
 from gemini_mcp_conformance.tell.report import Report
@@ -50,7 +50,10 @@ def run(options: Options) -> Report:
         absent=dict.fromkeys(elsewhere, f"It does not bind the {options.profile} profile."),
         cut=asked.ending.reason,
     )
-    return to_report(options, "host", decide(selected, asked.findings, circumstances), asked.ending)
+    report = to_report(options, "host", decide(selected, asked.findings, circumstances), asked.ending)
+    if asked.ending.cut == INTERRUPTED:
+        raise Interrupted(report)
+    return report
 
 
 def checks(spec: Path | None, examples: int = 100, seed: int = 0) -> Iterator[HostCheck]:
@@ -74,7 +77,8 @@ def ask(
         with adapter:
             for number, (check, *others) in enumerate(every):
                 if time.monotonic() > deadline:
-                    asked.ending = Ending(cut=f"The budget of {options.budget:g} seconds was spent before it.")
+                    cut = f"The budget of {options.budget:g} seconds was spent before it."
+                    asked.ending = Ending(cut=cut, advice=SPENT.format(budget=options.budget))
                     break
                 options.on_progress(check.name, check.requirement.partition(":")[0], number, len(every))
                 found = findings((check, *others), questions)
@@ -85,6 +89,8 @@ def ask(
                     break
     except NeverAnswered as error:
         return Asked(ending=Ending(silence=f"The adapter never answered: {error}"))
+    except KeyboardInterrupt:
+        asked.ending = Ending(cut=INTERRUPTED, advice="It was interrupted.")
     return asked
 
 

@@ -19,6 +19,7 @@ from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.proof import prove
 from gemini_mcp_conformance.play.fake.watched import watched
+from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Pace
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.player import Player
@@ -65,6 +66,7 @@ class Bench:
         """What the ports of this run took so far."""
         self._patience = patience or Patience()
         self._stateless = spec.manifest.stateless_revisions
+        self._lateness = Lateness()
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
         self._ports: list[PortProcess] = []
         self._tracks: dict[int, PortProcess] = {}
@@ -133,6 +135,7 @@ class Bench:
             await self.end_track(track)
         for port in tuple(self._ports):
             await self._end_port(port)
+        await self._lateness.end()
 
     def close(self) -> None:
         """End every process and remove every file of the run; a second interrupt does not stop it."""
@@ -152,7 +155,7 @@ class Bench:
         make_files(port.place, conversation.files)
         if port.fake is not None and port.fake.last() > JOURNAL:
             port.fake.reset()
-        player = Player(port.session, port.fake, port.place, conversation, self.spec, self.patience)
+        player = self._player(port, conversation)
         observation = await player.play(port.greeting, port.is_new)
         self.pace = self.pace.after(observation, player.lost)
         port.is_new, port.played = False, conversation
@@ -181,6 +184,10 @@ class Bench:
         if port.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
             return "Its requests are none of the era without a handshake, which is the only one that the port knows."
         return None
+
+    def _player(self, port: PortProcess, conversation: Conversation) -> Player:
+        self._lateness.start()
+        return Player(port.session, port.fake, port.place, conversation, self.spec, self.patience, self._lateness)
 
     def _declined(self, port: PortProcess, conversation: Conversation, reason: str) -> Observation:
         """The observation of a port that does not take part, with its answer to `initialize`."""
@@ -288,7 +295,7 @@ class Bench:
     async def _ask(self, port: PortProcess, method: str, params: Json) -> Exchange:
         """One request outside any conversation; the first conversation of the port shows it as its own."""
         greeting = Conversation("greeting", "", (Request(method, params),))
-        player = Player(port.session, port.fake, port.place, greeting, self.spec, self.patience)
+        player = self._player(port, greeting)
         seen = await player.play(None, first=True)
         self.pace = self.pace.after(seen, player.lost)
         if seen.exchanges[0].answers and seen.exchanges[0].sent.order == 0:

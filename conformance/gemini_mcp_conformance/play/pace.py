@@ -81,14 +81,17 @@ class Pace:
         )
 
     def given_up(self, conversation: Conversation) -> str | None:
-        """Why a conversation would be waited for in vain; None when it should be played."""
+        """Why a conversation would be waited for in vain; None when it should be played.
+
+        What is played alone may show something else, such as how the port ends.
+        """
         asked = kinds(conversation.steps)
         if self.lost >= ENOUGH:
             return (
                 f"The port kept silent in {self.silent} conversations, for which the suite waited {ENOUGH:g} seconds "
                 "in all. It played no further ones. Mend those first."
             )
-        if asked and asked <= self.hopeless:
+        if asked and asked <= self.hopeless and not conversation.alone:
             return f"The port never answered {min(asked)}, so the suite sent no more of them. Mend that first."
         return None
 

@@ -80,11 +80,11 @@ class Patience:
             return min(HOPELESS, self.start)
         return self.start + STARTS * self.usual * open_before
 
-    def answer_to(self, kind: Kind, is_new: bool, open_before: int) -> float:
-        """For the answer to a request of that kind, of a port that has answered nothing or has others to answer."""
+    def answer_to(self, kind: Kind, at_least: float, is_new: bool, open_before: int) -> float:
+        """For the answer to a request whose scripts take at least so long, of a port that is new or has others open."""
         if is_new:
-            return self.launch
+            return at_least + self.launch
         if kind in self.hopeless:
             return min(HOPELESS, self.answer)
         wait = max(self.answer, self.first) if kind.runs else self.answer
-        return wait + STARTS * self.usual * open_before
+        return at_least + wait + STARTS * self.usual * open_before

@@ -17,6 +17,7 @@ from functools import lru_cache, partial
 from gemini_mcp.spec.values import Json, decode, inside, table
 from gemini_mcp_conformance.play.fake import Call, Fake, Play
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
+from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.session import Session, encode, is_request
@@ -60,8 +61,10 @@ class Player:
     conversation: Conversation
     spec: Specification
     patience: Patience = field(default_factory=Patience)
+    lateness: Lateness = field(default_factory=Lateness)
     requests: list[Pending] = field(default_factory=list[Pending])
     exit: Exit | None = None
+    began: float = field(default_factory=time.monotonic)
     lost: float = 0.0
     """Seconds for which answers were waited for in vain."""
     _sent_noise: bool = False
@@ -83,7 +86,8 @@ class Player:
         runs = tuple(self._examined(run) for run in self._runs())
         lines = tuple(line for line in self.session.lines[begin:] if not is_late(line, self._cancelled, self.requests))
         by_step, unclaimed = claimed(self.requests, runs)
-        exchanges = [exchange(pending, self.requests, by_step, lines, self._frame()) for pending in self.requests]
+        frame = self._frame()
+        exchanges = [exchange(pending, self.requests, by_step, lines, frame) for pending in self.requests]
         return Observation(
             conversation=self.conversation,
             spec=self.spec,
@@ -97,6 +101,7 @@ class Player:
             leftovers=await self._leftovers(before),
             stderr=self.session.wire.stderr(),
             died=self._death(),
+            delay=self.lateness.since(self.began),
             web=tuple(replace(web, manifest=self.spec.manifest) for web in wire.web[asked:])
             if isinstance(wire, HttpWire)
             else (),
@@ -203,8 +208,10 @@ class Player:
         """Wait for the answer. A response with a wrong id counts if no other request is pending."""
         unfinished = [other for other in self.requests if other.is_unfinished]
         only, began = unfinished == [pending], self.session.now()
-        wait = self.patience.answer_to(_kind(pending), not self.session.is_heard, len(unfinished) - 1)
-        answered = await self.session.wait(lambda: self._take(pending, only), wait + seconds(pending.step))
+        wait = self.patience.answer_to(
+            _kind(pending), seconds(pending.step), not self.session.is_heard, len(unfinished) - 1
+        )
+        answered = await self.session.wait(lambda: self._take(pending, only), wait)
         pending.last = self._last_run()
         if not answered:
             pending.silence = "died" if self.session.wire.ended else "timeout"
@@ -318,6 +325,7 @@ class Player:
             "revision": self.session.revision,
             "transport": self.session.wire.transport,
             "gemini": self.conversation.gemini,
+            "delay": self.lateness.since(self.began),
         }
 
 

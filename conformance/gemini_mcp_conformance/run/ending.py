@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,15 +26,32 @@ from gemini_mcp_conformance.tell.report import (
 from gemini_mcp_conformance.version import suite_version
 
 FIRST_FAILURE = "The run ended at the first failure."
+INTERRUPTED = "The run was interrupted before it."
+SPENT = (
+    "Its budget of {budget:g} seconds was spent. Pass a larger --budget, ask for less with --only or --examples 0, "
+    "or play more at a time with --jobs."
+)
+
+
+class Interrupted(KeyboardInterrupt):
+    """The operator has ended the run; `report` holds what was found until then."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a run is incomplete: the port never answered, it was cut short, or the suite failed."""
+    """Why a run is incomplete: the port never answered, it was cut short, or the suite failed.
+
+    `cut` is said of each requirement that was not judged, `advice` once of the run.
+    """
 
     silence: str | None = None
     cut: str | None = None
     faults: Sequence[str] = ()
+    advice: str | None = None
 
     @property
     def codes(self) -> tuple[int, ...]:
@@ -63,7 +80,6 @@ def to_report(
     protocol: str | None = None,
 ) -> Report:
     """The report of a run."""
-    silence = () if ending.silence is None else (ending.silence,)
     return Report(
         spec_version=options.selection.spec_version or load_manifest(options.selection.spec).version,
         suite_version=suite_version(),
@@ -76,5 +92,13 @@ def to_report(
         exit=first_of((exit_code(judgements, options.strict), *ending.codes)),
         judgements=judgements,
         mutants=mutants.score() if profile == "server" else None,
-        notes=(*silence, *(f"The suite failed in {fault}" for fault in ending.faults)),
+        notes=tuple(_notes(ending)),
     )
+
+
+def _notes(ending: Ending) -> Iterator[str]:
+    if ending.silence is not None:
+        yield ending.silence
+    elif ending.advice is not None:
+        yield f"This report is incomplete. {ending.advice}"
+    yield from (f"The suite failed in {fault}" for fault in ending.faults)

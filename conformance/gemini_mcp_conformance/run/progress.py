@@ -1,16 +1,23 @@
 """Progress: shows on a stream what runs, how many there are and how long they will take. Effect.
 
-A terminal has one line that is overwritten; anything else gets a line for each phase.
+A terminal has one line that is overwritten. Anything else gets a line for each phase, and one at least every
+HEARTBEAT seconds, because a log that stands still looks like a run that hangs.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Protocol, TextIO
 
 CLEAR = "\r\x1b[K"
+HEARTBEAT = 15.0
+LOOK = 1.0
+"""Seconds between two looks whether a line is due."""
 
 
 class OnProgress(Protocol):
@@ -29,26 +36,64 @@ class Progress:
     def __init__(self, stream: TextIO, is_on: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._is_on, self._clock = stream, is_on, clock
         self._is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._began, self._phase = clock(), ""
+        self._began = self._told = clock()
+        self._name, self._phase, self._number, self._count = "", "", 0, 0
+        self._lock = threading.Lock()
 
     def __call__(self, name: str, phase: str, number: int, count: int) -> None:
-        if not self._is_on:
-            return
-        if self._is_terminal:
-            self._stream.write(f"{CLEAR}{number + 1}/{count}  {name}{self._left(number, count)}")
-        elif phase != self._phase:
-            self._stream.write(f"{number + 1}/{count}  {phase}\n")
-        self._phase = phase
-        self._stream.flush()
+        with self._lock:
+            is_new, self._phase = phase != self._phase, phase
+            self._name, self._number, self._count = name, number, count
+            if self._is_terminal:
+                self._write(CLEAR + self._line(name)[: shutil.get_terminal_size().columns - 1])
+            elif is_new:
+                self._write(f"{number + 1}/{count}  {phase}\n")
+
+    def beat(self) -> None:
+        """Tell what runs if nothing was told for HEARTBEAT seconds."""
+        with self._lock:
+            if self._count and not self._is_terminal and self._clock() - self._told >= HEARTBEAT:
+                self._write(f"{self._line(self._name)}\n")
+
+    def note(self, text: str) -> None:
+        """Tell something that stays, on a line of its own."""
+        with self._lock:
+            self._write(f"{CLEAR if self._is_terminal else ''}{text}\n")
+
+    @contextmanager
+    def beating(self) -> Generator[Progress]:
+        """Tell what runs for as long as it runs, and leave the terminal's line empty for what follows."""
+        ended = threading.Event()
+        beats = threading.Thread(target=self._beat_until, args=(ended,), daemon=True)
+        beats.start()
+        try:
+            yield self
+        finally:
+            ended.set()
+            beats.join()
+            self.end()
 
     def end(self) -> None:
         """Leave the terminal's line empty for what follows."""
-        if self._is_on and self._is_terminal:
-            self._stream.write(CLEAR)
+        if self._is_terminal:
+            self._write(CLEAR)
+
+    def _beat_until(self, ended: threading.Event) -> None:
+        while not ended.wait(LOOK):
+            self.beat()
+
+    def _write(self, text: str) -> None:
+        if not self._is_terminal:
+            self._told = self._clock()
+        if self._is_on:
+            self._stream.write(text)
             self._stream.flush()
 
-    def _left(self, number: int, count: int) -> str:
-        if not number:
+    def _line(self, name: str) -> str:
+        return f"{self._number + 1}/{self._count}  {name}{self._left()}"
+
+    def _left(self) -> str:
+        if not self._number:
             return ""
-        seconds = (self._clock() - self._began) / number * (count - number)
+        seconds = (self._clock() - self._began) / self._number * (self._count - self._number)
         return f"  about {seconds:.0f} s left"

@@ -21,7 +21,7 @@ from gemini_mcp_conformance.judge.verdict import Circumstances, decide
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.http_bench import HttpBench
 from gemini_mcp_conformance.play.target import Target, can_play, has_gemini
-from gemini_mcp_conformance.run.ending import FIRST_FAILURE, Ending, fatal, to_report
+from gemini_mcp_conformance.run.ending import FIRST_FAILURE, Ending, Interrupted, fatal, to_report
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.plugin import pytest_run
 from gemini_mcp_conformance.run.selection import select
@@ -56,8 +56,11 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
         bench.prove_fake()
         state = RunState(options, bench, playable, explorations, checking, fatal(options, selected))
         code = pytest_run(state)
-    if code == pytest.ExitCode.INTERRUPTED and state.unreachable is None and state.cut is None:
-        raise KeyboardInterrupt
+    is_interrupted = code == pytest.ExitCode.INTERRUPTED and state.unreachable is None and state.cut is None
+    if is_interrupted:
+        state.interrupt()
+    if state.cut is not None:
+        state.findings += state.judge_finished()
     if code not in ORDINARY:
         state.faults.append(f"pytest, which ended with {code}.")
     state.findings += [finding for finding in deaths(bench, every) if finding.requirement in ids]
@@ -66,7 +69,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     if chosen is not None:
         selected = shown(selected, state.findings)
     early = FIRST_FAILURE if options.fail_fast and code != 0 else None
-    ending = Ending(state.unreachable, state.cut or state.given_up, state.faults)
+    ending = Ending(state.unreachable, state.cut or state.given_up, state.faults, state.advice)
     judgements = decide(
         selected,
         explained(state.findings, selected),
@@ -80,7 +83,10 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     )
     greeting = state.greeting
     found = to_report(options, "server", judgements, ending, _identity(greeting), _protocol(greeting))
-    return replace(found, notes=(*found.notes, lost)) if lost else found
+    found = replace(found, notes=(*found.notes, lost)) if lost else found
+    if is_interrupted:
+        raise Interrupted(found)
+    return found
 
 
 def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:

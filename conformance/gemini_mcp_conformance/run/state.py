@@ -22,6 +22,7 @@ from gemini_mcp_conformance.play.explorer import Explorer, Seen
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.play.tracks import tracks_of
 from gemini_mcp_conformance.play.wire import Unreachable
+from gemini_mcp_conformance.run.ending import INTERRUPTED, SPENT
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, call
@@ -57,6 +58,7 @@ class RunState:
     faults: list[str] = field(default_factory=list[str])
     cut: str | None = None
     given_up: str | None = None
+    advice: str | None = None
     unreachable: str | None = None
     greeting: Exchange | None = None
     _begun: dict[str, asyncio.Future[Observation]] = field(default_factory=dict[str, "asyncio.Future[Observation]"])
@@ -86,13 +88,13 @@ class RunState:
         try:
             found = await (self._explored(item) if isinstance(item, Exploration) else self._found(item))
         except BudgetSpent:
-            self.cut = f"The budget of {self.options.budget:g} seconds was spent before it."
+            self._spend("before")
             return ()
         except Exception as error:
             self.faults.append(f"{item.id}: {''.join(traceback.format_exception(error))}")
             return ()
         if self.options.fail_fast and not any(map(self.is_fatal, found)):
-            found = (*found, *self._judge_finished())
+            found = (*found, *self.judge_finished())
         self.findings += found
         return tuple(finding for finding in found if self.is_fatal(finding))
 
@@ -116,7 +118,15 @@ class RunState:
             self.failing[observation.conversation.id] = observation
         return found
 
-    def _judge_finished(self) -> Iterator[Finding]:
+    def _spend(self, when: str) -> None:
+        self.cut = f"The budget of {self.options.budget:g} seconds was spent {when} it."
+        self.advice = SPENT.format(budget=self.options.budget)
+
+    def interrupt(self) -> None:
+        """Note that the operator has ended the run."""
+        self.cut, self.advice = INTERRUPTED, "It was interrupted."
+
+    def judge_finished(self) -> Iterator[Finding]:
         """The findings of conversations that have been played already, though nobody has asked for them yet."""
         for id, playing in tuple(self._begun.items()):
             if playing.done() and not playing.cancelled() and playing.exception() is None:
@@ -132,7 +142,7 @@ class RunState:
         await explorer.explore()
         self.played += 1
         if explorer.is_over:
-            self.cut = f"The budget of {self.options.budget:g} seconds was spent during it."
+            self._spend("during")
         self.failing |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
         return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))
 

@@ -76,6 +76,7 @@ class Exchange:
     `alone` says that no other request was open at the same time. `leftovers` are new files in the temporary directory,
     `canaries` files that only a shell makes. `answers` has more than one line when the port answered twice. `cwd` is
     what the argument for the working directory named when it was sent. `expected` is the result in a scenario.
+    `delay` is how many seconds the machine was late for the suite, and so perhaps for the port.
     """
 
     spec: Specification
@@ -98,6 +99,7 @@ class Exchange:
     cwd: Directory = "none"
     canaries: tuple[str, ...] = ()
     expected: Json = None
+    delay: float = 0.0
 
     @property
     def method(self) -> str:
@@ -200,7 +202,7 @@ class Observation:
 
     `greeting` is the request that began the session, in this conversation or an earlier one. `declined` says why the
     port cannot be judged by it, such as a revision that it does not speak; `died` how the port ended unasked. `web`
-    are the requests over HTTP; `twin` is the same conversation over stdio.
+    are the requests over HTTP; `twin` is the same conversation over stdio; `delay` is that of its exchanges.
     """
 
     conversation: Conversation
@@ -219,6 +221,7 @@ class Observation:
     ids: tuple[Json, ...] = field(default=())
     web: tuple[Web, ...] = ()
     twin: Observation | None = None
+    delay: float = 0.0
 
     @property
     def received(self) -> Iterator[Line]:

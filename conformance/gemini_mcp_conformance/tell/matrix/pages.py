@@ -36,7 +36,7 @@ class Column:
         """The result in one sentence."""
         match self.result:
             case Report() as report:
-                return f"{CONCLUSIONS[report.exit]} {scores(report)}."
+                return " ".join((f"{CONCLUSIONS[report.exit]} {scores(report)}.", *report.notes))
             case Failure(reason):
                 return reason
 

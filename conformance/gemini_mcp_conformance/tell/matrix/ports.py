@@ -13,7 +13,7 @@ from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.tell.report import Command, Url
 
 KEYS = ("name", "command", "url", "fake", "env", "budget")
-BUDGET = 60.0
+BUDGET = 300.0
 """Seconds for a run on a port without a budget."""
 SPEC = "{spec}"
 """In a command, the directory of the specification by which the port is tested."""

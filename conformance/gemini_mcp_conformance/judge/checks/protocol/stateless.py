@@ -121,4 +121,4 @@ def _sent_after_cancellation(observation: Observation, exchange: Exchange) -> li
     notice = next((line for line, each in cancellations(observation) if each is exchange), None)
     said = [*exchange.answers, *(exchange.progress if token(exchange) is not None else ())]
     # Progress may cross the cancellation on its way; an answer cannot, since gemini hangs.
-    return [line.table for line in said if line.is_response or (notice and line.at > notice.at + 1)]
+    return [line.table for line in said if line.is_response or (notice and line.at > notice.at + 1 + observation.delay)]

@@ -1,0 +1,40 @@
+"""Lateness: measures how late a busy machine lets the suite do what is due. Effect.
+
+A port on the same machine is as late through no fault of its own, so checks of time allow for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+TICK = 0.05
+"""Seconds between two things that are due."""
+
+
+class Lateness:
+    """The delays since the start, each with the moment at which it ended."""
+
+    def __init__(self) -> None:
+        self._delays: list[tuple[float, float]] = []
+        self._watching: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Measure from now on; a second start changes nothing."""
+        if self._watching is None:
+            self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    async def end(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+    def since(self, moment: float) -> float:
+        """The longest delay that ended after a moment of `time.monotonic`, in seconds."""
+        return max((delay for ended, delay in self._delays if ended >= moment), default=0.0)
+
+    async def _watch(self) -> None:
+        while True:
+            due = time.monotonic() + TICK
+            await asyncio.sleep(TICK)
+            self._delays.append((time.monotonic(), time.monotonic() - due))

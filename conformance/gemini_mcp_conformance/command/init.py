@@ -15,9 +15,9 @@ WORKFLOW = ".github/workflows/gemini-mcp-conformance.yml"
 BASELINE = "gemini-mcp-baseline.json"
 
 
-def files(command: Sequence[str], version: str) -> Mapping[str, str]:
-    """The text of each file, by its path. The workflow installs that version of the suite and runs `command`."""
-    places = {"@VERSION@": version, "@BASELINE@": BASELINE, "@COMMAND@": _quoted(command)}
+def files(command: Sequence[str], install: str) -> Mapping[str, str]:
+    """The text of each file, by its path. The workflow installs what `install` says and runs `command`."""
+    places = {"@INSTALL@": _of_shell([install]), "@BASELINE@": BASELINE, "@COMMAND@": _quoted(command)}
     text = resources.files("gemini_mcp_conformance.command").joinpath("workflow.yml").read_text(encoding="utf-8")
     for place, value in places.items():
         text = text.replace(place, value)
@@ -52,4 +52,8 @@ def _quoted(command: Sequence[str]) -> str:
         raise UsageError(
             f"The command {list(command)!r} holds a character that a workflow cannot hold. Put it into a script."
         )
-    return shlex.join(command).replace("${{", "$''{{")
+    return _of_shell(command)
+
+
+def _of_shell(words: Sequence[str]) -> str:
+    return shlex.join(words).replace("${{", "$''{{")

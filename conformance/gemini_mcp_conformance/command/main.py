@@ -54,9 +54,16 @@ def start(words: Sequence[str]) -> int:
     """Run the subcommand; the type of an error says whose fault it is."""
     own, command = _split(words)
     given = argparse.Namespace()
+    code = report.CONFORMS
     try:
         given = _parser().parse_args(own)
-        return given.execute(given, command)
+        code = given.execute(given, command)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader of standard output wants no more, as `head` does; what is left must not fail at the exit again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code
     except (UsageError, OperatorError, SuiteError) as error:
         print(f"gemini-mcp-conformance: {error}", file=sys.stderr)
         return _fault(error, getattr(given, "spec", None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from gemini_mcp.spec import Requirement, load_requirements
@@ -53,7 +54,9 @@ def _list(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 def _explain(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     found = [each for each in load_requirements(given.spec) if each.id == given.id]
     if not found:
-        raise UsageError(f"There is no requirement {given.id!r}. `gemini-mcp-conformance list` shows their ids.")
+        near = _near(given.id, [each.id for each in load_requirements(given.spec)])
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise UsageError(f"There is no requirement {given.id!r}.{meant} `gemini-mcp-conformance list` shows their ids.")
     (requirement,) = found
     source = ", ".join(requirement.source[key] for key in requirement.source if key != "kind")
     print(f"{requirement.id}  {requirement.level}, since {requirement.since}\n  {requirement.sentence}")
@@ -63,6 +66,12 @@ def _explain(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     for line in _lines(requirement, given.spec):
         print(f"  {line}")
     return report.CONFORMS
+
+
+def _near(id: str, known: Sequence[str]) -> list[str]:
+    """The ids that are spelled nearly like this one, or that hold it."""
+    holding = [each for each in known if id and id in each]
+    return list(dict.fromkeys([*get_close_matches(id, known, SHOWN), *holding]))[:SHOWN]
 
 
 def _lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:

@@ -27,4 +27,5 @@ def tell(found: Report, given: argparse.Namespace, to: Sequence[Destination] = (
 
 
 def _is_coloured(wish: str) -> bool:
-    return wish == "always" or (wish == "auto" and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return wish == "always" or (wish == "auto" and sys.stdout.isatty() and not is_plain)

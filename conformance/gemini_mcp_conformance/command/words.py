@@ -18,6 +18,9 @@ Container: TypeAlias = "argparse._ActionsContainer"  # pyright: ignore[reportPri
 Execute: TypeAlias = Callable[[argparse.Namespace, tuple[str, ...]], int]
 """Does a subcommand on its parsed words and the port's command; returns the exit code."""
 
+BUDGET = 900.0
+"""Seconds for a run, so that no port keeps it for ever."""
+
 
 def subcommand(commands: Commands, name: str, usage: str, text: str, execute: Execute) -> argparse.ArgumentParser:
     """A parser; the first line of `text` says what the subcommand does, the rest teaches and ends with an example."""
@@ -74,7 +77,11 @@ def end_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--strict", action="store_true", help="a SHOULD that fails fails the run")
     group.add_argument("--fail-fast", action="store_true", help="stop at the first failure")
     group.add_argument(
-        "--budget", type=seconds, metavar="SECONDS", help="stop after that time; the run is then incomplete"
+        "--budget",
+        type=seconds,
+        default=BUDGET,
+        metavar="SECONDS",
+        help=f"stop after that time; the run is then incomplete (default: {BUDGET:g})",
     )
     group.add_argument(
         "--baseline", type=Path, metavar="FILE", help="the list of known failures, which do not fail the run"
@@ -85,7 +92,9 @@ def end_options(parser: argparse.ArgumentParser) -> None:
 def output_options(parser: argparse.ArgumentParser) -> None:
     """What is written to the terminal."""
     group = parser.add_argument_group("the terminal")
-    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="auto obeys NO_COLOR")
+    group.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="auto obeys NO_COLOR and TERM=dumb"
+    )
     group.add_argument("-q", "--quiet", action="store_true", help="write nothing but errors")
     group.add_argument("-v", "--verbose", action="store_true", help="show the requirements that pass, too")
 

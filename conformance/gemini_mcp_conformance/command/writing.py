@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from gemini_mcp_conformance.command import init
+from gemini_mcp_conformance.command.installing import installed, release
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.fake import Fake
@@ -41,6 +42,9 @@ def add(commands: Commands) -> None:
     )
     begin = subcommand(commands, "init", "init [OPTIONS] -- CMD ARGS...", INIT, _init)
     begin.add_argument("--into", type=Path, default=Path(), metavar="DIR", help="the port's repository (default: .)")
+    begin.add_argument(
+        "--install", metavar="REQUIREMENT", help="what pip installs there (default: what this suite was installed from)"
+    )
     begin.add_argument("--force", action="store_true", help="overwrite existing files")
 
 
@@ -58,8 +62,12 @@ def _fake(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 
 
 def _init(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    for path in init.write(given.into, init.files(command, suite_version()), given.force):
+    found = given.install or installed(suite_version())
+    for path in init.write(given.into, init.files(command, found or release(suite_version())), given.force):
         print(path)
+    if found is None:
+        print("This suite was installed from a directory, which the workflow cannot do. Unless the release")
+        print(f"{suite_version()} exists, write what it should install with --install REQUIREMENT --force.")
     print("Commit both files. To list the failures that you know in the baseline, run:")
     known = given.into / init.BASELINE
     print(f"  gemini-mcp-conformance baseline update {shlex.quote(str(known))} -- {shlex.join(command)}")

@@ -19,6 +19,7 @@ from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.proof import prove
 from gemini_mcp_conformance.play.fake.watched import watched
+from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Pace
 from gemini_mcp_conformance.play.patience import Patience
@@ -306,6 +307,9 @@ class Bench:
         code, is_late = port.session.wire.code, port.greeting is not None and port.greeting.silence == "timeout"
         within = f" within {self.patience.launch:g} seconds" if is_late else ""
         ended = f" It exited with {code}." if code is not None else ""
+        wire = port.session.wire
+        if isinstance(wire, HttpWire) and wire.fault is not None and not is_late:
+            return f"The port at {wire.url} did not answer: {wire.fault}. Start it first, and check the address."
         return f"The port did not answer the handshake{within}.{ended}{self.heard}"
 
     async def _end_port(self, port: PortProcess) -> None:

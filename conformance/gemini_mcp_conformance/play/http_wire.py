@@ -42,6 +42,8 @@ class HttpWire:
         self._stateless: str | None = None
         self._pending: dict[str, asyncio.Task[Web]] = {}
         self._over = False
+        self.fault: str | None = None
+        """Why the latest request had no answer, as the system says it."""
         self._on_line: OnLine = lambda data, ended: None
         self._on_end: Callable[[], None] = lambda: None
 
@@ -99,10 +101,12 @@ class HttpWire:
         record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
         number = len(self.web)
         self.web.append(record)
-        with suppress(OSError, ValueError, h11.ProtocolError):
+        try:
             async for known in _exchange(self.url, record, body, heard, host):
                 self.web[number] = known
                 self._note(known)
+        except (OSError, ValueError, h11.ProtocolError) as error:
+            self.fault = _reason(error)
         if self.web[number].status is None and host is None:
             self._over = True
         self._on_end()
@@ -219,6 +223,13 @@ def _request(connection: h11.Connection, record: Web, path: str, host: str, body
     headers = [(name.encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in named.items()]
     request = h11.Request(method=record.verb, target=path, headers=headers)
     return b"".join(connection.send(event) or b"" for event in (request, h11.Data(body), h11.EndOfMessage()))
+
+
+def _reason(error: Exception) -> str:
+    """One that asyncio makes of several addresses has their errors in its text only."""
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+        return "the connection was refused"
+    return str(error) or type(error).__name__
 
 
 def _header(text: str) -> str:

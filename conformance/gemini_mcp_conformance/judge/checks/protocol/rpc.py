@@ -104,9 +104,16 @@ def port_lives_after_malformed_lines(observation: Observation) -> Complaints:
     return _unanswered(observation, malformed(observation)[0].order, "a malformed line")
 
 
+LIMITS = (
+    "What reads lines may limit them: `maxBufferSize` of StdioServerTransport in TypeScript (10 MiB), `limit` of "
+    "asyncio.StreamReader in Python (64 KiB), `Scanner.Buffer` in Go (64 KiB)."
+)
+
+
 @check_all("rpc:alive:long-line", judges=lambda seen: bool(long_lines(seen)))
 def port_lives_after_long_lines(observation: Observation) -> Complaints:
-    return _unanswered(observation, long_lines(observation)[0].order, "a line of 10 MB")
+    for complaint in _unanswered(observation, long_lines(observation)[0].order, "a line of 10 MB"):
+        yield f"{complaint} {LIMITS}"
 
 
 def has_surrogate(exchange: Exchange) -> bool:

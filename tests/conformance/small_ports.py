@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "ports"))
 
 from port import SIGNALS, Port
+from running import Call
 
 Message = dict[str, Any]
 
@@ -82,6 +84,41 @@ class Silent(Port):
         threading.Event().wait()
 
 
+class SlowStart(Port):
+    """Takes as many seconds to start as it is told."""
+
+    def serve(self) -> None:
+        time.sleep(float(sys.argv[2]))
+        super().serve()
+
+
+class SlowCall(Port):
+    """Takes as many seconds longer for a call as it is told."""
+
+    def execute(self, call: Call) -> Message:
+        time.sleep(float(sys.argv[2]))
+        return super().execute(call)
+
+
+class SilentCall(Port):
+    """Never answers a call."""
+
+    def begin_call(self, identity: Any, params: Mapping[str, Any], stateless: bool) -> Message | None:
+        return None
+
+
+class Floods(Port):
+    """Writes to stderr as fast as it can."""
+
+    def serve(self) -> None:
+        threading.Thread(target=self.flood, daemon=True).start()
+        super().serve()
+
+    def flood(self) -> None:
+        while True:
+            os.write(2, b"[debug] still here\n" * 4096)
+
+
 PORTS: Mapping[str, type[Port]] = {
     "correct": Port,
     "wrong-ping": WrongPing,
@@ -92,6 +129,10 @@ PORTS: Mapping[str, type[Port]] = {
     "tells-ignored": TellsIgnored,
     "silent": Silent,
     "chatty": Chatty,
+    "slow-start": SlowStart,
+    "slow-call": SlowCall,
+    "silent-call": SilentCall,
+    "floods": Floods,
 }
 
 if __name__ == "__main__":

@@ -90,6 +90,7 @@ def test_a_broken_specification_of_the_operator_ends_with_2(tmp_path: Path, file
 def test_a_budget_that_is_spent_ends_with_3(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, "--budget", "3", to=port("silent-ping"))
     assert (done.code, "The budget of 3 seconds was spent before it." in done.out) == (3, True)
+    assert "Pass a larger --budget" in done.out
 
 
 def test_a_revision_that_the_port_does_not_speak_ends_with_3(tmp_path: Path) -> None:

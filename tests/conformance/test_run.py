@@ -69,16 +69,52 @@ def below(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_no_process_and_no_file(tmp_path: Path, number: signal.Signals) -> None:
-    asked = tmp_path / "asked"
-    words = [*PROGRAM, "run", *PING, "--", *port("silent-ping", str(asked))]
+def test_an_interrupted_run_writes_its_reports_and_leaves_no_process_and_no_file(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    asked, reports = tmp_path / "asked", tmp_path / "reports"
+    reports.mkdir()
+    only = (*PING, "--only", "tools:chat")
+    to = [word for format in FORMATS for word in ("--report", f"{format}={reports / format}")]
+    words = [*PROGRAM, "run", *only, *to, "--", *port("silent-ping", str(asked))]
     running = subprocess.Popen(words, env=variables(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until(asked.exists)
     running.send_signal(number)
     out, err = running.communicate(timeout=SECONDS)
-    assert (running.returncode, out, b"Traceback" in err) == (130, b"", False)
+    assert (running.returncode, b"Traceback" in err) == (130, False)
+    assert b"This report is incomplete. It was interrupted." in out
+    assert verdicts(reports / "json") == {"lifecycle:ping": "could-not-run", "tools:chat": "pass"}
+    assert {path.name for path in reports.iterdir()} == set(FORMATS)
     assert list((tmp_path / "tmp").iterdir()) == []
     assert below(tmp_path / "tmp") == []
+
+
+def test_an_interrupted_matrix_writes_its_page(tmp_path: Path) -> None:
+    asked, page = tmp_path / "asked", tmp_path / "matrix.md"
+    ports = {"correct": port("correct"), "silent": port("silent-ping", str(asked)), "late": port("correct")}
+    listed = [f'[[port]]\nname = "{name}"\ncommand = {json.dumps(command)}\n' for name, command in ports.items()]
+    (tmp_path / "PORTS.toml").write_text("\n".join(listed), encoding="utf-8")
+    words = [*PROGRAM, "matrix", "PORTS.toml", *PING, "--report", f"markdown={page}"]
+    running = subprocess.Popen(words, env=variables(tmp_path), cwd=tmp_path, stderr=subprocess.PIPE)
+    until(asked.exists)
+    running.send_signal(signal.SIGTERM)
+    _, err = running.communicate(timeout=SECONDS)
+    assert (running.returncode, b"Traceback" in err) == (130, False)
+    assert b"correct: The port conforms. MUST 1/1, SHOULD 0/0." in err
+    assert page.read_text(encoding="utf-8").count("The run was interrupted before this port was tested.") == 2
+
+
+def test_an_interrupted_run_on_a_host_writes_its_report(tmp_path: Path) -> None:
+    asked, report = tmp_path / "asked", tmp_path / "report.json"
+    adapter = ("sh", "-c", f"touch {asked}; exec sleep 600")
+    only = ("--direction", "host", "--only", "host-tools:include", "--examples", "0")
+    words = [*PROGRAM, "run", *only, "--report", f"json={report}", "--", *adapter]
+    running = subprocess.Popen(words, env=variables(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until(asked.exists)
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=SECONDS)
+    assert (running.returncode, b"It was interrupted." in out) == (130, True)
+    assert verdicts(report) == {"host-tools:include": "could-not-run"}
 
 
 def test_a_run_leaves_nothing_but_its_replays(tmp_path: Path) -> None:
@@ -353,6 +389,67 @@ def test_anything_else_gets_a_line_for_each_phase() -> None:
     assert stream.getvalue() == "1/3  basics\n3/3  examples\n"
 
 
+def test_a_log_is_told_what_runs_at_least_every_fifteen_seconds() -> None:
+    now = [0.0]
+    stream = StringIO()
+    progress = Progress(stream, clock=lambda: now[0])
+    progress("tools", "basics", 0, 4)
+    for now[0] in (14.0, 15.0, 16.0, 29.0, 31.0):
+        progress.beat()
+    progress("ping", "basics", 2, 4)
+    now[0] = 50.0
+    progress.beat()
+    assert stream.getvalue().splitlines() == ["1/4  basics", "1/4  tools", "1/4  tools", "3/4  ping  about 50 s left"]
+
+
+def test_a_log_that_is_told_of_a_phase_needs_no_line_more() -> None:
+    now = [0.0]
+    stream = StringIO()
+    progress = Progress(stream, clock=lambda: now[0])
+    for now[0], phase in ((10.0, "basics"), (20.0, "examples")):
+        progress("any", phase, 0, 4)
+        progress.beat()
+    assert stream.getvalue() == "1/4  basics\n1/4  examples\n"
+
+
+def test_a_terminal_that_can_do_nothing_gets_lines_and_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    stream = Terminal()
+    progress = Progress(stream)
+    progress("ping", "basics", 0, 4)
+    progress.end()
+    assert stream.getvalue() == "1/4  basics\n"
+
+
+def test_a_narrow_terminal_gets_a_line_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "20")
+    stream = Terminal()
+    Progress(stream)("a-conversation-with-a-long-name", "basics", 0, 4)
+    assert stream.getvalue() == "\r\x1b[K1/4  a-conversation"
+
+
+def test_a_reader_that_wants_no_more_ends_a_list_in_silence(tmp_path: Path) -> None:
+    shell = 'set -o pipefail; "$@" | head -n 1'
+    done = subprocess.run(
+        ["bash", "-c", shell, "bash", *PROGRAM, "list"], env=variables(tmp_path), capture_output=True, timeout=SECONDS
+    )
+    assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (0, 1, b"")
+
+
+@pytest.mark.parametrize(("asked", "near"), [("tool:schema", "tools:schema"), ("long-line", "rpc:alive:long-line")])
+def test_a_mistyped_id_is_answered_with_near_ones(tmp_path: Path, asked: str, near: str) -> None:
+    done = suite(tmp_path, "explain", asked)
+    assert (done.code, f"Did you mean {near}" in done.err) == (2, True)
+
+
+def test_the_default_budget_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, budget in ((("run",), 900), (("matrix",), 300)):
+        with pytest.raises(SystemExit):
+            start([*words, "--help"])
+        assert f"(default: {budget})" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_quiet_run_says_nothing(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", "--quiet", *PING, to=port("wrong-ping"))
     assert (done.code, done.out, done.err) == (1, "", "")
@@ -390,3 +487,4 @@ def test_every_subcommand_teaches_with_an_example(words: tuple[str, ...], capsys
 def test_a_url_that_nobody_serves_ends_with_4(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, "--budget", "10", "--url", "http://127.0.0.1:1/mcp")
     assert (done.code, "The port never answered." in done.out) == (4, True)
+    assert "The port at http://127.0.0.1:1/mcp did not answer: the connection was refused." in done.out

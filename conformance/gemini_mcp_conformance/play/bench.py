@@ -257,7 +257,7 @@ class Bench:
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert fake is not None
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
-        return StdioWire(self.target.argv, env, place.work, Path(place.root, "stderr"))
+        return StdioWire(self.target.argv, env, place.work)
 
     async def _greet(self, port: PortProcess, revision: str | None) -> None:
         session = port.session

@@ -10,13 +10,11 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Protocol
 
-CHUNK = 1 << 18
-STDERR = 1 << 18
-"""How many bytes are kept from the end of what a port writes to stderr."""
+from gemini_mcp_conformance.play.stderr import Stderr
 
+CHUNK = 1 << 18
 OnLine = Callable[[bytes, bool], None]
 """Called with a line without its newline, and whether it had one."""
 
@@ -49,8 +47,9 @@ class StdioWire:
 
     transport = "stdio"
 
-    def __init__(self, command: tuple[str, ...], env: Mapping[str, str], cwd: str, stderr: Path) -> None:
-        self._command, self._env, self._cwd, self._stderr = command, env, cwd, stderr
+    def __init__(self, command: tuple[str, ...], env: Mapping[str, str], cwd: str) -> None:
+        self._command, self._env, self._cwd = command, env, cwd
+        self._stderr = Stderr()
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._over = False
@@ -69,20 +68,22 @@ class StdioWire:
         return None if self._process is None else self._process.returncode
 
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
-        with self._stderr.open("wb") as stderr:
-            try:
-                self._process = await asyncio.create_subprocess_exec(
-                    *self._command,
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=stderr,
-                    env=dict(self._env),
-                    cwd=self._cwd,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                reason = error.strerror if isinstance(error, OSError) else error
-                raise Unreachable(f"{self._command[0]!r} could not be started: {reason}.") from None
+        stderr = self._stderr.open()
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr,
+                env=dict(self._env),
+                cwd=self._cwd,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise Unreachable(f"{self._command[0]!r} could not be started: {reason}.") from None
+        finally:
+            os.close(stderr)
         self._reader = asyncio.create_task(self._read(on_line, on_end))
 
     async def write(self, data: bytes, seconds: float) -> bool:
@@ -111,16 +112,13 @@ class StdioWire:
 
     def stderr(self) -> bytes:
         """The last bytes that the port has written to stderr."""
-        if not self._stderr.exists():
-            return b""
-        with self._stderr.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - STDERR))
-            return file.read()
+        return self._stderr.tail()
 
     def kill(self) -> None:
         """End the port and its process group at once."""
         if self._process is not None:
             kill_group(self._process.pid)
+        self._stderr.close()
 
     async def closed(self) -> None:
         """Wait after `kill` until the process is gone and its pipes are closed."""

@@ -1,12 +1,13 @@
 """Slow is not wrong, and silent is not waited for again and again: patience follows from the pace of a port."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
 import pytest
-from command import port
+from command import ROOT, port
 
 from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.judging import judge
@@ -161,3 +162,18 @@ def test_a_port_that_floods_its_stderr_is_read_no_further_than_what_is_kept() ->
     is_success, length = played(port("floods"), Patience(), play)
     assert is_success
     assert 0 < length <= KEPT
+
+
+def test_a_port_that_stops_at_a_long_line_is_told_what_may_limit_lines() -> None:
+    checks.load()
+    conversation = offered("malformed-long-lines")
+
+    async def play(bench: Bench) -> list[str]:
+        await bench.greet()
+        seen = await bench.play(conversation)
+        found = judge(seen, checks_for(select(Selection(only=("rpc:alive:long-line",)), "server")))
+        return [finding.message for finding in found]
+
+    defective = (sys.executable, str(ROOT / "tests/ports/defective.py"), "deaf-after-long-line")
+    (told,) = played(defective, Patience(answer=1, first=1, launch=60), play)
+    assert "`maxBufferSize` of StdioServerTransport" in told

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from command import ROOT, SECONDS, port, variables
@@ -104,3 +105,20 @@ def test_the_plugin_loads_nothing_that_only_the_suite_needs() -> None:
 def test_the_distribution_offers_the_plugin() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert PLUGIN in project["entry-points"]["pytest11"].values()
+
+
+def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
+    text = (ROOT / "docs/pytest.md").read_text(encoding="utf-8")
+    example = text.partition("```python\n")[2].partition("```")[0]
+    (tmp_path / "test_conformance.py").write_text(example, encoding="utf-8")
+    options = ["-c", os.devnull, "-rA", "--strict-markers", "-p", PLUGIN, "-k", "lifecycle:ping"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", *options, "test_conformance.py"],
+        env=variables(tmp_path, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
+    assert "PASSED test_conformance.py::test_conforms[lifecycle:ping]" in done.stdout

@@ -101,7 +101,7 @@ def test_an_interrupted_matrix_writes_its_page(tmp_path: Path) -> None:
     _, err = running.communicate(timeout=SECONDS)
     assert (running.returncode, b"Traceback" in err) == (130, False)
     assert b"correct: The port conforms. MUST 1/1, SHOULD 0/0." in err
-    assert page.read_text(encoding="utf-8").count("The run was interrupted before this port was tested.") == 2
+    assert page.read_text(encoding="utf-8").count("The run was interrupted before this port was tested") == 2
 
 
 def test_an_interrupted_run_on_a_host_writes_its_report(tmp_path: Path) -> None:
@@ -476,11 +476,15 @@ def test_the_format_of_a_baseline_is_taught(capsys: pytest.CaptureFixture[str]) 
         ("init",),
     ],
 )
-def test_every_subcommand_teaches_with_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_subcommand_teaches_with_an_example_in_eighty_columns(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as ended:
         start([*words, "--help"])
     assert ended.value.code == 0
     told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= 80
     assert f"  gemini-mcp-conformance {' '.join(words)}" in told.partition("example")[2]
 
 

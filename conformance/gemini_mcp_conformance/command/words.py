@@ -6,6 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import fill, wrap
 from typing import TypeAlias
 
 from gemini_mcp import spec
@@ -21,6 +22,9 @@ Execute: TypeAlias = Callable[[argparse.Namespace, tuple[str, ...]], int]
 BUDGET = 900.0
 """Seconds for a run, so that no port keeps it for ever."""
 
+WIDTH = 79
+"""Columns of the help."""
+
 
 def subcommand(commands: Commands, name: str, usage: str, text: str, execute: Execute) -> argparse.ArgumentParser:
     """A parser; the first line of `text` says what the subcommand does, the rest teaches and ends with an example."""
@@ -29,13 +33,26 @@ def subcommand(commands: Commands, name: str, usage: str, text: str, execute: Ex
         name,
         usage=f"gemini-mcp-conformance {usage}",
         help=purpose,
-        description=purpose,
-        epilog=more.strip("\n"),
+        description=fill(purpose, WIDTH),
+        epilog="\n\n".join(map(_narrow, more.strip("\n").split("\n\n"))),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.set_defaults(execute=execute)
     return parser
+
+
+def _narrow(paragraph: str) -> str:
+    """The paragraph in lines of a usual terminal; an example stays one command."""
+    lines = paragraph.split("\n")
+    if not any(line.startswith(" ") for line in lines):
+        return fill(paragraph, WIDTH)
+    return "\n".join(
+        " \\\n".join(wrap(line, WIDTH - 2, subsequent_indent="    ", break_on_hyphens=False))
+        if line.startswith("  gemini-mcp-conformance")
+        else line
+        for line in lines
+    )
 
 
 def port_options(parser: argparse.ArgumentParser) -> None:

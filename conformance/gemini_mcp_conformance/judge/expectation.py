@@ -236,6 +236,13 @@ def printed(exchange: Exchange) -> Reading | None:
     return read(end.stdout, exchange.spec.outcome.answer)
 
 
+@remembered
+def is_misread(exchange: Exchange) -> bool:
+    """Whether the call succeeded with another text than that of gemini's answer."""
+    found = reading(exchange)
+    return found is not None and found.kind == "answer" and exchange.is_success and exchange.text != found.text
+
+
 def answer(exchange: Exchange) -> Reading | None:
     """What the call must be answered with; None when it need not succeed, or ports may differ in how."""
     found = reading(exchange)

@@ -1,13 +1,14 @@
 """Explanation: finds the requirement that explains each fault, so that one fault fails few requirements. Pure.
 
 One fault in a call makes all checks of that call complain. The requirement that fails in most calls that it judges, and
-in most calls that went wrong, explains the fault; for the other requirements these calls could not be judged.
+in most calls that went wrong, explains the fault; for the other requirements these calls could not be judged. A new kind
+of cause is a function here that turns findings into findings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from gemini_mcp.spec import Requirement
@@ -16,110 +17,133 @@ from gemini_mcp_conformance.judge.finding import Finding
 Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""
 
-MANY, SURE = 20, 0.95
-"""A requirement is totally broken if it judged so many items, and so large a share of them failed."""
+MANY, SURE, LIKELY = 20, 0.95, 0.5
+"""A requirement is totally broken if it judged so many items, and so large a share of them failed. An explanation with
+a score from `LIKELY` on is better than the requirement whose own claim is the fault."""
+
+WHOLE = ("unanswered", "unserved")
+"""What is one fault, however many calls it spoils."""
 
 JUDGED = ("pass", "fail", "could-not-run")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
 
 
-@dataclass(frozen=True)
+@dataclass
 class Complainer:
-    """A requirement: how many items it judged, which of them failed, and how many of these were made to show it."""
+    """A requirement: what it judged, what of that failed, and which items it complains about by the kind of fault.
+
+    `meant` are the items that were made to show it, and `own` the kinds of fault that it is itself about.
+    """
 
     requirement: str
-    judged: int
-    failed: frozenset[Item]
-    meant: int
+    judged: set[Item] = field(default_factory=set[Item])
+    failed: set[Item] = field(default_factory=set[Item])
+    items: dict[str, set[Item]] = field(default_factory=dict[str, set[Item]])
+    meant: set[Item] = field(default_factory=set[Item])
+    own: set[str] = field(default_factory=set[str])
+
+    @property
+    def share(self) -> float:
+        """The share of what it judged that failed."""
+        return len(self.failed) / max(1, len(self.judged))
 
     @property
     def is_total(self) -> bool:
-        """Whether nearly all items that it judged failed, and these are many."""
-        return self.judged >= MANY and len(self.failed) >= SURE * self.judged
+        """Whether nearly all that it judged failed, and that is much."""
+        return len(self.judged) >= MANY and self.share >= SURE
 
-    def score(self, left: set[Item]) -> float:
+    def score(self, about: str, left: set[Item]) -> float:
         """How well it explains what is left: the harmonic mean of the share it fails and the share it covers."""
-        covered = len(self.failed & left)
-        right, share = len(self.failed) / max(1, self.judged), covered / len(left)
-        return 2 * right * share / (right + share) if covered else 0.0
+        covered = len(self.items[about] & left) / len(left)
+        return 2 * self.share * covered / (self.share + covered) if covered else 0.0
 
 
 def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
     """The findings; a failure that another requirement explains becomes could-not-run."""
-    unlisted = _unlisted(findings)
-    findings = [_offered(finding, unlisted) for finding in findings]
+    findings = _readable(_offered(findings))
     calls = _calls(findings)
+    complainers = _complainers(findings, calls)
     causes: dict[str, dict[Item, str]] = {}
-    total: dict[str, str] = {}
     for level in ("MUST", "SHOULD", "MAY"):
-        names = [each.id for each in requirements if each.level == level]
-        for about, complainers in _by_thing(findings, calls, names).items():
+        names = [each.id for each in requirements if each.level == level and each.id in complainers]
+        for about in dict.fromkeys(about for name in names for about in complainers[name].items):
+            own = [complainers[name] for name in names if about in complainers[name].items]
             known = causes.setdefault(about, {})
-            left = {item for each in complainers for item in each.failed} - known.keys()
-            if about in total:
-                known.update(dict.fromkeys(left, total[about]))
-                continue
-            broken = [each.requirement for each in complainers if each.is_total]
-            if broken:
-                total[about] = broken[0]
-            for item, requirement in _causes(complainers, left):
-                known.setdefault(item, requirement)
+            total = next((each for each in known.values() if complainers[each].is_total or about in WHOLE), None)
+            left = {item for each in own for item in each.items[about]} - known.keys()
+            known.update(dict.fromkeys(left, total) if total else _causes(about, own, left))
     blamed = {requirement for known in causes.values() for requirement in known.values()}
     return [_settled(finding, causes, blamed, calls) for finding in findings]
 
 
-def _unlisted(findings: Sequence[Finding]) -> frozenset[str]:
-    """The requirements about tools and properties that the port does not list as specified."""
+def _explained(finding: Finding, requirement: str) -> Finding:
+    return replace(finding, outcome="could-not-run", message=EXPLAINED.format(requirement=requirement))
+
+
+def _offered(findings: Sequence[Finding]) -> list[Finding]:
+    """What rests on a tool or a property that the port does not list as specified is explained by that."""
     used = {id for finding in findings for id in finding.uses}
-    return frozenset(finding.requirement for finding in findings if finding.outcome == "fail") & used
+    unlisted = used & {finding.requirement for finding in findings if finding.outcome == "fail"}
+
+    def offered(finding: Finding) -> Finding:
+        missing = sorted(finding.uses & unlisted)
+        is_other = finding.outcome == "fail" and missing and finding.requirement not in unlisted
+        return _explained(finding, missing[0]) if is_other else finding
+
+    return [offered(finding) for finding in findings]
 
 
-def _offered(finding: Finding, unlisted: frozenset[str]) -> Finding:
-    """The finding, unless it rests on a call of what the port does not offer."""
-    missing = sorted(finding.uses & unlisted)
-    if finding.outcome != "fail" or not missing or finding.requirement in unlisted:
-        return finding
-    return replace(finding, outcome="could-not-run", message=EXPLAINED.format(requirement=missing[0]))
+def _readable(findings: Sequence[Finding]) -> list[Finding]:
+    """Silence in a conversation in which the port wrote what is no message is explained by that."""
+    lines: dict[str, str] = {}
+    for finding in findings:
+        if finding.outcome == "fail" and finding.about == "line" and (finding.is_meant or finding.conversation not in lines):
+            lines[finding.conversation] = finding.requirement
+
+    def readable(finding: Finding) -> Finding:
+        is_silence = finding.outcome == "fail" and finding.about == "unanswered"
+        return _explained(finding, lines[finding.conversation]) if is_silence and finding.conversation in lines else finding
+
+    return [readable(finding) for finding in findings]
 
 
-def _causes(complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:
+def _causes(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:
     """Each item that went wrong, with the requirement that explains it; the best explanation first.
 
-    A requirement that is totally broken explains all that is left.
+    A requirement that is totally broken explains all that is left, and so does the best explanation of silence.
     """
+    if about in WHOLE:
+        complainers = [each for each in complainers if each.meant & each.items[about]] or complainers
     while left:
-        best = max(complainers, key=lambda each: (round(each.score(left), 6), each.meant))
-        told = left if best.is_total else best.failed & left
+        best = max(
+            complainers,
+            key=lambda each: (round(each.score(about, left), 6), len(each.meant & each.items[about])),
+        )
+        if about not in best.own and best.score(about, left) < LIKELY:
+            best = next((each for each in complainers if about in each.own and each.items[about] & left), best)
+        told = left if best.is_total or about in WHOLE else best.items[about] & left
         yield from ((item, best.requirement) for item in told)
         left = left - told
 
 
-def _by_thing(
-    findings: Sequence[Finding], calls: Mapping[tuple[str, str], set[Item]], names: Sequence[str]
-) -> Mapping[str, list[Complainer]]:
-    """The requirements that complain, by what they complain about, in the order of the specification."""
-    judged: dict[str, set[Item]] = {}
-    meant: dict[str, set[Item]] = {}
-    failed: dict[str, dict[str, set[Item]]] = {}
+def _complainers(findings: Sequence[Finding], calls: Mapping[tuple[str, str], set[Item]]) -> Mapping[str, Complainer]:
+    """The requirements that complain."""
+    found: dict[str, Complainer] = {}
     for finding in findings:
-        items = _items(finding, calls) if finding.outcome == "fail" else {(finding.conversation, finding.step)}
-        if finding.outcome == "fail":
-            failed.setdefault(finding.about, {}).setdefault(finding.requirement, set()).update(items)
+        each = found.setdefault(finding.requirement, Complainer(finding.requirement))
+        item = (finding.conversation, finding.step)
         if finding.outcome in JUDGED:
-            judged.setdefault(finding.requirement, set()).update(items)
-        if finding.is_meant:
-            meant.setdefault(finding.requirement, set()).update(items)
-    return {
-        about: [
-            Complainer(name, len(judged[name]), frozenset(found[name]), len(found[name] & meant.get(name, set())))
-            for name in names
-            if name in found
-        ]
-        for about, found in failed.items()
-    }
+            each.judged.add(item)
+        if finding.outcome == "fail":
+            items = _items(finding, calls)
+            each.failed.add(item)
+            each.items.setdefault(finding.about, set()).update(items)
+            each.meant |= items if finding.is_meant else set()
+            each.own |= {finding.about} if finding.is_own else set()
+    return {name: each for name, each in found.items() if each.failed}
 
 
-def _calls(findings: Iterable[Finding]) -> Mapping[tuple[str, str], set[Item]]:
+def _calls(findings: Sequence[Finding]) -> Mapping[tuple[str, str], set[Item]]:
     """The calls of each conversation that failed, by what was wrong with them."""
     found: dict[tuple[str, str], set[Item]] = {}
     for finding in findings:
@@ -144,8 +168,4 @@ def _settled(
         return finding
     known = causes[finding.about]
     cause = next((known[item] for item in sorted(_items(finding, calls), key=str) if item in known), None)
-    return (
-        finding
-        if cause is None
-        else replace(finding, outcome="could-not-run", message=EXPLAINED.format(requirement=cause))
-    )
+    return finding if cause is None else _explained(finding, cause)

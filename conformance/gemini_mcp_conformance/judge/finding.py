@@ -27,3 +27,4 @@ class Finding:
     step: int | None = None
     uses: frozenset[str] = frozenset()
     is_meant: bool = False
+    is_own: bool = False

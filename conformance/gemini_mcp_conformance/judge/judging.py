@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
-from gemini_mcp_conformance.judge.expectation import fate, is_call, printed, succeeded
+from gemini_mcp_conformance.judge.expectation import answer, fate, is_call, is_misread, printed, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation
@@ -19,6 +19,9 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.tell.evidence import evidence
 from gemini_mcp_conformance.tell.report import Evidence, Verdict
 from gemini_mcp_conformance.tell.witness import of_exchange, of_observation
+
+READ = ("session", "list", "warnings")
+"""What a port reads from the same JSON as the text."""
 
 UNSHOWN: Conclusion = ("could-not-run", "The call that would show it should have succeeded and did not.")
 
@@ -61,7 +64,14 @@ def deviation(exchange: Exchange) -> str:
     return "failed" if exchange.is_error else "succeeded"
 
 
+def is_refusing(observation: Observation) -> bool:
+    """Whether several calls had to be served, and no call was answered with a result."""
+    due = [each for each in observation.calls if answer(each) is not None and each.error is not None]
+    return len(due) > 1 and all(each.result is None for each in observation.calls)
+
+
 def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
+    is_deaf = is_refusing(observation)
     if isinstance(check, CheckOfExchange):
         for exchange in observation.exchanges:
             concluded = check.verdict(exchange)
@@ -69,15 +79,17 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
                 concluded = UNSHOWN
             if concluded is not None:
                 found = _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
-                about = deviation(exchange) or check.about
-                yield replace(found, about=about, step=exchange.step, uses=uses(exchange))
+                about = ("unserved" if is_deaf else deviation(exchange)) or ("text" if check.about in READ and is_misread(exchange) else check.about)
+                is_own = about == check.about
+                yield replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
     elif isinstance(check, CheckOfObservation):
         concluded = check.verdict(observation)
         if concluded is not None:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
-            wrong = [each for each in map(deviation, observation.exchanges) if each]
+            wrong = [each for each in map(deviation, observation.exchanges) if each and check.about != "line"]
             used = frozenset(id for exchange in observation.calls for id in uses(exchange))
-            yield replace(found, about=wrong[0] if wrong else check.about, uses=used)
+            about = "unserved" if is_deaf else wrong[0] if wrong else check.about
+            yield replace(found, about=about, uses=used, is_own=about == check.about)
 
 
 @remembered

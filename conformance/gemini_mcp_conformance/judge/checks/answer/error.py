@@ -46,6 +46,11 @@ def exits_badly(exchange: Exchange) -> bool:
     return failed(exchange) and end_of(exchange).exit not in (0, None)
 
 
+def is_failure(exchange: Exchange) -> bool:
+    """Calls whose gemini failed; whether its output is an error at all, other requirements say."""
+    return failed(exchange) and (end_of(exchange).exit != 0 or exchange.is_error)
+
+
 def cannot_start(exchange: Exchange) -> bool:
     return is_call(exchange) and exchange.gemini != "present" and prompt_of(exchange) is not None
 
@@ -86,7 +91,7 @@ def limit(exchange: Exchange) -> int:
     return exchange.spec.outcome.stderr_bytes
 
 
-@check("error:is-error", judges=failed)
+@check("error:is-error", judges=is_failure, about="succeeded")
 @check("error:exit", judges=exits_badly)
 @check("error:signal", judges=lambda exchange: failed(exchange) and end_of(exchange).signal is not None)
 @check("error:not-started", judges=cannot_start)

@@ -78,7 +78,7 @@ def content_is_texts(exchange: Exchange) -> Complaints:
         yield f"The port answered {says(exchange)}, and should answer with a `content` of texts."
 
 
-@check("result:success", judges=answered)
+@check("result:success", judges=answered, about="failed")
 def success_is_no_error(exchange: Exchange) -> Complaints:
     if not exchange.is_success:
         yield f"The port answered {says(exchange)}, and should answer with a success."
@@ -179,7 +179,7 @@ def plain_text_is_the_result(exchange: Exchange) -> Complaints:
         yield other_than(exchange, text)
 
 
-@check("result:warnings", judges=reads(lambda found: bool(found.warnings)))
+@check("result:warnings", judges=reads(lambda found: bool(found.warnings)), about="warnings")
 def warnings_are_in_meta(exchange: Exchange) -> Complaints:
     meta = json.dumps(exchange.meta, ensure_ascii=False)
     for warning in expected(exchange).warnings:
@@ -202,5 +202,17 @@ def output_is_an_error(exchange: Exchange) -> Complaints:
         yield f"The port answered {says(exchange)}, and should answer with `isError: true`, since {because}."
 
 
+def is_read_as(cause: str) -> Predicate:
+    """Calls of which a port must read that cause of an error from gemini's output."""
+    return reads(lambda found: found.cause == cause)
+
+
+def is_pretty(exchange: Exchange) -> bool:
+    """Whether gemini's output has several lines."""
+    return b"\n" in end_of(exchange).stdout.strip()
+
+
 for _cause in CAUSES:
-    check(f"result:{_cause}", judges=reads(lambda found, cause=_cause: found.cause == cause))(output_is_an_error)
+    check(f"result:{_cause}", judges=is_read_as(_cause))(output_is_an_error)
+
+check("result:json:pretty", judges=lambda exchange: is_read_as("error-key")(exchange) and is_pretty(exchange))(output_is_an_error)

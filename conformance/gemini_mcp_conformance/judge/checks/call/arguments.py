@@ -83,7 +83,7 @@ def forbidden_text_is_refused(exchange: Exchange) -> Complaints:
     return is_refused(exchange)
 
 
-@check("arguments:refused:not-started", judges=refused, any_outcome=True)
+@check("arguments:refused:not-started", judges=refused, any_outcome=True, about="served")
 def refused_call_starts_nothing(exchange: Exchange) -> Complaints:
     for run in exchange.all_runs:
         yield f"The port started gemini {argv_shown(run)} for {shown(exchange.arguments)}, and should not."
@@ -136,7 +136,7 @@ def is_unforced_by_unknown(exchange: Exchange) -> bool:
     return is_unforced(exchange) and plain and bool(unknown(exchange))
 
 
-@check("arguments:unknown", judges=is_unforced_by_unknown, about="options")
+@check("arguments:unknown", judges=is_unforced_by_unknown, about="command")
 def unknown_argument_is_ignored(exchange: Exchange) -> Complaints:
     return served_without(exchange, unknown(exchange))
 
@@ -161,7 +161,7 @@ def is_empty(exchange: Exchange, subject: Subject) -> bool:
     return usual and not schema_faults(exchange) and is_unforced(exchange)
 
 
-@check("arguments:empty:{argument}", judges=is_empty, about="options")
+@check("arguments:empty:{argument}", judges=is_empty, about="command")
 def empty_argument_is_none(exchange: Exchange, subject: Subject) -> Complaints:
     name, work = subject["argument"], exchange.place.work
     yield from served_without(exchange, [name])
@@ -178,7 +178,7 @@ def has_nul(exchange: Exchange) -> bool:
     return fate(exchange) == "either" and any("\0" in text for text in texts_in(known))
 
 
-@check("arguments:nul", judges=has_nul)
+@check("arguments:nul", judges=has_nul, about="command")
 def nul_is_kept_or_refused(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
         yield f"The port answered a NUL with {shown(exchange.answer)}, and should keep it or refuse the call."

@@ -73,7 +73,7 @@ def called(field: str, value: Json) -> str:
     return f"no {name}" if value is None else f"the {name} {shown(value)}"
 
 
-@check("command:{tool}", judges=reaches, about="prompt")
+@check("command:{tool}", judges=reaches, about="command")
 def prompt_reaches_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, PROMPT)
 
@@ -83,7 +83,7 @@ def is_unreadable(exchange: Exchange) -> bool:
     return exchange.tool in exchange.spec.unreadable and bool(exchange.runs) and heard(exchange) is not None
 
 
-@check("command:{tool}", judges=is_unreadable, any_outcome=True, about="process")
+@check("command:{tool}", judges=is_unreadable, any_outcome=True, about="command")
 def same_is_made_of_the_command_line(exchange: Exchange) -> Complaints:
     for run in exchange.runs:
         if run.understood != heard(exchange):
@@ -91,7 +91,7 @@ def same_is_made_of_the_command_line(exchange: Exchange) -> Complaints:
             yield f"The port ran gemini {argv_shown(run)}, and should run it {shown(list(call.argv))}."
 
 
-@check("command:{tool}", judges=reaches, about="options")
+@check("command:{tool}", judges=reaches, about="command")
 def fixed_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.constants(exchange.tool)))
 
@@ -99,25 +99,25 @@ def fixed_options_reach_gemini(exchange: Exchange) -> Complaints:
 @check(
     "command:{tool}:new-session",
     judges=lambda exchange: bool(exchange.runs) and reaches(exchange),
-    about="options",
+    about="command",
 )
-@check("command:{tool}:latest", judges=reaching_without, about="options")
+@check("command:{tool}:latest", judges=reaching_without, about="command")
 def session_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.session_options))
 
 
-@check("command:{tool}:{argument}", judges=reaching, about="options")
+@check("command:{tool}:{argument}", judges=reaching, about="command")
 @check(
     "command:{tool}:no-{argument}",
     judges=lambda exchange, subject: bool(exchange.runs) and reaching_without(exchange, subject),
-    about="options",
+    about="command",
 )
 def argument_reaches_gemini(exchange: Exchange, subject: Subject) -> Complaints:
     given = exchange.spec.given_by(exchange.tool, subject["argument"])
     return complaints(exchange, *sorted(given or {PROMPT}))
 
 
-@check("command:once", judges=served, any_outcome=True, about="process")
+@check("command:once", judges=served, any_outcome=True, about="not run")
 def prompt_runs_once(exchange: Exchange) -> Complaints:
     if len(exchange.runs) != 1:
         yield f"The port ran gemini {len(exchange.runs)} times for one call, and should run it once."

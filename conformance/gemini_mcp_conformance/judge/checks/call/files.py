@@ -169,10 +169,16 @@ def is_over(exchange: Exchange) -> bool:
     return bool(arguments(exchange)) and exchange.alone and exchange.answer is not None
 
 
-@check("system:removed:success", judges=lambda each: is_over(each) and is_given(each) and each.is_success)
-@check("system:removed:failure", judges=lambda each: is_over(each) and each.is_error)
+@check("system:removed:success", judges=lambda each: is_over(each) and is_given(each) and each.is_success, about="left")
+@check("system:removed:failure", judges=lambda each: is_over(each) and each.is_error, about="left")
 def nothing_is_left(exchange: Exchange) -> Complaints:
     return left_behind(exchange.leftovers, [exchange])
+
+
+def still_runs(observation: Observation) -> bool:
+    """Whether the port itself had to be killed, or left a gemini running, which may need its files."""
+    is_killed = observation.exit is not None and observation.exit.code is None
+    return is_killed or any(run.survivors for run in observation.runs)
 
 
 def stopped(silence: Silence, asked: str | None) -> Callable[[Observation], bool]:
@@ -181,13 +187,13 @@ def stopped(silence: Silence, asked: str | None) -> Callable[[Observation], bool
     def accepts(observation: Observation) -> bool:
         exit = observation.exit.asked if observation.exit is not None else None
         cut = [each for each in observation.calls if each.silence == silence and has_file(each) and each.runs]
-        return bool(cut) and exit == asked
+        return bool(cut) and exit == asked and not still_runs(observation)
 
     return accepts
 
 
-@check_all("system:removed:cancel", judges=stopped("cancelled", None))
-@check_all("system:removed:stdin-end", judges=stopped("ended", "stdin"))
-@check_all("system:removed:sigterm", judges=stopped("ended", "TERM"))
+@check_all("system:removed:cancel", judges=stopped("cancelled", None), about="left")
+@check_all("system:removed:stdin-end", judges=stopped("ended", "stdin"), about="left")
+@check_all("system:removed:sigterm", judges=stopped("ended", "TERM"), about="left")
 def nothing_is_left_of_a_call_that_was_stopped(observation: Observation) -> Complaints:
     return left_behind(observation.leftovers, observation.calls)

@@ -49,7 +49,7 @@ def is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable() and text == text.strip() and not re.search(r"[\"'\\]|^[-/]|@", text)
 
 
-@check("injection:shell:{argument}", judges=is_shown)
+@check("injection:shell:{argument}", judges=is_shown, about="command")
 def shell_leaves_it_alone(exchange: Exchange, subject: Subject) -> Complaints:
     """No shell runs or expands a part of the argument."""
     name, text = subject["argument"], text_used(exchange, subject)
@@ -76,7 +76,7 @@ def starts_with_dash(exchange: Exchange, subject: Subject) -> bool:
     return text.startswith("-") and is_played(exchange) and fate(exchange) != "refused"
 
 
-@check("injection:option:{argument}", judges=starts_with_dash, about="options")
+@check("injection:option:{argument}", judges=starts_with_dash, about="command")
 def dash_makes_no_option(exchange: Exchange, subject: Subject) -> Complaints:
     """An argument that starts with a dash is what it is, or refused."""
     name = subject["argument"]

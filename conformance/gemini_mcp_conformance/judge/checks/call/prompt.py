@@ -50,10 +50,10 @@ def _that(fits: Callable[[str], bool]) -> Predicate:
 
 
 for _variant, _fits in VERBATIM.items():
-    check(f"prompt:verbatim:{_variant}", judges=_that(_fits), about="prompt")(prompt_is_verbatim)
+    check(f"prompt:verbatim:{_variant}", judges=_that(_fits), about="command")(prompt_is_verbatim)
 
 check(
-    "prompt:verbatim:{limit}", judges=prompt(lambda exchange, text: size(text) == exchange.spec.limit), about="prompt"
+    "prompt:verbatim:{limit}", judges=prompt(lambda exchange, text: size(text) == exchange.spec.limit), about="command"
 )(prompt_is_verbatim)
 
 
@@ -74,7 +74,7 @@ def is_long(exchange: Exchange, text: str) -> bool:
     return size(text) > exchange.spec.limit and not refusals(name, text, exchange.spec.invocation)
 
 
-@check("prompt:long", judges=with_prompt(is_long))
+@check("prompt:long", judges=with_prompt(is_long), about="command")
 def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
     sent = size(prompt_of(exchange) or "")
     if not exchange.runs:
@@ -87,6 +87,7 @@ def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
 @check(
     "prompt:long:whole",
     judges=with_prompt(lambda exchange, text: size(text) > exchange.spec.limit and "\0" not in text),
+    about="command",
 )
 def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
     expected = heard(exchange)
@@ -102,7 +103,7 @@ def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
             yield f"Gemini understands the prompt {shown(got)}, and should understand {shown(text)}."
 
 
-@check("prompt:empty:kept", judges=with_prompt(lambda _, text: not text))
+@check("prompt:empty:kept", judges=with_prompt(lambda _, text: not text), about="command")
 def empty_prompt_is_not_dropped(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
         yield "The port answered an empty prompt with a success, and should run gemini or refuse the call."

@@ -36,19 +36,19 @@ def was_cut(exchange: Exchange) -> bool:
     return exchange.silence == "cancelled" and bool(exchange.runs)
 
 
-@check("cancel:child", judges=lambda each: was_cut(each) and not ignores_term(each), any_outcome=True)
+@check("cancel:child", judges=lambda each: was_cut(each) and not ignores_term(each), any_outcome=True, about="left")
 def gemini_itself_has_ended(exchange: Exchange) -> Complaints:
     if any(run.call.pid in run.survivors for run in exchange.all_runs):
         yield f"The port let gemini run on after {_named(exchange)} was cancelled, and should end it."
 
 
-@check("cancel:group", judges=lambda each: was_cut(each) and starts_others(each), any_outcome=True)
+@check("cancel:group", judges=lambda each: was_cut(each) and starts_others(each), any_outcome=True, about="left")
 def what_gemini_started_has_ended(exchange: Exchange) -> Complaints:
     if has_survivors(exchange):
         yield f"The port let processes of gemini run on after {_named(exchange)} was cancelled, and should end all."
 
 
-@check("cancel:ignored-term", judges=lambda each: was_cut(each) and ignores_term(each), any_outcome=True)
+@check("cancel:ignored-term", judges=lambda each: was_cut(each) and ignores_term(each), any_outcome=True, about="left")
 def gemini_that_ignores_term_has_ended(exchange: Exchange) -> Complaints:
     if has_survivors(exchange):
         yield (
@@ -57,7 +57,7 @@ def gemini_that_ignores_term_has_ended(exchange: Exchange) -> Complaints:
         )
 
 
-@check("cancel:unanswered", judges=lambda each: each.silence == "cancelled" and not refused(each), any_outcome=True)
+@check("cancel:unanswered", judges=lambda each: was_cut(each) and not refused(each), any_outcome=True)
 def cancelled_call_is_not_answered(exchange: Exchange) -> Complaints:
     if exchange.answers and exchange.transport == "http":
         raise NotApplicable("Over HTTP something has to end the request that was cancelled.")

@@ -52,19 +52,19 @@ def way(observation: Observation) -> str:
     return NAMES.get(observation.exit.asked, observation.exit.asked)
 
 
-@check_all("shutdown:stdin-end", judges=asked("stdin", busy=False))
-@check_all("shutdown:stdin-end:busy", judges=asked("stdin", busy=True))
-@check_all("shutdown:sigterm", judges=asked("TERM"))
+@check_all("shutdown:stdin-end", judges=asked("stdin", busy=False), about="end")
+@check_all("shutdown:stdin-end:busy", judges=asked("stdin", busy=True), about="end")
+@check_all("shutdown:sigterm", judges=asked("TERM"), about="end")
 def port_exits(observation: Observation) -> Complaints:
     if observation.exit is not None and observation.exit.code is None:
         running = " while a call ran" if interrupted(observation) else ""
         yield f"The port did not exit after {way(observation)}{running}, and should."
 
 
-@check_all("shutdown:stdin-end:group", judges=ends_gemini("stdin"))
-@check_all("shutdown:sigterm:group", judges=ends_gemini("TERM"))
-@check_all("shutdown:sigint:group", judges=ends_gemini("INT"))
-@check_all("shutdown:sighup:group", judges=ends_gemini("HUP"))
+@check_all("shutdown:stdin-end:group", judges=ends_gemini("stdin"), about="end")
+@check_all("shutdown:sigterm:group", judges=ends_gemini("TERM"), about="end")
+@check_all("shutdown:sigint:group", judges=ends_gemini("INT"), about="end")
+@check_all("shutdown:sighup:group", judges=ends_gemini("HUP"), about="end")
 def every_process_of_gemini_ends(observation: Observation) -> Complaints:
     left = [each for each in interrupted(observation) if has_survivors(each) and not ignores_term(each)]
     lists = [run for run in observation.unclaimed if run.call.kind == "list" and run.survivors]
@@ -72,7 +72,7 @@ def every_process_of_gemini_ends(observation: Observation) -> Complaints:
         yield f"The port left processes of gemini running after {way(observation)}, {what}, and should end them all."
 
 
-@check_all("shutdown:stdin-end:ignored-term", judges=ends_stubborn_gemini)
+@check_all("shutdown:stdin-end:ignored-term", judges=ends_stubborn_gemini, about="end")
 def stubborn_gemini_ends(observation: Observation) -> Complaints:
     if any(has_survivors(each) and ignores_term(each) for each in interrupted(observation)):
         yield f"The port left a gemini that ignores SIGTERM running after {way(observation)}, and should kill it."

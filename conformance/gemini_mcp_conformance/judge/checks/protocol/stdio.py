@@ -19,7 +19,7 @@ def writes(observation: Observation) -> bool:
     return observation.transport == "stdio" and any(True for _ in observation.received)
 
 
-@check_all("stdio:framing", judges=writes)
+@check_all("stdio:framing", judges=writes, about="line")
 def every_line_is_one_message(observation: Observation) -> Complaints:
     for line in observation.received:
         if not line.ended and observation.died is None:
@@ -30,14 +30,14 @@ def every_line_is_one_message(observation: Observation) -> Complaints:
             yield f"The port spread a message over {len(run)} lines, from {first} on, and should write it on one."
 
 
-@check_all("stdio:stdout", judges=writes)
+@check_all("stdio:stdout", judges=writes, about="line")
 def nothing_but_messages(observation: Observation) -> Complaints:
     for line in observation.received:
         if not line.table and line.ended:
             yield f"The port wrote {bytes_shown(line.data[:200])} to stdout, and should write only messages."
 
 
-@check_all("stdio:encoding", judges=writes)
+@check_all("stdio:encoding", judges=writes, about="line")
 def every_message_is_utf_8(observation: Observation) -> Complaints:
     for line in observation.received:
         if not is_utf_8(line.data):

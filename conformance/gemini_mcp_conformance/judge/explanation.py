@@ -1,8 +1,8 @@
 """Explanation: finds the requirement that explains each fault, so that one fault fails few requirements. Pure.
 
 One fault in a call makes all checks of that call complain. The requirement that fails in most calls that it judges, and
-in most calls that went wrong, explains the fault; for the other requirements these calls could not be judged. A new kind
-of cause is a function here that turns findings into findings.
+in most calls that went wrong, explains the fault; for the other requirements these calls could not be judged. A new
+kind of cause is a function here that turns findings into findings.
 """
 
 from __future__ import annotations
@@ -95,16 +95,19 @@ def _offered(findings: Sequence[Finding]) -> list[Finding]:
 
 def _readable(findings: Sequence[Finding]) -> list[Finding]:
     """Silence in a conversation in which the port wrote what is no message is explained by that."""
-    lines: dict[str, str] = {}
-    for finding in findings:
-        if finding.outcome == "fail" and finding.about == "line" and (finding.is_meant or finding.conversation not in lines):
-            lines[finding.conversation] = finding.requirement
+    unread = sorted((each for each in findings if each.outcome == "fail" and each.about == "line"), key=_is_meant)
+    lines = {finding.conversation: finding.requirement for finding in unread}
 
     def readable(finding: Finding) -> Finding:
+        line = lines.get(finding.conversation)
         is_silence = finding.outcome == "fail" and finding.about == "unanswered"
-        return _explained(finding, lines[finding.conversation]) if is_silence and finding.conversation in lines else finding
+        return _explained(finding, line) if is_silence and line is not None else finding
 
     return [readable(finding) for finding in findings]
+
+
+def _is_meant(finding: Finding) -> bool:
+    return finding.is_meant
 
 
 def _causes(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:
@@ -115,15 +118,19 @@ def _causes(about: str, complainers: Sequence[Complainer], left: set[Item]) -> I
     if about in WHOLE:
         complainers = [each for each in complainers if each.meant & each.items[about]] or complainers
     while left:
-        best = max(
-            complainers,
-            key=lambda each: (round(each.score(about, left), 6), len(each.meant & each.items[about])),
-        )
-        if about not in best.own and best.score(about, left) < LIKELY:
-            best = next((each for each in complainers if about in each.own and each.items[about] & left), best)
+        best = _best(about, complainers, left)
+        if best.score(about, left) < LIKELY:
+            able = [each for each in complainers if each.items[about] & left]
+            own = [each for each in able if about in each.own]
+            meant = [each for each in able if each.items[about] & left & each.meant]
+            best = _best(about, own or meant or able, left)
         told = left if best.is_total or about in WHOLE else best.items[about] & left
         yield from ((item, best.requirement) for item in told)
         left = left - told
+
+
+def _best(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Complainer:
+    return max(complainers, key=lambda each: (round(each.score(about, left), 6), len(each.meant & each.items[about])))
 
 
 def _complainers(findings: Sequence[Finding], calls: Mapping[tuple[str, str], set[Item]]) -> Mapping[str, Complainer]:

@@ -13,7 +13,8 @@ class Finding:
 
     `about` names what was wrong: complaints about the same thing in one call have one cause. `step` is that call, or
     None when the whole conversation was judged. `uses` are the requirements to list the tool and arguments of the call.
-    `is_meant` says that the conversation was made to show the requirement.
+    `is_meant` says that the conversation was made to show the requirement, `is_own` that what went wrong with the call
+    as a whole is just what the requirement forbids.
     """
 
     requirement: str

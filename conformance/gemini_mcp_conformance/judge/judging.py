@@ -71,7 +71,7 @@ def is_refusing(observation: Observation) -> bool:
 
 
 def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
-    is_deaf = is_refusing(observation)
+    refuses_all = is_refusing(observation)
     if isinstance(check, CheckOfExchange):
         for exchange in observation.exchanges:
             concluded = check.verdict(exchange)
@@ -79,8 +79,9 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
                 concluded = UNSHOWN
             if concluded is not None:
                 found = _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
-                about = ("unserved" if is_deaf else deviation(exchange)) or ("text" if check.about in READ and is_misread(exchange) else check.about)
-                is_own = about == check.about
+                misread = "text" if check.about in READ and is_misread(exchange) else check.about
+                about = "unserved" if refuses_all else deviation(exchange) or misread
+                is_own = deviation(exchange) == check.about
                 yield replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
     elif isinstance(check, CheckOfObservation):
         concluded = check.verdict(observation)
@@ -88,8 +89,8 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
             wrong = [each for each in map(deviation, observation.exchanges) if each and check.about != "line"]
             used = frozenset(id for exchange in observation.calls for id in uses(exchange))
-            about = "unserved" if is_deaf else wrong[0] if wrong else check.about
-            yield replace(found, about=about, uses=used, is_own=about == check.about)
+            about = "unserved" if refuses_all else wrong[0] if wrong else check.about
+            yield replace(found, about=about, uses=used)
 
 
 @remembered

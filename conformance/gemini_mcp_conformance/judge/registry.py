@@ -25,7 +25,10 @@ Given = TypeVar("Given")
 OfExchange: TypeAlias = Callable[[Exchange], Given] | Callable[[Exchange, Subject], Given]
 OfObservation: TypeAlias = Callable[[Observation], Given] | Callable[[Observation, Subject], Given]
 
-About: TypeAlias = Literal["", "command", "session", "text", "file", "directory", "process", "stderr", "list", "warnings", "line", "end", "left", "served", "not run", "failed", "succeeded"]
+About: TypeAlias = Literal[
+    "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings",
+    "line", "end", "left", "served", "not run", "failed", "succeeded",
+]  # fmt: skip
 """What a complaint is about: two checks that complain about the same thing in one exchange have seen one fault."""
 
 

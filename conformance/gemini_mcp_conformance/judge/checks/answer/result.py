@@ -215,4 +215,4 @@ def is_pretty(exchange: Exchange) -> bool:
 for _cause in CAUSES:
     check(f"result:{_cause}", judges=is_read_as(_cause))(output_is_an_error)
 
-check("result:json:pretty", judges=lambda exchange: is_read_as("error-key")(exchange) and is_pretty(exchange))(output_is_an_error)
+check("result:json:pretty", judges=lambda each: is_read_as("error-key")(each) and is_pretty(each))(output_is_an_error)

@@ -7,7 +7,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import heard
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
+from gemini_mcp_conformance.judge.selectors import prompt, reaches, reaching, reaching_without, served
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.understanding import Other, Understood, UsageError
 from gemini_mcp_conformance.spec.specification import Heard
@@ -73,7 +73,7 @@ def called(field: str, value: Json) -> str:
     return f"no {name}" if value is None else f"the {name} {shown(value)}"
 
 
-@check("command:{tool}", judges=reaches, about="command")
+@check("command:{tool}", judges=prompt(lambda exchange, text: True), about="command")
 def prompt_reaches_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, PROMPT)
 

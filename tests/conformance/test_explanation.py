@@ -1,0 +1,123 @@
+"""One fault fails few requirements: what explains the failures of a run, on made findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gemini_mcp.spec import Requirement, load_requirements
+from gemini_mcp_conformance.judge.explanation import explained
+from gemini_mcp_conformance.judge.finding import Finding
+
+KNOWN = {each.id: each for each in load_requirements()}
+
+
+def requirements(*ids: str) -> list[Requirement]:
+    return [KNOWN[id] for id in ids]
+
+
+def finding(requirement: str, conversation: str = "c", step: int | None = 0, **more: Any) -> Finding:
+    return Finding(requirement, conversation, "check", more.pop("outcome", "fail"), step=step, **more)
+
+
+def failing(findings: Iterable[Finding], *ids: str) -> list[str]:
+    found = explained(list(findings), requirements(*ids))
+    return sorted({each.requirement for each in found if each.outcome == "fail"})
+
+
+def passes(requirement: str, count: int) -> list[Finding]:
+    return [finding(requirement, "fine", step, outcome="pass") for step in range(count)]
+
+
+def test_the_requirement_that_fails_wherever_it_is_judged_explains_the_fault() -> None:
+    found = [
+        *passes("result:text", 9),
+        finding("result:text", about="text"),
+        finding("result:text:blanks", about="text"),
+    ]
+    assert failing(found, "result:text", "result:text:blanks") == ["result:text:blanks"]
+
+
+def test_complaints_about_different_things_are_different_faults() -> None:
+    found = [finding("result:text", about="text"), finding("cwd:default", about="directory")]
+    assert failing(found, "result:text", "cwd:default") == ["cwd:default", "result:text"]
+
+
+def test_no_should_explains_what_breaks_a_must() -> None:
+    found = [*passes("result:text", 9), finding("result:text", about="text"), finding("result:json:last", about="text")]
+    assert failing(found, "result:text", "result:json:last") == ["result:text"]
+
+
+def test_silence_is_told_by_what_the_conversation_was_made_for() -> None:
+    found = [
+        *(finding("command:chat", "c", step, about="unanswered") for step in range(5)),
+        finding("concurrency:after-failure", "c", None, about="unanswered", is_meant=True),
+        finding("cancel:late", "later", None, about="unanswered", is_meant=True),
+    ]
+    ids = ("command:chat", "concurrency:after-failure", "cancel:late")
+    assert failing(found, *ids) == ["concurrency:after-failure"]
+
+
+def test_a_line_that_is_no_message_explains_the_silence_of_its_conversation() -> None:
+    found = [
+        finding("stdio:encoding", "c", None, about="line", is_meant=True),
+        finding("result:text:unicode", "c", about="unanswered", is_meant=True),
+    ]
+    assert failing(found, "stdio:encoding", "result:text:unicode") == ["stdio:encoding"]
+
+
+def test_a_line_that_is_no_message_explains_no_silence_elsewhere() -> None:
+    found = [
+        finding("stdio:encoding", "c", None, about="line"),
+        finding("result:text:unicode", "other", about="unanswered"),
+    ]
+    assert len(failing(found, "stdio:encoding", "result:text:unicode")) == 2
+
+
+def test_what_no_requirement_explains_well_is_told_by_the_one_that_forbids_it() -> None:
+    found = [
+        *passes("result:success", 90),
+        *passes("result:text:newline", 9),
+        finding("result:success", about="failed", is_own=True),
+        finding("result:text:newline", about="failed", is_meant=True),
+    ]
+    assert failing(found, "result:success", "result:text:newline") == ["result:success"]
+
+
+def test_else_by_the_one_that_the_call_was_made_for() -> None:
+    found = [
+        *passes("injection:shell:prompt", 90),
+        *passes("prompt:verbatim:quotes", 9),
+        finding("injection:shell:prompt", about="command", is_meant=True),
+        finding("prompt:verbatim:quotes", about="command"),
+    ]
+    assert failing(found, "injection:shell:prompt", "prompt:verbatim:quotes") == ["injection:shell:prompt"]
+
+
+def test_what_is_broken_everywhere_explains_also_what_it_does_not_judge() -> None:
+    found = [
+        *(finding("result:json:pretty", "c", step, about="text") for step in range(20)),
+        finding("result:json:last", "other", about="text"),
+    ]
+    assert failing(found, "result:json:pretty", "result:json:last") == ["result:json:pretty"]
+
+
+def test_a_call_of_what_is_not_listed_shows_nothing() -> None:
+    found = [
+        finding("tools:chat", "list", None, about="tools:chat"),
+        finding("command:chat", about="not run", uses=frozenset({"tools:chat"})),
+    ]
+    assert failing(found, "tools:chat", "command:chat") == ["tools:chat"]
+
+
+def test_what_is_explained_names_its_cause() -> None:
+    found = [
+        *passes("result:text", 9),
+        finding("result:text", about="text"),
+        finding("result:text:blanks", about="text"),
+    ]
+    last = explained(found, requirements("result:text", "result:text:blanks"))[-2]
+    assert (last.outcome, last.message) == (
+        "could-not-run",
+        "What went wrong in the call is told by result:text:blanks.",
+    )

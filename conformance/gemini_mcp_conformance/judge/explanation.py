@@ -17,7 +17,7 @@ from gemini_mcp_conformance.judge.finding import Finding
 Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""
 
-MANY, SURE, LIKELY = 20, 0.95, 0.5
+MANY, SURE, LIKELY = 20, 0.95, 0.4
 """A requirement is totally broken if it judged so many items, and so large a share of them failed. An explanation with
 a score from `LIKELY` on is better than the requirement whose own claim is the fault."""
 
@@ -60,7 +60,7 @@ class Complainer:
 
 def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
     """The findings; a failure that another requirement explains becomes could-not-run."""
-    findings = _readable(_offered(findings))
+    findings = _offered(_readable(findings))
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, dict[Item, str]] = {}

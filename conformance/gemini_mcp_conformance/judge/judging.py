@@ -88,7 +88,8 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
         if concluded is not None:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
             wrong = [each for each in map(deviation, observation.exchanges) if each and check.about != "line"]
-            used = frozenset(id for exchange in observation.calls for id in uses(exchange))
+            calls = () if check.about == "line" else observation.calls
+            used = frozenset(id for exchange in calls for id in uses(exchange))
             about = "unserved" if refuses_all else wrong[0] if wrong else check.about
             yield replace(found, about=about, uses=used)
 

@@ -47,8 +47,8 @@ def exits_badly(exchange: Exchange) -> bool:
 
 
 def is_failure(exchange: Exchange) -> bool:
-    """Calls whose gemini failed; whether its output is an error at all, other requirements say."""
-    return failed(exchange) and (end_of(exchange).exit != 0 or exchange.is_error)
+    """Calls whose gemini failed; a port may take JSON without a text for an answer."""
+    return failed(exchange) and (exchange.is_error or not reads(lambda found: found.cause == "no-response")(exchange))
 
 
 def cannot_start(exchange: Exchange) -> bool:

@@ -207,12 +207,14 @@ def is_read_as(cause: str) -> Predicate:
     return reads(lambda found: found.cause == cause)
 
 
-def is_pretty(exchange: Exchange) -> bool:
-    """Whether gemini's output has several lines."""
-    return b"\n" in end_of(exchange).stdout.strip()
-
-
 for _cause in CAUSES:
     check(f"result:{_cause}", judges=is_read_as(_cause))(output_is_an_error)
 
-check("result:json:pretty", judges=lambda each: is_read_as("error-key")(each) and is_pretty(each))(output_is_an_error)
+
+def reports_an_error(has_lines: bool) -> Predicate:
+    """Calls for which gemini prints an error in JSON, over several lines or on one."""
+    return lambda each: is_read_as("error-key")(each) and (b"\n" in end_of(each).stdout.strip()) == has_lines
+
+
+check("result:json:pretty", judges=reports_an_error(has_lines=True))(output_is_an_error)
+check("result:json:compact", judges=reports_an_error(has_lines=False))(output_is_an_error)

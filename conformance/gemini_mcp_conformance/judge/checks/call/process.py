@@ -49,7 +49,7 @@ def leaves_holder(exchange: Exchange) -> bool:
     return holds and answers and end_of(exchange).exit == 0
 
 
-@check("process:held-output", judges=leaves_holder, any_outcome=True)
+@check("process:held-output", judges=leaves_holder, any_outcome=True, about="text")
 def held_output_delays_no_answer(exchange: Exchange) -> Complaints:
     expected = read(end_of(exchange).stdout, exchange.spec.outcome.answer).text
     if exchange.answer is None:

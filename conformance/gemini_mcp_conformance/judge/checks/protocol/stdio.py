@@ -25,16 +25,17 @@ def every_line_is_one_message(observation: Observation) -> Complaints:
         if not line.ended and observation.died is None:
             yield f"The port ended with {bytes_shown(line.data)}, and should write a newline behind it."
     for run in _runs_of_other_lines(observation.received):
-        if len(run) > 1 and table(decode(b"\n".join(run))):
+        if is_spread(run):
             first = bytes_shown(run[0])
             yield f"The port spread a message over {len(run)} lines, from {first} on, and should write it on one."
 
 
 @check_all("stdio:stdout", judges=writes, about="line")
 def nothing_but_messages(observation: Observation) -> Complaints:
-    for line in observation.received:
-        if not line.table and line.ended:
-            yield f"The port wrote {bytes_shown(line.data[:200])} to stdout, and should write only messages."
+    ended = [line for line in observation.received if line.ended or line.table]
+    for run in _runs_of_other_lines(ended):
+        if not is_spread(run):
+            yield f"The port wrote {bytes_shown(run[0][:200])} to stdout, and should write only messages."
 
 
 @check_all("stdio:encoding", judges=writes, about="line")
@@ -57,6 +58,11 @@ def private(observation: Observation) -> list[str]:
     given = [each.arguments.get(key) for each in calls for key in each.spec.template(each.tool).private]
     answers = [found.text for each in observation.calls if (found := answer(each)) is not None]
     return [text for text in (*given, *answers) if isinstance(text, str) and len(text.strip()) >= PRIVATE]
+
+
+def is_spread(lines: list[bytes]) -> bool:
+    """Whether the lines are one message together."""
+    return len(lines) > 1 and bool(table(decode(b"\n".join(lines))))
 
 
 def _runs_of_other_lines(lines: Iterable[Line]) -> Iterator[list[bytes]]:

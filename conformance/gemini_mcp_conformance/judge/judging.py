@@ -29,11 +29,12 @@ UNSHOWN: Conclusion = ("could-not-run", "The call that would show it should have
 def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, ...]:
     """The findings of one conversation."""
     declined: list[Finding] = []
+    refuses_all = is_refusing(observation)
     if observation.declined is not None:
         wanted = observation.conversation.requirements
         declined = [_finding(id, observation, "", "not-applicable", observation.declined) for id in wanted]
         checks = [check for check in checks if isinstance(check, CheckOfExchange)]
-    return (*declined, *(finding for check in checks for finding in _findings(observation, check)))
+    return (*declined, *(finding for check in checks for finding in _findings(observation, check, refuses_all)))
 
 
 def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
@@ -70,8 +71,7 @@ def is_refusing(observation: Observation) -> bool:
     return len(due) > 1 and all(each.result is None for each in observation.calls)
 
 
-def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
-    refuses_all = is_refusing(observation)
+def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iterator[Finding]:
     if isinstance(check, CheckOfExchange):
         for exchange in observation.exchanges:
             concluded = check.verdict(exchange)
@@ -87,11 +87,12 @@ def _findings(observation: Observation, check: Check) -> Iterator[Finding]:
         concluded = check.verdict(observation)
         if concluded is not None:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
-            wrong = [each for each in map(deviation, observation.exchanges) if each and check.about != "line"]
-            calls = () if check.about == "line" else observation.calls
-            used = frozenset(id for exchange in calls for id in uses(exchange))
-            about = "unserved" if refuses_all else wrong[0] if wrong else check.about
-            yield replace(found, about=about, uses=used)
+            about = (
+                "unserved" if refuses_all else next(filter(None, map(deviation, observation.exchanges)), check.about)
+            )
+            used = frozenset(id for exchange in observation.calls for id in uses(exchange))
+            is_line = check.about == "line"
+            yield replace(found, about="line") if is_line else replace(found, about=about, uses=used)
 
 
 @remembered

@@ -87,9 +87,8 @@ def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iter
         concluded = check.verdict(observation)
         if concluded is not None:
             found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
-            about = (
-                "unserved" if refuses_all else next(filter(None, map(deviation, observation.exchanges)), check.about)
-            )
+            wrong = [each for each in map(deviation, observation.exchanges) if each]
+            about = "unserved" if refuses_all else wrong[0] if wrong else check.about
             used = frozenset(id for exchange in observation.calls for id in uses(exchange))
             is_line = check.about == "line"
             yield replace(found, about="line") if is_line else replace(found, about=about, uses=used)

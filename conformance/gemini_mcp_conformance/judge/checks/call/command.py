@@ -5,9 +5,9 @@ from __future__ import annotations
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.expectation import heard
+from gemini_mcp_conformance.judge.expectation import heard, is_call
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import prompt, reaches, reaching, reaching_without, served
+from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.understanding import Other, Understood, UsageError
 from gemini_mcp_conformance.spec.specification import Heard
@@ -73,7 +73,13 @@ def called(field: str, value: Json) -> str:
     return f"no {name}" if value is None else f"the {name} {shown(value)}"
 
 
-@check("command:{tool}", judges=prompt(lambda exchange, text: True), about="command")
+def reaches_with_prompt(exchange: Exchange) -> bool:
+    """Calls that reach gemini, without a prompt or with one that every port hands over."""
+    name = exchange.spec.prompt(exchange.tool) if is_call(exchange) else None
+    return reaches(exchange, *([name] if name is not None and name in exchange.arguments else []))
+
+
+@check("command:{tool}", judges=reaches_with_prompt, about="command")
 def prompt_reaches_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, PROMPT)
 

@@ -66,7 +66,7 @@ def test_a_checkout_is_installed_from_its_origin(tmp_path: Path):
     ):
         subprocess.run([*git, *words], check=True, timeout=60)
     head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, timeout=60, capture_output=True, encoding="utf-8")
-    noted = {"url": tmp_path.as_uri(), "dir_info": {}}
+    noted: dict[str, object] = {"url": tmp_path.as_uri(), "dir_info": {}}
     address = f"git+https://example.com/some/suite.git@{head.stdout.strip()}"
     assert requirement(noted, "1.2.3") == f"gemini-mcp-server[conformance] @ {address}"
 

@@ -59,7 +59,7 @@ def test_ports_are_read_with_what_they_need():
     """
     assert ports.parse(text, "PORTS.toml") == (
         Port("node", Command(("node", "server.js")), {"LOG": "off"}, 30.0),
-        Port("http", Url("http://127.0.0.1:8000/mcp"), {}, 60.0, "fake"),
+        Port("http", Url("http://127.0.0.1:8000/mcp"), {}, 300.0, "fake"),
     )
 
 

@@ -87,6 +87,12 @@ def differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tupl
             yield key, old.get(key), new.get(key)
 
 
+def is_longer(path: Path, old: Json, new: Json) -> bool:
+    """Whether a time-out has grown, so that whoever was in time still is."""
+    name = str((*path, "")[len(path) - 1]).lower()
+    return "timeout" in name and isinstance(old, int | float) and isinstance(new, int | float) and new > old
+
+
 def leaves(old: Json, new: Json, path: Path) -> Iterator[tuple[Path, Json, Json]]:
     """Every place where the values differ, as deep as both sides are objects."""
     if is_object(old) and is_object(new):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from gemini_mcp.call.invocation import plan
-from gemini_mcp.call.outcome import Failure, failure_result
+from gemini_mcp.call.outcome import Completed, Failure, failure_result, newest_session
 from gemini_mcp.call.redaction import Secrets
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec
@@ -36,6 +36,11 @@ def planner(invocation: Json) -> Planner:
         return {"argv": [spec.program, *made.argv], **{key: value for key, value in held.items() if value}}
 
     return planned
+
+
+def listed_session(entry: str, listing: str) -> str | None:
+    """The session that a list of sessions names as the newest, by the pattern of its entries."""
+    return newest_session(Completed(0, listing, ""), entry)
 
 
 def sentences_by_exit(outcome: Json) -> Mapping[int | None, str | None]:

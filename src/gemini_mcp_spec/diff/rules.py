@@ -62,6 +62,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "server-name": "The server's {key} was {old!r} and is {new!r}.",
         "manifest-key": "`{key}` of the manifest is another.",
         "file-unknown": "`{file}` differs, and nobody can tell what that means.",
+        "argument-absent": "Fewer values of `{name}` count as absent: `{key}` was {old!r} and is {new!r}.",
         "argument-*": "`{key}` of the argument `{name}` is another.",
         "template-removed": "The template of `{name}` is gone.",
         "template-*": "`{key}` of `{name}` is another.",
@@ -78,6 +79,11 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         **{f"{kind}-changed": f"The {kind} {{name!r}} has another `{{key}}`." for kind in _EXAMPLES},
     },
     (Severity.NOTICE, Bump.MINOR): {
+        "invocation-recommended": "`{place}` was {old!r} and is {new!r}. Only what is recommended rests on it.",
+        "invocation-longer": "`{place}` was {old!r} and is {new!r}, so there is more time.",
+        "argument-emptier": "More values of `{name}` count as absent: `{key}` was {old!r} and is {new!r}.",
+        "template-private": "More arguments of `{name}` are private.",
+        "command-moved": "`{place}` is another. gemini gets the same text, over stdin or from the command line.",
         "refusal-removed": "{argument} may be {name!r} now, so ports have to take it.",
         "refusal-wider": "The refusal {name!r} refuses less, so ports have to take more.",
         "sentence-extended": "{name!r} is said for other exit codes: {old} before, {new} now.",
@@ -89,6 +95,10 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "recommendation-sentence": "{name!r} says something else: {new} Its meaning should get another id.",
     },
     (Severity.NOTICE, Bump.PATCH): {
+        "command-respelled": "`{place}` is spelled otherwise: no call was found of which gemini makes something else.",
+        "argument-unproven": "`{key}` of `{name}` {unproven}",
+        "refusal-unproven": "`{key}` of {name!r} {unproven}",
+        "invocation-unproven": "`{place}` {unproven}",
         "tool-title": "`{key}` of `{name}` is another.",
         "tool-description": "`{key}` of `{name}` is another.",
         "tool-hint": "The hint `{key}` of `{name}` was {old!r} and is {new!r}.",
@@ -121,8 +131,10 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
     (Severity.COMPATIBLE, Bump.NONE): {"released-added": "The list `{file}` is new."},
 }
 
+UNPROVEN = "was {old!r} and is {new!r}. They are not proven equal, but no text was found that tells them apart."
+
 RULES: Mapping[str, Rule] = {
-    name: Rule(name, *verdict, sentence) for verdict, rows in _TABLE.items() for name, sentence in rows.items()
+    name: Rule(name, *verdict, sentence.replace("{unproven}", UNPROVEN)) for verdict, rows in _TABLE.items() for name, sentence in rows.items()
 }
 
 

@@ -13,9 +13,13 @@ from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.schema.conjuncts import GROUPS
 from gemini_mcp_spec.schema.containment import contained
 from gemini_mcp_spec.schema.inline import ANNOTATIONS, DEFINITIONS, bare, canonical
+from gemini_mcp_spec.schema.patterns import Difference, difference
 
 _READ_WITH = {other: keyword for keyword in ("$ref", "if") for other in GROUPS[keyword]}
 """The keyword that speaks for each that is read with it."""
+
+PATTERN = "pattern"
+"""The keyword whose values are compared by a search, because there is no proof."""
 
 _LONGEST = 80
 
@@ -39,7 +43,8 @@ def changes(old: Json, new: Json) -> list[SchemaChange]:
     narrower, wider = not contained(bare(old), bare(new)), not contained(bare(new), bare(old))
     kept = [replace(change, narrower=change.narrower and narrower, wider=change.wider and wider) for change in found]
     explained = (any(change.narrower for change in kept), any(change.wider for change in kept))
-    if canonical(bare(old)) != canonical(bare(new)) and explained != (narrower, wider):
+    is_searched = any(change.keyword == PATTERN and change.old and change.new for change in kept)
+    if canonical(bare(old)) != canonical(bare(new)) and explained != (narrower, wider) and not is_searched:
         kept.append(SchemaChange((), "schema", narrower, wider, "the schema is another", bare(old), bare(new)))
     return kept
 
@@ -52,8 +57,8 @@ def _object(schema: Json) -> Mapping[str, Json]:
 
 def _changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> Iterator[SchemaChange]:
     yield from _property_changes(old, new, path)
-    if "items" in old and "items" in new:
-        yield from _changes(_object(old["items"]), _object(new["items"]), (*path, "items"))
+    for keyword in _shared_schemas(old, new):
+        yield from _changes(_object(old[keyword]), _object(new[keyword]), (*path, keyword))
     for keyword in _differing(old, new):
         if keyword in ANNOTATIONS:
             message = f"`{keyword}` {_was(old, new, keyword)}"
@@ -62,8 +67,14 @@ def _changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> It
             yield _judged(old, new, path, keyword)
 
 
+def _shared_schemas(old: Mapping[str, Json], new: Mapping[str, Json]) -> set[str]:
+    """The keywords under which both sides hold one schema that is compared by itself."""
+    more = {"additionalProperties"} if all(is_object(side.get("additionalProperties")) for side in (old, new)) else set()
+    return more | ({"items"} & old.keys() & new.keys())
+
+
 def _differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:
-    apart = DEFINITIONS | {"properties"} | ({"items"} & old.keys() & new.keys())
+    apart = DEFINITIONS | {"properties"} | _shared_schemas(old, new)
     keys = [key for key in {**old, **new} if key not in apart]
     different = [key for key in keys if key not in old or key not in new or canonical(old[key]) != canonical(new[key])]
     return list(dict.fromkeys(_READ_WITH.get(key, key) for key in different))
@@ -76,11 +87,17 @@ def _judged(old: Mapping[str, Json], new: Mapping[str, Json], path: Path, keywor
     if keyword == "additionalProperties":
         before, after = _loosened(before), _loosened(after)
     narrower, wider = not contained(bare(old), after), not contained(bare(new), before)
+    if keyword == PATTERN and (apart := _told_apart(old.get(keyword), new.get(keyword))):
+        narrower, wider = apart.lost is not None, apart.gained is not None
     different = [key for key in keys if canonical(old.get(key)) != canonical(new.get(key))]
     shown = keyword if keyword in different else next((key for key in different if key in {**old, **new}), keyword)
     return SchemaChange(
         (*path, shown), shown, narrower, wider, _message(old, new, shown), old.get(shown), new.get(shown)
     )
+
+
+def _told_apart(old: Json, new: Json) -> Difference | None:
+    return difference(old, new) if isinstance(old, str) and isinstance(new, str) else None
 
 
 def _loosened(part: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -3,7 +3,8 @@
 The one module of the gate that asks the reference. What a template or a sentence means is decided there, not here.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -43,15 +44,23 @@ def listed_session(entry: str, listing: str) -> str | None:
     return newest_session(Completed(0, listing, ""), entry)
 
 
-def sentences_by_exit(outcome: Json) -> Mapping[int | None, str | None]:
-    """The id of the sentence that `outcome.json` chooses for each exit code of a gemini that wrote nothing."""
+def masked(masks: Sequence[Json], text: str) -> str:
+    """A text behind masks."""
+    for mask in masks:
+        text = re.sub(str(mask), "*", text)
+    return text
+
+
+def sentences_by_exit(outcome: Json, stderr: str = "") -> Mapping[int | None, str | None]:
+    """The id of the sentence that `outcome.json` chooses for each exit code of a gemini that wrote just this."""
     spec = outcome_spec(outcome)
     named = tuple(replace(sentence, text=sentence.id) for sentence in spec.sentences)
-    spec = replace(spec, prefix="", separator="", sentences=named)
+    spec = replace(spec, prefix="", separator="\n", sentences=named)
 
     def said(code: int) -> str | None:
         try:
-            return failure_result(Failure("exit", exit=code), spec, Secrets())["content"][0]["text"]
+            failure = Failure("exit", stderr=stderr, exit=code)
+            return failure_result(failure, spec, Secrets())["content"][0]["text"].partition("\n")[0]
         except StopIteration:
             return None
 

@@ -53,6 +53,14 @@ def difference(old: str, new: str, whole: bool = False) -> Difference | None:
     return Difference(lost, gained)
 
 
+def same_texts(old: object, new: object) -> bool:
+    """Whether two patterns differ, and no text is known that tells them apart."""
+    if not (isinstance(old, str) and isinstance(new, str)) or old == new:
+        return False
+    apart = difference(old, new)
+    return apart is not None and not apart.is_known
+
+
 def candidates(patterns: Sequence[str]) -> list[str]:
     """Texts at the edges of patterns, and texts a little off them."""
     edges = [text for pattern in patterns for text in examples(pattern)]

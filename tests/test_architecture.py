@@ -17,7 +17,7 @@ FOLDERS = (ROOT / "src", ROOT / "conformance")
 SUITE, GATE, SPEC = "gemini_mcp_conformance", "gemini_mcp_spec", "gemini_mcp.spec"
 GEMINI = "gemini_mcp.gemini_cli"
 """What is known of Google's program. The suite and the gate judge by it, so the reference must not use it."""
-ASKS = f"{GATE}.diff.reference"
+ASKS = f"{GATE}.reference.answers"
 """The module of the gate that asks the reference what a call becomes."""
 EFFECTS = {"anyio", "asyncio", "httpx2", "mcp", "socket", "subprocess", "tempfile", "threading", "time", "uvicorn"}
 

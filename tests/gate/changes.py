@@ -35,7 +35,9 @@ CROSSED = "server/scenarios/answers-in-reverse-order.json"
 REQUIREMENTS, MANIFEST, RELEASED = "requirements.json", "manifest.json", "released/1.0.0.json"
 VECTORS, HOSTED = "host/vectors/tool-filter.json", "host/scenarios/comments.json"
 SETTINGS, RULES = "host/settings.schema.json", "host/profiles/current.json"
-MUST, SHOULD, FAMILY = (requirement(name) for name in ("identity:name", "identity:version", "command:{tool}:{argument}"))
+MUST, SHOULD, FAMILY = (
+    requirement(name) for name in ("identity:name", "identity:version", "command:{tool}:{argument}")
+)
 EXCLUDED, DECIDED = (requirement(name) for name in ("rpc:batch", "rpc:error:parse"))
 ENTRY = document(REQUIREMENTS)["requirements"][MUST]
 COUNT = len(document(REQUIREMENTS)["requirements"])
@@ -88,10 +90,14 @@ def spelled(old: str, new: str) -> list[Edit]:
     return [replaced(INVOCATION, old, new), replaced(INVOCATION, old, new)]
 
 
-PROMPT, JSON_OUTPUT, WITH_MODEL = document(INVOCATION)["tools"]["chat"]["argv"][0], ["--output-format", "json"], {
-    "with": "model",
-    "argv": ["-m", MODEL],
-}
+PROMPT, JSON_OUTPUT, WITH_MODEL = (
+    document(INVOCATION)["tools"]["chat"]["argv"][0],
+    ["--output-format", "json"],
+    {
+        "with": "model",
+        "argv": ["-m", MODEL],
+    },
+)
 SEED = {"with": "seed", "argv": ["--seed", {"argument": "seed"}]}
 FORM = document(INVOCATION)["forms"]["prompt"]
 
@@ -130,7 +136,11 @@ TOOLS: Mapping[str, Row] = {
 COMMANDS: Mapping[str, Row] = {
     "the long spelling of a flag": (spelled('"-m", {', '"--model", {'), WORDS, WORDS),
     "the short spelling of a flag": (spelled('"--output-format"', '"-o"'), WORDS, WORDS),
-    "a flag joined to its value": (spelled('"--output-format",\n        "json"', '"--output-format=json"'), WORDS, WORDS),
+    "a flag joined to its value": (
+        spelled('"--output-format",\n        "json"', '"--output-format=json"'),
+        WORDS,
+        WORDS,
+    ),
     "a value joined to its flag": (
         commanded(PROMPT, *JSON_OUTPUT, {"with": "model", "argv": [{"join": ["--model=", MODEL]}]}),
         WORDS,
@@ -145,11 +155,19 @@ COMMANDS: Mapping[str, Row] = {
     "another output format": (replaced(INVOCATION, '"json"', '"stream-json"'), PORTS, PORTS),
     "no output format": (commanded(PROMPT, WITH_MODEL), PORTS, PORTS),
     "the model is handed over no longer": (commanded(PROMPT, *JSON_OUTPUT), PORTS, PORTS),
-    "another default session is resumed": (invocation(["tools", "chat-reply", "argv", 1, "default"], "1"), PORTS, PORTS),
+    "another default session is resumed": (
+        invocation(["tools", "chat-reply", "argv", 1, "default"], "1"),
+        PORTS,
+        PORTS,
+    ),
     "no default session is resumed": (without(INVOCATION, ["tools", "chat-reply", "argv", 1, "default"]), PORTS, PORTS),
     "the program is another": (invocation(["program"], "gemini-cli"), PORTS, PORTS),
     "a file has another name": (replaced(INVOCATION, '"files": { "SYSTEM.md"', '"files": { "S.md"'), PORTS, PORTS),
-    "a file holds another argument": (invocation(["tools", "chat", "files", "SYSTEM.md", "argument"], "model"), PORTS, PORTS),
+    "a file holds another argument": (
+        invocation(["tools", "chat", "files", "SYSTEM.md", "argument"], "model"),
+        PORTS,
+        PORTS,
+    ),
     "a variable has another name": (replaced(INVOCATION, '"GEMINI_SYSTEM_MD"', '"SYSTEM_MD"'), PORTS, PORTS),
     "a variable goes": (without(INVOCATION, ["tools", "chat", "env"]), PORTS, PORTS),
     "a variable is withheld": (invocation(["environment", "withhold", 1], "AWS_*"), FREE, FREE),
@@ -176,7 +194,9 @@ COMMANDS: Mapping[str, Row] = {
     ),
     "forms that exclude each other change places": (
         [
-            invocation(["forms", "prompt"], [{**FORM[1], "pattern": "^-"}, {**FORM[1], "pattern": "^[a-z]+$"}, FORM[2]]),
+            invocation(
+                ["forms", "prompt"], [{**FORM[1], "pattern": "^-"}, {**FORM[1], "pattern": "^[a-z]+$"}, FORM[2]]
+            ),
             swapped(INVOCATION, ["forms", "prompt"], 0, 1),
         ],
         PORTS,
@@ -215,7 +235,11 @@ COMMANDS: Mapping[str, Row] = {
 
 RESULTS: Mapping[str, Row] = {
     "a key of a success goes": (without(SUCCESS, ["properties", "_meta", "properties", "sessionId"]), BREAK, FREE),
-    "a key of a success comes": (success(["properties", "_meta", "properties", "model"], {"type": "string"}), FREE, BREAK),
+    "a key of a success comes": (
+        success(["properties", "_meta", "properties", "model"], {"type": "string"}),
+        FREE,
+        BREAK,
+    ),
     "a success is closed": (success(["additionalProperties"], False), PORTS, BREAK),
     "its metadata are closed": (success(["properties", "_meta", "additionalProperties"], False), PORTS, BREAK),
     "a session id is longer": (
@@ -311,7 +335,8 @@ CALL = document(CASE)["call"]
 EXAMPLES: Mapping[str, Row] = {
     "a case comes": (written("server/cases/other.json", {**document(CASE), "id": "other"}), MORE, WORDS),
     "a case expects another result": (changed(CASE, ["result", "content", 0, "text"], "Another."), PORTS, PORTS),
-    "a case expects another command line": (changed(CASE, ["invocation", "argv", 4], "--model"), PORTS, PORTS),
+    "a case spells a flag otherwise": (changed(CASE, ["invocation", "argv", 4], "--model"), WORDS, WORDS),
+    "a case expects another command line": (changed(CASE, ["invocation", "argv", 5], "gemini"), PORTS, PORTS),
     "a case expects another directory": (changed(CASE, ["invocation", "cwd"], "/srv"), PORTS, PORTS),
     "a case expects nothing to start": (
         [changed(CASE, ["invocation"], None), without(CASE, ["outcome"])],
@@ -369,7 +394,11 @@ HOSTS: Mapping[str, Row] = {
     "a time-out is shorter": (settings([*SERVER, "timeout", "default"], 1000), BREAK, FREE),
     "a time-out has no default": (without(SETTINGS, [*SERVER, "timeout", "default"]), BREAK, FREE),
     "OAuth is used unless it is not": (settings([*OAUTH, "enabled", "default"], True), BREAK, BREAK),
-    "the browser comes back elsewhere": (settings([*OAUTH, "redirectUri", "default"], "http://localhost/"), BREAK, BREAK),
+    "the browser comes back elsewhere": (
+        settings([*OAUTH, "redirectUri", "default"], "http://localhost/"),
+        BREAK,
+        BREAK,
+    ),
     "tools are excluded unasked": (settings([*SERVER, "excludeTools", "default"], ["a"]), BREAK, BREAK),
     "a setting goes": (without(SETTINGS, [*SERVER, "cwd"]), BREAK, FREE),
     "a setting comes": (settings([*SERVER, "tcp"], {"type": "string"}), FREE, BREAK),

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from gemini_mcp.gemini_cli.understanding import Other, UsageError, effective_prompt, understand, unknown_options
 from gemini_mcp.spec.values import Json, is_array, is_object, table
 from gemini_mcp_spec.diff.change import Witness
-from gemini_mcp_spec.diff.reference import planner
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, tools
+from gemini_mcp_spec.reference.answers import planner, understood
 from gemini_mcp_spec.schema.patterns import Unreadable, examples
 
 _UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error)
@@ -57,7 +56,7 @@ class Calls:
 
     def different(self, tool: str | None = None) -> Witness | None:
         """A call of which gemini understands something else now."""
-        return self._found(tool, lambda old, new: _understood(old) != _understood(new))
+        return self._found(tool, lambda old, new: understood(old) != understood(new))
 
     def moved(self, tool: str | None = None) -> Witness | None:
         """A call whose prompt reaches gemini another way now."""
@@ -110,20 +109,6 @@ def _changed(old: Json, new: Json, path: Path) -> Json:
         return rest
     held = {path[0]: _changed(old.get(path[0]), new[path[0]], path[1:])}
     return {key: held.get(key, value) for key, value in {**old, **held}.items()}
-
-
-def _understood(planned: Mapping[str, Json]) -> Json:
-    """What gemini makes of a command line and of stdin, with all that surrounds the run."""
-    program, *argv = planned["argv"]
-    around = [program, planned.get("files"), planned.get("env"), planned.get("cwd")]
-    match understand(argv, unknown_options(argv)):
-        case UsageError(reason):
-            return [*around, reason]
-        case Other(kind):
-            return [*around, kind]
-        case understood:
-            stdin = planned.get("stdin")
-            return [*around, effective_prompt(understood, stdin and stdin.encode()), understood.values]
 
 
 def _edges(rules: Json) -> Iterator[str]:

@@ -10,9 +10,9 @@ from itertools import combinations
 
 from gemini_mcp.spec.values import Json, items, table
 from gemini_mcp_spec.diff.change import Change, Witness, change, differing, leaves, listed, one_sided
-from gemini_mcp_spec.diff.reference import masked, sentences_by_exit
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import OUTCOME
+from gemini_mcp_spec.reference.answers import masked, sentences_by_exit
 from gemini_mcp_spec.schema.patterns import Unreadable, examples, same_texts
 
 _MASKS = ("stderr", "masks")

@@ -90,6 +90,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "refusal-wider": "The refusal {name!r} refuses less, so ports have to take more.",
         "mask-added": "Ports have to mask {name!r}.",
         "mask-order": "The masks have another order.",
+        **{f"{kind}-recommended": f"The {kind} {{name!r}} of a SHOULD has another `{{key}}`." for kind in _EXAMPLES},
         "outcome-recommended": "`{place}` was {old!r} and is {new!r}. Only what is recommended rests on it.",
         "sentence-order": "The sentences have another order, and the first that fits is said.",
         "sentence-stderr": "{name!r} is said of another stderr: `{key}` was {old!r} and is {new!r}.",
@@ -124,6 +125,10 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "sentence-reworded": "{name!r} is said otherwise.",
         "requirement-reworded": "{name!r} is reworded. If it means something else, give it another id.",
         "requirement-*": "`{key}` of {name!r} is another.",
+        **{
+            f"{kind}-same": f"The {kind} {{name!r}} shows the same otherwise: `{{key}}` is another."
+            for kind in _EXAMPLES
+        },
         **{f"{kind}-described": f"`{{key}}` of the {kind} {{name!r}} is another." for kind in _EXAMPLES},
         **{f"{kind}-removed": f"The {kind} {{name!r}} is gone." for kind in _EXAMPLES},
     },
@@ -157,7 +162,9 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
 UNPROVEN = "was {old!r} and is {new!r}. They are not proven equal, but no text was found that tells them apart."
 
 RULES: Mapping[str, Rule] = {
-    name: Rule(name, *verdict, sentence.replace("{unproven}", UNPROVEN)) for verdict, rows in _TABLE.items() for name, sentence in rows.items()
+    name: Rule(name, *verdict, sentence.replace("{unproven}", UNPROVEN))
+    for verdict, rows in _TABLE.items()
+    for name, sentence in rows.items()
 }
 
 

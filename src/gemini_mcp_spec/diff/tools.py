@@ -14,7 +14,7 @@ from gemini_mcp_spec.files.requirements import written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 _PROMISES = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
-"""The values that promise harmlessness; where there is none, a hint is its opposite. To take one back breaks clients."""
+"""The values that promise harmlessness; a hint that is not there is the opposite. To take one back breaks clients."""
 _ASKED_BY = ("readOnlyHint", "destructiveHint")
 """The hints by which clients decide whether to ask: a new promise takes a question away from their users."""
 
@@ -53,7 +53,8 @@ def _left_out(name: str, file: str, old: Json, new: Json, spec: SpecFiles) -> It
     families = [entry for _, _, entry in written(spec) if entry.get("for") == "required-argument"]
     required, kept = items(inside(old, "inputSchema", "required")), items(inside(new, "inputSchema", "required"))
     for argument in (one for one in required if one not in kept):
-        ids = [str(entry["id"]).replace("{argument}", kebab(argument)) for entry in families if entry["level"] == "MUST"]
+        musts = [str(entry["id"]) for entry in families if entry["level"] == "MUST"]
+        ids = [name.replace("{argument}", kebab(argument)) for name in musts]
         if ids and argument in table(inside(new, "inputSchema", "properties")):
             words = {"name": name, "argument": argument, "forbidden": f"`{ids[0]}`"}
             one = change("argument-optional", file, ("inputSchema", "required"), required, kept, **words)

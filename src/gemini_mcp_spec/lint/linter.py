@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.lint import calls, files, host, requirements, server
+from gemini_mcp_spec.lint import calls, examples, files, host, patterns, requirements, server
 from gemini_mcp_spec.lint.complaint import Complaint, Rule
 
 _TABLE = (
@@ -19,6 +19,7 @@ _TABLE = (
     Rule("manifest-files", files.manifest_files, "List what is there."),
     Rule("schema-valid", files.schema_valid, "Correct the keyword."),
     Rule("meta-schema", files.meta_schema, "The schema in `meta/` says what it should be."),
+    Rule("pattern-readable", patterns.pattern_readable, "Write it so that both read it."),
     Rule("id-form", requirements.id_form, "Write it so."),
     Rule("id-profile", requirements.id_profile, "Begin the ids of the profile `host` with `host-`, no other."),
     Rule("id-unique", requirements.id_unique, "Give this statement another id."),
@@ -43,6 +44,9 @@ _TABLE = (
     Rule("call-arguments", calls.call_arguments, "Correct the arguments, or let nothing start."),
     Rule("call-result", calls.call_result, "The schemas in `server/results` say what it is."),
     Rule("case-outcome", calls.case_outcome, "Add what is missing, or remove the other."),
+    Rule("example-contradicts", examples.example_contradicts, "Correct the example or that file."),
+    Rule("example-twice", examples.example_twice, "Correct one of them."),
+    Rule("example-requirement", examples.example_requirement, "Name what it shows, or correct its calls."),
     Rule("script-exists", calls.script_exists, "Name one of `server/scripts`."),
     Rule("script-plays", calls.script_plays, "Write steps that the fake knows."),
     Rule("step-name", calls.step_name, "Name an earlier step, or what its script waits for."),

@@ -69,7 +69,9 @@ def _changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> It
 
 def _shared_schemas(old: Mapping[str, Json], new: Mapping[str, Json]) -> set[str]:
     """The keywords under which both sides hold one schema that is compared by itself."""
-    more = {"additionalProperties"} if all(is_object(side.get("additionalProperties")) for side in (old, new)) else set()
+    more = (
+        {"additionalProperties"} if all(is_object(side.get("additionalProperties")) for side in (old, new)) else set()
+    )
     return more | ({"items"} & old.keys() & new.keys())
 
 

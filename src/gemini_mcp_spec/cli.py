@@ -4,16 +4,22 @@ Exit: 0 nothing to complain of, 1 mistakes, refused changes or pages that drifte
 """
 
 import argparse
+import io
 import json
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from gemini_mcp.spec.values import Json, inside, is_array
 from gemini_mcp_spec.diff.comparison import diff
 from gemini_mcp_spec.diff.impact import impact
 from gemini_mcp_spec.files.reader import UnreadableSpec, read, read_directory
 from gemini_mcp_spec.files.requirements import frozen
+from gemini_mcp_spec.files.spec_files import MALFORMED
 from gemini_mcp_spec.lint.complaint import located
 from gemini_mcp_spec.lint.linter import lint
 from gemini_mcp_spec.report.comparisons import FORMATS as DIFF_FORMATS
@@ -26,8 +32,17 @@ _EPILOG = "exit: 0 nothing to complain of, 1 mistakes, refused changes or drifte
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code."""
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return options.run(options)
+        with _bounded(options.budget):
+            return options.run(options)
+    except _Endless:
+        print(
+            f"{options.budget} seconds of work were not enough, so nothing is known. Raise --budget.", file=sys.stderr
+        )
+        return 2
     except UnreadableSpec as error:
         print(error, file=sys.stderr)
         return 2
@@ -36,9 +51,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+class _Endless(BaseException):
+    """The work has taken too long; no handler of errors on the way may take it for its own."""
+
+
+@contextmanager
+def _bounded(seconds: int) -> Generator[None]:
+    """End the work when it has used the processor for so long, as a pattern of a stranger can make it."""
+
+    def stop(*_: object) -> NoReturn:
+        raise _Endless
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "gemini-mcp-spec", description="Judge changes of the specification.", epilog=_EPILOG
+    )
+    parser.add_argument(
+        "--budget", type=int, default=10, metavar="S", help="seconds of work after which nothing is known (10)"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     linting = commands.add_parser("lint", help="find the mistakes of a specification", epilog=_EPILOG)
@@ -77,7 +118,11 @@ def _lint(options: argparse.Namespace) -> int:
 
 
 def _diff(options: argparse.Namespace) -> int:
-    comparison = diff(read(options.old), read(options.new))
+    old, new = read(options.old), read(options.new)
+    if unreadable := [one for spec in (old, new) if spec.unreadable for one in located(spec, lint(spec))]:
+        print(LINT_FORMATS[options.format](unreadable))
+        return 1
+    comparison = diff(old, new)
     flips = impact(comparison, [(name, _report(Path(name))) for name in options.impact])
     print(DIFF_FORMATS[options.format](comparison, flips))
     return 1 if comparison.is_refused or (options.strict and not comparison.is_reached) else 0
@@ -95,7 +140,13 @@ def _report(path: Path) -> Json:
 
 def _docs(options: argparse.Namespace) -> int:
     folder = Path(options.output)
-    wanted = pages(read(options.spec))
+    spec = read(options.spec)
+    try:
+        wanted = pages(spec)
+    except MALFORMED:
+        raise UnreadableSpec(
+            f"{options.spec!r} has mistakes, so no page is written. Run `gemini-mcp-spec lint`."
+        ) from None
     held = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
     drifted = sorted({name for name in {*wanted, *held} if wanted.get(name) != held.get(name)})
     if options.check:

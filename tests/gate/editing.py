@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gemini_mcp.spec.families import is_member
-from gemini_mcp.spec.values import Json, is_array
+from gemini_mcp.spec.values import Json, is_array, is_unicode
 from gemini_mcp_spec.files.reader import read_directory
 from gemini_mcp_spec.files.requirements import frozen
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -191,4 +191,4 @@ def _at(document: Json, place: Place) -> Json:
 
 
 def _text(document: Json) -> bytes:
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(document, indent=2, ensure_ascii=not is_unicode(document)) + "\n").encode()

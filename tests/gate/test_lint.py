@@ -11,7 +11,7 @@ from gemini_mcp_spec.files.reader import read_directory
 from gemini_mcp_spec.lint.complaint import located
 from gemini_mcp_spec.lint.linter import RULES, lint
 from gemini_mcp_spec.report.complaints import FORMATS
-from gemini_mcp_spec.schema.validation import schema_violation
+from gemini_mcp_spec.schema.validation import by_id, schema_violation
 
 REQUIREMENTS, MANIFEST = "requirements.json", "manifest.json"
 CHAT, KO, META = "server/tools/chat.json", "server/locales/ko.json", "meta/case.schema.json"
@@ -38,6 +38,11 @@ def frozen(entries: list[Json]) -> Edit:
     return written("released/1.0.0.json", {"version": "1.0.0", "requirements": entries})
 
 
+def schema(value: Json) -> Edit:
+    """The schema of an argument is another."""
+    return changed(CHAT, [*PROPERTIES, "cwd"], value)
+
+
 MISTAKES: dict[str, tuple[str, Edit]] = {
     "a file is no JSON": ("json", replaced(CHAT, '"name":', '"name"')),
     "a key is there twice": ("json", replaced(CHAT, '"name":', '"title": "Chat",\n  "name":')),
@@ -51,6 +56,10 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
     "a schema has another id": ("file-name", changed(META, ["$id"], "urn:gemini-mcp:meta:other")),
     "the manifest lists what is not there": ("manifest-files", changed(MANIFEST, ["files"], [*small().files, "a"])),
     "a schema is none": ("schema-valid", changed(CHAT, [*PROPERTIES, "cwd", "type"], "text")),
+    "a reference leads out": ("schema-reference", schema({"$ref": "http://127.0.0.1:9/a.json"})),
+    "a reference names a file": ("schema-reference", schema({"$ref": "file:///etc/passwd"})),
+    "a reference leads nowhere": ("schema-reference", schema({"$ref": "#/$defs/a"})),
+    "a reference leads to itself": ("schema-reference", schema({"$ref": "#/properties/cwd"})),
     "a key is misspelt": ("meta-schema", changed(CASE, ["tittle"], "A case.")),
     "a level is unknown": ("meta-schema", first("profile", "client")),
     "an id has capitals": ("id-form", first("id", "Identity:Name")),
@@ -168,9 +177,26 @@ def test_a_complaint_stands_where_the_mistake_is() -> None:
     assert line[found.column - 1 :].startswith('"The server MUST report')
 
 
-def test_a_syntax_error_does_not_hide_the_mistakes_of_other_files() -> None:
-    spec = replaced(CHAT, '"name":', '"name"').of(changed(CASE, ["id"], "chat-other").of(small()))
-    assert {"json", "file-name"} <= {complaint.rule for complaint in lint(spec)}
+UNREADABLE = {
+    "invalid JSON": (replaced(CHAT, '"name":', '"name"'), "Expecting ':' delimiter", (2, 10)),
+    "a key twice": (replaced(CHAT, '"name":', '"title": "Chat",\n  "name":'), "the key 'title' twice", (4, 12)),
+    "a byte order mark": (Edit(CHAT, lambda content: b"\xef\xbb\xbf" + content), "byte order mark", (1, 1)),
+    "no UTF-8": (Edit(CHAT, lambda content: content.replace(b"Chat", b"Ch\xe4t", 1)), "is no UTF-8", (3, 15)),
+    "no number": (replaced(CHAT, "false", "NaN"), "NaN is no JSON value", (29, 21)),
+    "a number without end": (replaced(CHAT, "false", "1e999"), "a number", (1, 1)),
+    "an array": (written(CHAT, []), "should hold an object", (1, 1)),
+    "an object": (written(VECTORS, {}), "should hold an array", (1, 1)),
+    "too deep": (changed(CHAT, ["title"], json.loads("[" * 90 + "]" * 90)), "nests more than 64", (67, 131)),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_an_unreadable_file_is_reported_alone_at_its_place(name: str) -> None:
+    edit, message, place = UNREADABLE[name]
+    spec = edit.of(changed(CASE, ["id"], "chat-other").of(small()))
+    [found] = located(spec, lint(spec))
+    assert (found.file, found.line, found.column) == (spec.shown(edit.file), *place)
+    assert message in found.complaint.message
 
 
 def test_a_missing_key_is_complained_of_once() -> None:
@@ -224,6 +250,6 @@ def test_what_the_published_meta_schema_refuses_is_refused(schema: Json) -> None
 
 @pytest.mark.parametrize("file", sorted(read_directory(SPEC).folder("meta")))
 def test_what_the_published_meta_schema_accepts_is_accepted(file: str) -> None:
-    schema = read_directory(SPEC).documents[file]
-    Draft202012Validator.check_schema(schema)
-    assert schema_violation(schema) is None
+    metas = read_directory(SPEC).folder("meta")
+    Draft202012Validator.check_schema(metas[file])
+    assert schema_violation(metas[file], by_id(metas)) is None

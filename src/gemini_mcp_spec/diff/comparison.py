@@ -18,7 +18,7 @@ from gemini_mcp_spec.diff.requirements import requirement_changes
 from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.diff.schemas import schema_changes
 from gemini_mcp_spec.diff.tools import tool_changes
-from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.spec_files import MALFORMED, SpecFiles
 from gemini_mcp_spec.files.version import Bump, Version
 
 Area: TypeAlias = Callable[[SpecFiles, SpecFiles], Iterator[Change]]
@@ -97,7 +97,7 @@ class Comparison:
 
 def diff(old: SpecFiles, new: SpecFiles) -> Comparison:
     """Every change from `old` to `new`, the gravest first."""
-    changes = {change.fingerprint: change for area in AREAS for change in area(old, new)}
+    changes = {change.fingerprint: change for area in AREAS for change in _of_area(area, old, new)}
     changes |= {hint.fingerprint: hint for hint in _hints(old, new, changes.values())}
     order = sorted(changes.values(), key=lambda one: (_ORDER.index(one.severity), one.file, one.fingerprint))
     return Comparison(old, new, tuple(order), _approvals(new))
@@ -109,6 +109,15 @@ def _hints(old: SpecFiles, new: SpecFiles, changes: Collection[Change]) -> Itera
     version = Version.parse(new.version)
     if Version(version.major, version.minor, version.patch) > needed:
         yield change("version-higher", _MANIFEST, ("version",), str(needed), new.version)
+
+
+def _of_area(area: Area, old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
+    """The changes of one area; where a file is so malformed that it cannot be compared, that is one of them."""
+    try:
+        yield from area(old, new)
+    except MALFORMED as error:
+        name = area.__name__.removesuffix("_changes")
+        yield change("area-malformed", _MANIFEST, (), None, type(error).__name__, name=name)
 
 
 def _approvals(spec: SpecFiles) -> Mapping[str, str]:

@@ -62,6 +62,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
     (Severity.PORTS, Bump.MAJOR): {
         "server-name": "The server's {key} was {old!r} and is {new!r}.",
         "manifest-key": "`{key}` of the manifest is another.",
+        "area-malformed": "The {name} cannot be compared ({new}). Run `gemini-mcp-spec lint`.",
         "file-unknown": "`{file}` differs, and nobody can tell what that means.",
         "argument-optional": "`{argument}` of `{name}` may be left out now, which {forbidden} forbids.",
         "rules-changed": "`{place}` of `{file}` was {old!r} and is {new!r}.",

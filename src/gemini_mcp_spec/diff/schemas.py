@@ -15,7 +15,8 @@ from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.version import Bump
 from gemini_mcp_spec.schema.candidates import Found, Search
 from gemini_mcp_spec.schema.differences import PATTERN, SchemaChange, changes
-from gemini_mcp_spec.schema.inline import ANNOTATIONS, bare, inline
+from gemini_mcp_spec.schema.inline import ANNOTATIONS, bare, canonical, inline
+from gemini_mcp_spec.schema.validation import Violation, schema_violation
 
 _ACCEPTED, _REJECTED = "accepted", "rejected"
 _UNPROVEN = "; they are not proven equal, but no text was found that only one of them matches"
@@ -34,6 +35,12 @@ def compare(
     old: Json, new: Json, direction: Direction, file: str, path: Path = (), subject: str = ""
 ) -> Iterator[Change]:
     """Every difference of two schemas with its verdict and, where there is one, its witness."""
+    if why := _unknown(old, new):
+        sides = (None, None) if why[0].keyword == "size" else (old, new)
+        message = _sentence(subject, f"nothing can be proven of this schema: {why[0].message}")
+        place = (*path, *why[0].path)
+        yield Change(f"{direction.value}-unknown", Severity.CALLERS, Bump.MAJOR, file, place, message, *sides)
+        return
     old, new = inline(old), inline(new)
     search = Search(bare(old), bare(new))
     for found in changes(old, new):
@@ -51,6 +58,13 @@ def compare(
             found.new,
             witness=_witness(search, found, direction, verdict),
         )
+
+
+def _unknown(old: Json, new: Json) -> list[Violation]:
+    """Why nothing can be proven of a change, where that is so; nothing where nothing changes."""
+    if canonical(old) == canonical(new):
+        return []
+    return [violation for schema in (new, old) if (violation := schema_violation(schema))]
 
 
 def schema_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:

@@ -1,12 +1,13 @@
 """Lint: the files of one specification in, complaints out. Pure.
 
-A rule joins by being a row of `_TABLE`. The rule `meta-schema` is silent where another rule says more.
+A rule joins by being a row of `_TABLE`. The rule `meta-schema` is silent where another rule says more. What a rule
+cannot read is no error of the linter: it is a complaint that the rule could not be tried.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.spec_files import MALFORMED, SpecFiles
 from gemini_mcp_spec.lint import calls, examples, files, host, patterns, requirements, server
 from gemini_mcp_spec.lint.complaint import Complaint, Rule
 
@@ -18,6 +19,7 @@ _TABLE = (
     Rule("file-name", files.file_name, "Make them equal."),
     Rule("manifest-files", files.manifest_files, "List what is there."),
     Rule("schema-valid", files.schema_valid, "Correct the keyword."),
+    Rule("schema-reference", files.schema_reference, "Put what it needs below `$defs` and refer to that."),
     Rule("meta-schema", files.meta_schema, "The schema in `meta/` says what it should be."),
     Rule("pattern-readable", patterns.pattern_readable, "Write it so that both read it."),
     Rule("id-form", requirements.id_form, "Write it so."),
@@ -57,22 +59,30 @@ _TABLE = (
 
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _TABLE}
 
+_WHOLE = "manifest.json"
 _GENERAL = "meta-schema"
-_STRUCTURAL = (AttributeError, IndexError, KeyError, TypeError)
-"""What a rule may raise on a file so malformed that only `meta-schema` can name it."""
+_UNREADABLE = ("text", "json")
+"""The rules that say why a file cannot be read."""
 
 
 def lint(spec: SpecFiles) -> list[Complaint]:
-    """Every mistake of `spec`, in the order of its files."""
-    found: dict[Complaint, None] = {}
-    stopped: list[Exception] = []
-    for rule in _TABLE:
-        try:
-            found |= {replace(one, rule=rule.name, fix=one.fix or rule.fix): None for one in rule.check(spec)}
-        except _STRUCTURAL as error:
-            stopped.append(error)
-    if stopped and not found:
-        raise stopped[0]
+    """Every mistake of `spec`, in the order of its files; while files cannot be read, only what they have wrong."""
+    if spec.unreadable:
+        found = [one for name in _UNREADABLE for one in _complaints(RULES[name], spec) if one.file in spec.unreadable]
+        return _ordered(found)
+    found = list(dict.fromkeys(one for rule in _TABLE for one in _complaints(rule, spec)))
     special = {(one.file, one.path) for one in found if one.rule != _GENERAL}
-    kept = [one for one in found if one.rule != _GENERAL or (one.file, one.path) not in special]
-    return sorted(kept, key=lambda one: (one.file, [str(step).zfill(6) for step in one.path], one.rule))
+    return _ordered(one for one in found if one.rule != _GENERAL or (one.file, one.path) not in special)
+
+
+def _complaints(rule: Rule, spec: SpecFiles) -> Iterator[Complaint]:
+    try:
+        for one in rule.check(spec):
+            yield replace(one, rule=rule.name, fix=one.fix or rule.fix)
+    except MALFORMED as error:
+        message = f"The files are so malformed that this rule cannot be tried: {type(error).__name__}."
+        yield Complaint(_WHOLE, (), message, "Correct the other mistakes first.", rule.name)
+
+
+def _ordered(complaints: Iterable[Complaint]) -> list[Complaint]:
+    return sorted(complaints, key=lambda one: (one.file, [str(step).zfill(6) for step in one.path], one.rule))

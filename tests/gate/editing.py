@@ -37,10 +37,11 @@ _KEPT = {
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one file."""
+    """One change of one file, and the place there."""
 
     file: str
     apply: Callable[[bytes], bytes | None]
+    place: Place = ()
 
     def of(self, spec: SpecFiles) -> SpecFiles:
         """`spec` with this edit."""
@@ -97,7 +98,7 @@ def changed(file: str, place: Place, value: Json) -> Edit:
         else:
             _at(document, place[:-1])[place[-1]] = value
 
-    return _edit(file, change)
+    return _edit(file, change, place)
 
 
 def without(file: str, place: Place) -> Edit:
@@ -106,7 +107,7 @@ def without(file: str, place: Place) -> Edit:
     def change(document: Json) -> None:
         del _at(document, place[:-1])[place[-1]]
 
-    return _edit(file, change)
+    return _edit(file, change, place)
 
 
 def written(file: str, document: Json) -> Edit:
@@ -121,7 +122,7 @@ def swapped(file: str, place: Place, one: int, other: int) -> Edit:
         held = _at(document, place)
         held[one], held[other] = held[other], held[one]
 
-    return _edit(file, change)
+    return _edit(file, change, place)
 
 
 def replaced(file: str, old: str, new: str, times: int = 1) -> Edit:
@@ -175,13 +176,13 @@ def requirement(identifier: str) -> int:
     return next(index for index, entry in enumerate(entries) if entry["id"] == identifier)
 
 
-def _edit(file: str, change: Callable[[Json], None]) -> Edit:
+def _edit(file: str, change: Callable[[Json], None], place: Place) -> Edit:
     def apply(content: bytes) -> bytes:
         document = json.loads(content)
         change(document)
         return _text(document)
 
-    return Edit(file, apply)
+    return Edit(file, apply, place)
 
 
 def _at(document: Json, place: Place) -> Json:

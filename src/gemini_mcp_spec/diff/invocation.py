@@ -80,16 +80,17 @@ def _argument(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]
             witness = partial(calls.only(path).refused_now, name)
             yield from listed("refusal", INVOCATION, path, *map(items, values), witness=witness, argument=f"`{name}`")
         else:
+            alone = calls.only(path)
+            is_same = key == "absent" and alone.is_readable and alone.different() is None
             rule = _absence(*values) if key == "absent" else f"argument-{key}"
-            yield change(rule, INVOCATION, path, *values, witness=calls.only(path).different, name=name)
+            rule = "command-respelled" if is_same else rule
+            yield change(rule, INVOCATION, path, *values, witness=alone.different, name=name)
 
 
 def _absence(old: Json, new: Json) -> str:
     """What it means that other values count as absent. That any do is a SHOULD, and that the others count is a MUST."""
     apart = _apart(old or _NOTHING_COUNTS, new or _NOTHING_COUNTS, whole=True)
-    if apart is None or apart.lost is not None:
-        return "argument-absent"
-    return "argument-unproven" if apart.gained is None else "argument-emptier"
+    return "argument-absent" if apart is None or apart.lost is not None else "argument-emptier"
 
 
 def _template(name: str, old: Json, new: Json, calls: Calls, known: Collection[str]) -> Iterator[Change]:

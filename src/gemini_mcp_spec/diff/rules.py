@@ -107,7 +107,6 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
     },
     (Severity.NOTICE, Bump.PATCH): {
         "command-respelled": "`{place}` is spelled otherwise: no call was found of which gemini makes something else.",
-        "argument-unproven": "`{key}` of `{name}` {unproven}",
         "refusal-unproven": "`{key}` of {name!r} {unproven}",
         "outcome-unproven": "`{place}` {unproven}",
         "sentence-unproven": "`{key}` of {name!r} {unproven}",

@@ -154,8 +154,11 @@ def _objects(
         yield {other: value for other, value in least.items() if other != name}
         yield {other: value for other, value in full.items() if other != name}
         yield {name: full[name]}
-    for name, values in members.items():
-        yield from ({**base, name: value} for value in values for base in (least, full))
+    alone = [{name: full[name] for name in part["required"] if name in full} for part in parts if "required" in part]
+    bases = {key(base): base for base in (least, full, *alone)}
+    ranked = [(rank, name, value) for name, values in members.items() for rank, value in enumerate(values)]
+    for _, name, value in sorted(ranked, key=lambda one: one[0]):
+        yield from ({**base, name: value} for base in bases.values())
     yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
 
 

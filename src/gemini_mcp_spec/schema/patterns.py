@@ -1,7 +1,7 @@
 """Patterns: regular expressions in, whether JavaScript reads them and a text that tells two apart out. Pure.
 
-The reader knows what Python's `re` and JavaScript with the flag `u` read alike. As it reads, it makes texts at the edges
-of a pattern: each alternative, each end of a range, the smallest repetitions. Nothing here proves two patterns equal.
+The reader knows what Python's `re` and JavaScript with the flag `u` read alike. As it reads, it makes texts at the
+edges of a pattern: each alternative, each end of a range, the least repetitions. Nothing here proves two equal.
 """
 
 import re
@@ -13,14 +13,7 @@ _MOST = 40
 _LONGEST_EDIT = 64
 _POOL = ("", "a", "A", "0", "-", "--x", "_", ".", "/", "+", "[", "é", " ", "\n", "\t", "\u0000", "text", "a b", "a\n")
 _AROUND = ("a", "A", "0", "-", ".", " ", "\n")
-_SETS = {
-    "d": ("0", "9"),
-    "w": ("a", "Z", "0", "_"),
-    "s": (" ", "\n"),
-    "D": ("a", "-"),
-    "W": ("-", " "),
-    "S": ("a", "-"),
-}
+_SETS = {"d": "09", "w": "aZ0_", "s": " \n", "D": "a-", "W": "- ", "S": "a-"}
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 _ITSELF = frozenset("^$\\.*+?()[]{}|/")
 _FLAGS = re.compile(r"\(\?i\)")
@@ -35,7 +28,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Difference:
-    """A text in which only the first pattern is found, and one in which only the second is; None where none is known."""
+    """A text in which only the first pattern is found, and one in which only the second is, where they are known."""
 
     lost: str | None
     gained: str | None
@@ -189,7 +182,7 @@ class _Reader:
         if sign in _ITSELF or (in_class and sign == "-"):
             return (sign,)
         if sign in _SETS or sign in _CONTROLS:
-            return _SETS.get(sign) or (_CONTROLS[sign],)
+            return tuple(_SETS.get(sign, _CONTROLS.get(sign, "")))
         if sign in "bB123456789" and not in_class:
             return ("",)
         if sign == "b":

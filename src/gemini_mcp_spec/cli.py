@@ -9,10 +9,10 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gemini_mcp.spec.values import Json, inside, is_array
 from gemini_mcp_spec.diff.comparison import diff
@@ -26,6 +26,12 @@ from gemini_mcp_spec.report.comparisons import FORMATS as DIFF_FORMATS
 from gemini_mcp_spec.report.complaints import FORMATS as LINT_FORMATS
 from gemini_mcp_spec.report.pages import pages
 
+_WRITTEN: Mapping[str, Any] = {
+    "action": "append",
+    "default": [],
+    "metavar": "FORMAT=FILE",
+    "help": "write this format into a file, too; repeatable",
+}
 _EPILOG = "exit: 0 nothing to complain of, 1 mistakes, refused changes or drifted pages, 2 usage"
 
 
@@ -85,11 +91,13 @@ def _parser() -> argparse.ArgumentParser:
     linting = commands.add_parser("lint", help="find the mistakes of a specification", epilog=_EPILOG)
     linting.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)")
     linting.add_argument("--format", choices=[*LINT_FORMATS], default="text")
+    linting.add_argument("--report", type=_format_and_path(LINT_FORMATS), **_WRITTEN)
     linting.set_defaults(run=_lint)
     diffing = commands.add_parser("diff", help="judge the changes from one specification to another", epilog=_EPILOG)
     diffing.add_argument("old", metavar="OLD", help="a directory, git ref or wheel")
     diffing.add_argument("new", metavar="NEW", help="the same")
     diffing.add_argument("--format", choices=[*DIFF_FORMATS], default="text")
+    diffing.add_argument("--report", type=_format_and_path(DIFF_FORMATS), **_WRITTEN)
     diffing.add_argument(
         "--impact", action="append", default=[], metavar="REPORT", help="JSON report of a port; repeatable"
     )
@@ -113,19 +121,38 @@ def _parser() -> argparse.ArgumentParser:
 def _lint(options: argparse.Namespace) -> int:
     spec = read(options.spec)
     findings = list(located(spec, lint(spec)))
-    print(LINT_FORMATS[options.format](findings))
+    _tell(LINT_FORMATS, options, findings)
     return 1 if findings else 0
 
 
 def _diff(options: argparse.Namespace) -> int:
     old, new = read(options.old), read(options.new)
     if unreadable := [one for spec in (old, new) if spec.unreadable for one in located(spec, lint(spec))]:
-        print(LINT_FORMATS[options.format](unreadable))
+        _tell({**LINT_FORMATS, "comment": LINT_FORMATS["markdown"]}, options, unreadable)
         return 1
     comparison = diff(old, new)
-    flips = impact(comparison, [(name, _report(Path(name))) for name in options.impact])
-    print(DIFF_FORMATS[options.format](comparison, flips))
+    impacts = impact(comparison, [(name, _report(Path(name))) for name in options.impact])
+    _tell(DIFF_FORMATS, options, comparison, impacts)
     return 1 if comparison.is_refused or (options.strict and not comparison.is_reached) else 0
+
+
+def _tell(formats: Mapping[str, Callable[..., str]], options: argparse.Namespace, *found: object) -> None:
+    """Print what was found in the format asked for, and write the reports."""
+    for form, path in options.report:
+        Path(path).write_text(formats[form](*found) + "\n", encoding="utf-8", errors="backslashreplace")
+    print(formats[options.format](*found))
+
+
+def _format_and_path(formats: Mapping[str, object]) -> Callable[[str], tuple[str, str]]:
+    """What reads `FORMAT=FILE`."""
+
+    def parsed(value: str) -> tuple[str, str]:
+        form, _, path = value.partition("=")
+        if form not in formats or not path:
+            raise argparse.ArgumentTypeError(f"{value!r} is not FORMAT=FILE, with a format of {', '.join(formats)}")
+        return form, path
+
+    return parsed
 
 
 def _report(path: Path) -> Json:

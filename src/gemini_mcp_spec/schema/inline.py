@@ -103,6 +103,24 @@ def pointed(reference: str, root: Json, others: Mapping[str, Json]) -> tuple[Jso
     return None if found is None else (found, home)
 
 
+def written_at(schema: Json, path: Path) -> Path:
+    """Where the file says what lies at `path` once references are followed; as far as it says it."""
+    place: Path = ()
+    value = schema
+    for step in path:
+        for _ in range(_DEEPEST):
+            if not is_object(value) or step in value or not str(value.get("$ref")).startswith("#/"):
+                break
+            place = tuple(unquote(value["$ref"]).replace("~1", "/").replace("~0", "~").split("/")[1:])
+            value = (pointed(value["$ref"], schema, {}) or (None, None))[0]
+        members: Mapping[str | int, Json] = {**table(value), **dict(enumerate(items(value)))}
+        held = members.get(step)
+        if held is None:
+            return place
+        place, value = (*place, step), held
+    return place
+
+
 class _Inliner:
     """Follows references until the schema would hold too many values or nest too deep."""
 

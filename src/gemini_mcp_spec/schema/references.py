@@ -1,4 +1,4 @@
-"""References of a JSON Schema: the schema in, those that lead nowhere, out of the specification or in a circle out. Pure.
+"""References of a JSON Schema: the schema in, those that cannot be followed out. Pure.
 
 Only what tells whether a reference can be followed belongs here; `inline` follows it.
 """

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -130,7 +131,7 @@ def _diff(options: argparse.Namespace) -> int:
     if unreadable := [one for spec in (old, new) if spec.unreadable for one in located(spec, lint(spec))]:
         _tell({**LINT_FORMATS, "comment": LINT_FORMATS["markdown"]}, options, unreadable)
         return 1
-    comparison = diff(old, new)
+    comparison = diff(old, new, date.today().isoformat())
     impacts = impact(comparison, [(name, _report(Path(name))) for name in options.impact])
     _tell(DIFF_FORMATS, options, comparison, impacts)
     return 1 if comparison.is_refused or (options.strict and not comparison.is_reached) else 0

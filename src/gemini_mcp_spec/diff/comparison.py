@@ -14,6 +14,7 @@ from gemini_mcp_spec.diff.host import profile_changes
 from gemini_mcp_spec.diff.invocation import invocation_changes
 from gemini_mcp_spec.diff.manifest import file_changes, locale_changes, manifest_changes, released_changes
 from gemini_mcp_spec.diff.outcome import outcome_changes
+from gemini_mcp_spec.diff.policy import excepted, judged, policy_changes
 from gemini_mcp_spec.diff.requirements import requirement_changes
 from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.diff.schemas import schema_changes
@@ -35,6 +36,7 @@ AREAS: tuple[Area, ...] = (
     locale_changes,
     profile_changes,
     file_changes,
+    policy_changes,
 )
 
 _FOREVER = ("released-changed", "released-removed")
@@ -63,7 +65,7 @@ class Comparison:
     @property
     def stale(self) -> tuple[str, ...]:
         """Approved fingerprints that no change has."""
-        return tuple(sorted(set(self.approved) - {change.fingerprint for change in self.changes}))
+        return tuple(sorted(set(_approvals(self.new)) - {change.fingerprint for change in self.changes}))
 
     @property
     def bump(self) -> Bump:
@@ -95,12 +97,13 @@ class Comparison:
         return any(change.rule in _FOREVER for change in self.breaks)
 
 
-def diff(old: SpecFiles, new: SpecFiles) -> Comparison:
-    """Every change from `old` to `new`, the gravest first."""
-    changes = {change.fingerprint: change for area in AREAS for change in _of_area(area, old, new)}
+def diff(old: SpecFiles, new: SpecFiles, today: str = "") -> Comparison:
+    """Every change from `old` to `new`, the gravest first; `today` tells which deprecations are due."""
+    found = (change for area in AREAS for change in _of_area(area, old, new))
+    changes = {change.fingerprint: change for change in judged(found, old, new, today)}
     changes |= {hint.fingerprint: hint for hint in _hints(old, new, changes.values())}
     order = sorted(changes.values(), key=lambda one: (_ORDER.index(one.severity), one.file, one.fingerprint))
-    return Comparison(old, new, tuple(order), _approvals(new))
+    return Comparison(old, new, tuple(order), {**excepted(order, new), **_approvals(new)})
 
 
 def _hints(old: SpecFiles, new: SpecFiles, changes: Collection[Change]) -> Iterator[Change]:

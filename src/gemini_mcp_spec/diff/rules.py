@@ -106,6 +106,9 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "recommendation-sentence": "{name!r} says something else: {new} Its meaning should get another id.",
     },
     (Severity.NOTICE, Bump.PATCH): {
+        "gate-changed": "`{place}` of `{file}` was {old!r} and is {new!r}, so changes are judged otherwise.",
+        "deprecated-added": "{name} is deprecated, and may be gone from {until} on.",
+        "deprecated-removed": "{name} is no longer deprecated.",
         "command-respelled": "`{place}` is spelled otherwise: no call was found of which gemini makes something else.",
         "refusal-unproven": "`{key}` of {name!r} {unproven}",
         "outcome-unproven": "`{place}` {unproven}",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gemini_mcp_spec.files.spec_files import MALFORMED, SpecFiles
-from gemini_mcp_spec.lint import calls, examples, files, host, patterns, requirements, server
+from gemini_mcp_spec.lint import calls, examples, files, host, patterns, policy, requirements, server
 from gemini_mcp_spec.lint.complaint import Complaint, Rule
 
 _TABLE = (
@@ -52,6 +52,8 @@ _TABLE = (
     Rule("script-exists", calls.script_exists, "Name one of `server/scripts`."),
     Rule("script-plays", calls.script_plays, "Write steps that the fake knows."),
     Rule("step-name", calls.step_name, "Name an earlier step, or what its script waits for."),
+    Rule("gate-rule", policy.gate_rule, "`gemini-mcp-spec explain` lists all rules."),
+    Rule("gate-deprecated", policy.gate_deprecated, "Remove the mark, or correct the name."),
     Rule("vector-id", host.vector_id, "Give this vector another id."),
     Rule("vector-exception", host.vector_exception, "Remove `exception` and `observed`, or correct them."),
     Rule("profile-known", host.profile_known, "Write one that exists."),

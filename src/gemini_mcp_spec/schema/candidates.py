@@ -120,6 +120,14 @@ def _parts(schema: Json) -> Iterator[Mapping[str, Json]]:
             yield from _parts(one)
 
 
+def _certain(schema: Json) -> Iterator[Mapping[str, Json]]:
+    """The schema and those inside it that every value has to satisfy."""
+    if is_object(schema):
+        yield schema
+        for one in schema.get("allOf", ()):
+            yield from _certain(one)
+
+
 def _constants(before: list[Mapping[str, Json]], after: list[Mapping[str, Json]]) -> Iterator[Json]:
     """The values that the schemas name, first those that only one side names."""
     sides = [{key(value): value for part in side for value in _named(part)} for side in (before, after)]
@@ -139,8 +147,12 @@ def _objects(
     yield from ({}, {_EXTRA: "a"})
     if depth == 0 or not any(_OF_OBJECTS & part.keys() for part in parts):
         return
-    required = {name for part in parts for name in part.get("required", ())}
-    named = sorted(required | {name for part in parts for name in part.get("properties", {})})
+    required = {name for schema in (*olds, *news) for part in _certain(schema) for name in part.get("required", ())}
+    named = sorted(
+        required
+        | {name for part in parts for name in part.get("required", ())}
+        | {name for part in parts for name in part.get("properties", {})}
+    )
     if len(named) > _MOST_NAMED:
         differing = [name for name in named if _of_property(olds, name) != _of_property(news, name)]
         named = sorted(required | set(differing[:_MOST_NAMED]))

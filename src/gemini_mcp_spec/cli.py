@@ -25,6 +25,7 @@ from gemini_mcp_spec.lint.complaint import located
 from gemini_mcp_spec.lint.linter import lint
 from gemini_mcp_spec.report.comparisons import FORMATS as DIFF_FORMATS
 from gemini_mcp_spec.report.complaints import FORMATS as LINT_FORMATS
+from gemini_mcp_spec.report.explanations import explained, explanations, near, told
 from gemini_mcp_spec.report.pages import pages
 
 _WRITTEN: Mapping[str, Any] = {
@@ -111,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     documenting.add_argument("--output", default="docs/spec", metavar="DIR", help="where the pages lie (docs/spec)")
     documenting.add_argument("--check", action="store_true", help="write nothing; fail when a page differs")
     documenting.set_defaults(run=_docs)
+    explaining = commands.add_parser("explain", help="tell what a rule asks, why, and how to approve what it finds")
+    explaining.add_argument("rule", nargs="?", metavar="RULE", help="its name; without one, all names are listed")
+    explaining.set_defaults(run=_explain)
     freezing = commands.add_parser(
         "freeze", help="keep the requirements of this version as a released list", epilog=_EPILOG
     )
@@ -188,6 +192,19 @@ def _docs(options: argparse.Namespace) -> int:
         else:
             (folder / name).unlink()
     return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    if options.rule is None:
+        print("\n".join(one.name for one in explanations()))
+        return 0
+    if found := explained(options.rule):
+        print("\n\n".join(map(told, found)))
+        return 0
+    known = ", ".join(map(repr, near(options.rule)))
+    advice = f"Did you mean {known}?" if known else "`gemini-mcp-spec explain` lists all."
+    print(f"There is no rule {options.rule!r}. {advice}", file=sys.stderr)
+    return 2
 
 
 def _freeze(options: argparse.Namespace) -> int:

@@ -26,8 +26,11 @@ def gate_rule(spec: SpecFiles) -> Iterator[Complaint]:
     named: list[tuple[Path, str]] = [(("severities", rule), rule) for rule in severities(spec)]
     named += [(("exceptions", index, "rule"), one.rule) for index, one in enumerate(exempt(spec))]
     for path, name in named:
-        if "*" in name or not (name in RULES or _stands_for(name) or SCHEMA_RULE.fullmatch(name)):
-            near = get_close_matches(name, [rule for rule in RULES if "*" not in rule], 1)
+        exact = [rule for rule in RULES if "*" not in rule]
+        if name in exact or SCHEMA_RULE.fullmatch(name):
+            continue
+        near = get_close_matches(name, exact, 1, 0.8)
+        if near or "*" in name or not _stands_for(name):
             fix = f"Did you mean {near[0]!r}?" if near else ""
             yield Complaint(FILE, path, f"`diff` has no rule {name!r}.", fix)
 

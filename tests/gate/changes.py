@@ -36,7 +36,7 @@ REQUIREMENTS, MANIFEST, RELEASED = "requirements.json", "manifest.json", "releas
 VECTORS, HOSTED = "host/vectors/tool-filter.json", "host/scenarios/comments.json"
 SETTINGS, RULES = "host/settings.schema.json", "host/profiles/current.json"
 MUST, SHOULD, FAMILY = (
-    requirement(name) for name in ("identity:name", "identity:version", "command:{tool}:{argument}")
+    requirement(name) for name in ("identity:name", "identity:version", "arguments:{argument}:missing")
 )
 EXCLUDED, DECIDED = (requirement(name) for name in ("rpc:batch", "rpc:error:parse"))
 ENTRY = document(REQUIREMENTS)["requirements"][MUST]
@@ -322,7 +322,7 @@ STATEMENTS: Mapping[str, Row] = {
     ),
     "a sentence is polished": (reworded("report", "give"), WORDS, WORDS),
     "a requirement binds the other profile": (entry(MUST, ["profile"], "host"), PORTS, PORTS),
-    "a family is about other tools": (entry(FAMILY, ["for"], "resuming-tool"), BREAK, PORTS),
+    "a family is about other arguments": (entry(FAMILY, ["for"], "optional-argument"), BREAK, BREAK),
     "a source changes": (entry(MUST, ["source", "heading"], "Tools"), WORDS, WORDS),
     "a reason changes": (entry(DECIDED, ["source", "reason"], "It is so."), WORDS, WORDS),
     "a requirement is younger": (entry(MUST, ["since"], "0.9.0"), WORDS, WORDS),

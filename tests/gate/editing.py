@@ -25,7 +25,7 @@ _LEFT_OUT = ("server/scripts/", "server/scenarios/", "server/cases/", "host/scen
 _KEPT = {
     "server/cases/chat-model.json",
     "server/cases/exit-41.json",
-    "server/cases/prompt-missing.json",
+    "server/cases/arguments-missing.json",
     "server/cases/text-warnings.json",
     "server/scenarios/cancel.json",
     "server/scenarios/answers-in-reverse-order.json",

@@ -16,6 +16,7 @@ from gemini_mcp_spec.schema.validation import by_id, schema_violation
 REQUIREMENTS, MANIFEST = "requirements.json", "manifest.json"
 CHAT, KO, META = "server/tools/chat.json", "server/locales/ko.json", "meta/case.schema.json"
 CASE, SCENARIO, SCRIPT = "server/cases/chat-model.json", "server/scenarios/cancel.json", "server/scripts/success.json"
+UNSIGNED, NO_PROMPT = "server/cases/exit-41.json", "server/cases/arguments-missing.json"
 INVOCATION, OUTCOME, VECTORS = "server/invocation.json", "server/outcome.json", "host/vectors/tool-filter.json"
 PROPERTIES = ["inputSchema", "properties"]
 FIRST = ["requirements", 0]
@@ -43,7 +44,7 @@ def schema(value: Json) -> Edit:
     return changed(CHAT, [*PROPERTIES, "cwd"], value)
 
 
-MISTAKES: dict[str, tuple[str, Edit]] = {
+MISTAKES: dict[str, tuple[str, Edit] | tuple[str, Edit, str]] = {
     "a file is no JSON": ("json", replaced(CHAT, '"name":', '"name"')),
     "a key is there twice": ("json", replaced(CHAT, '"name":', '"title": "Chat",\n  "name":')),
     "a file has tabs": ("text", replaced(CHAT, "  ", "\t")),
@@ -132,6 +133,66 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "call-result",
         changed(CASE, ["result"], {"content": [{"type": "text", "text": "no"}], "isError": True}),
     ),
+    "a prefix leaves cases behind": (
+        "example-contradicts",
+        replaced(OUTCOME, "Error executing gemini", "gemini"),
+        UNSIGNED,
+    ),
+    "a flag leaves cases behind": ("example-contradicts", replaced(INVOCATION, '"-m", {', '"--model", {'), CASE),
+    "a sentence leaves cases behind": (
+        "example-contradicts",
+        replaced(OUTCOME, "gemini is not signed in", "Nobody is signed in"),
+        UNSIGNED,
+    ),
+    "a key leaves cases behind": ("example-contradicts", replaced(OUTCOME, '"sessionId"', '"session"'), SCENARIO),
+    "the prompt may be left out": ("example-contradicts", changed(CHAT, ["inputSchema", "required"], []), NO_PROMPT),
+    "a case expects another command line": (
+        "example-contradicts",
+        changed(CASE, ["invocation", "argv", 1], "Hello"),
+    ),
+    "a case expects another directory": ("example-contradicts", changed(CASE, ["invocation", "cwd"], "/srv")),
+    "a case expects another text": ("example-contradicts", changed(CASE, ["result", "content", 0, "text"], "Rome.")),
+    "a case asks for a list that nobody needs": (
+        "example-contradicts",
+        changed(CASE, ["listing"], {"exit": 0, "stdout": "", "stderr": ""}),
+    ),
+    "a case expects another code": (
+        "example-contradicts",
+        written(CASE, {**document(CASE), "call": {"name": "talk"}, "invocation": None, "error": {"code": -32600}}),
+    ),
+    "a scenario expects another text": (
+        "example-contradicts",
+        changed(SCENARIO, ["steps", 2, "result", "content", 0, "text"], "Rome."),
+    ),
+    "a script prints what no scenario expects": (
+        "example-contradicts",
+        changed(SCRIPT, ["play", 1], {"stdout": "{}"}),
+        SCENARIO,
+    ),
+    "two cases contradict each other": (
+        "example-twice",
+        written("server/cases/chat-other.json", {**document(CASE), "id": "chat-other", "result": {"content": []}}),
+    ),
+    "a case shows a requirement on another tool": (
+        "example-requirement",
+        changed(CASE, ["requirements", 1], "command:chat-reply:model"),
+    ),
+    "a case shows a requirement on another exit code": (
+        "example-requirement",
+        changed(UNSIGNED, ["outcome", "exit"], 42),
+    ),
+    **{
+        f"JavaScript does not read {pattern}": (
+            "pattern-readable",
+            changed(INVOCATION, ["refusals", "option-like", "pattern"], pattern),
+        )
+        for pattern in ("(?P<dash>-)", "\\A-", "a\\-b", "(?#dash)-", "-++", "a{,3}", "(-)(?(1)a)", "[]-]", "x(?i)-")
+    },
+    "JavaScript does not read a mask": ("pattern-readable", changed(OUTCOME, ["stderr", "masks", 0], "AIza\\Z")),
+    "JavaScript does not read an argument's pattern": (
+        "pattern-readable",
+        changed(CHAT, [*PROPERTIES, "model", "pattern"], "\\Agemini"),
+    ),
     "a case has no outcome": ("case-outcome", without(CASE, ["outcome"])),
     "a listing follows a failure": (
         "case-outcome",
@@ -157,9 +218,18 @@ def test_what_the_mistakes_are_seeded_in_has_none() -> None:
     assert lint(small()) == []
 
 
-@pytest.mark.parametrize(("rule", "edit"), MISTAKES.values(), ids=list(MISTAKES))
-def test_a_seeded_mistake_is_named_in_its_file(rule: str, edit: Edit) -> None:
-    assert (rule, edit.file) in {(complaint.rule, complaint.file) for complaint in lint(edit.of(small()))}
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=list(MISTAKES))
+def test_a_seeded_mistake_is_named_in_its_file(mistake: tuple[str, Edit] | tuple[str, Edit, str]) -> None:
+    rule, edit, *left_behind = mistake
+    file = left_behind[0] if left_behind else edit.file
+    assert (rule, file) in {(complaint.rule, complaint.file) for complaint in lint(edit.of(small()))}
+
+
+@pytest.mark.parametrize("name", [name for name in MISTAKES if name.endswith("leaves cases behind")])
+def test_a_contradiction_names_both_files(name: str) -> None:
+    _, edit, file = (*MISTAKES[name], "")[:3]
+    found = [complaint for complaint in lint(edit.of(small())) if complaint.file == file]
+    assert any(edit.file in complaint.message for complaint in found)
 
 
 def test_a_kind_without_a_schema_is_named_in_the_files_of_that_kind() -> None:
@@ -167,7 +237,7 @@ def test_a_kind_without_a_schema_is_named_in_the_files_of_that_kind() -> None:
 
 
 def test_every_rule_has_a_seeded_mistake() -> None:
-    assert {rule for rule, _ in MISTAKES.values()} == set(RULES)
+    assert {rule for rule, *_ in MISTAKES.values()} == set(RULES)
 
 
 def test_a_complaint_stands_where_the_mistake_is() -> None:

@@ -211,4 +211,5 @@ def _ranked(olds: Schemas, news: Schemas, effort: Effort, depth: int) -> list[Js
     both = [value for accepted, value in taken if all(accepted)]
     one = [value for accepted, value in taken if any(accepted) and not all(accepted)]
     neither = [value for accepted, value in taken if not any(accepted)]
-    return [*both[:1], *one, *both[1:], *neither][:_MOST_INNER]
+    half = _MOST_INNER // 2
+    return [*both[:1], *one[:half], *both[1:], *one[half:], *neither][:_MOST_INNER]

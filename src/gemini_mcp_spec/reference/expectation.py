@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from gemini_mcp.spec import ServerSpec, server_spec, written_out
-from gemini_mcp.spec.values import Json, is_object, items, table
+from gemini_mcp.spec.values import Json, is_array, is_object, items, table
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME
@@ -123,7 +123,7 @@ def _apart(path: Path, file: str, said: Json, made: Json) -> tuple[Path, str, Js
     if is_object(said) and is_object(made):
         keys = [key for key in {**said, **made} if said.get(key) != made.get(key)]
         return _apart((*path, keys[0]), file, said.get(keys[0]), made.get(keys[0]))
-    if isinstance(said, list) and isinstance(made, list) and len(items(said)) == len(items(made)):
+    if is_array(said) and is_array(made) and len(said) == len(made):
         index = next(index for index, (one, other) in enumerate(zip(said, made, strict=True)) if one != other)
         return _apart((*path, index), file, said[index], made[index])
     return path, file, said, made

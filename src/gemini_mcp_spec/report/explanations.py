@@ -98,8 +98,8 @@ _DIFF: Mapping[str, tuple[str, str]] = {
 
 _MEND = "It cannot be approved: mend the specification."
 _APPROVE = (
-    "Raise the version as it asks. Or approve one change by its fingerprint in `approved-breaks.json`, or all of a file "
-    "by an entry of `exceptions` in `gate.json`; `severities` there makes the rule a notice."
+    "Raise the version as it asks. Or approve one change by its fingerprint in `approved-breaks.json`, or all of a "
+    "file by an entry of `exceptions` in `gate.json`; `severities` there makes the rule a notice."
 )
 _MISSPELT = 0.9
 """How like a rule a name has to be to be taken for a spelling of it."""

@@ -229,7 +229,7 @@ def test_the_gate_judges_a_real_change(tmp_path: Path) -> None:
     assert b"::error file=new/server/tools/chat.json" in ended.stdout
     assert "needs" not in ended.stderr.decode()
     summary = (tmp_path / "summary").read_text(encoding="utf-8")
-    assert "no mistakes" in summary
+    assert "### Mistakes of the specification" in summary
     assert "**breaking for callers**" in summary
     reports = tmp_path / "gemini-mcp-report"
     comment = (reports / "diff.comment.md").read_text(encoding="utf-8")

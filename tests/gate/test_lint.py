@@ -61,6 +61,15 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
     "a reference names a file": ("schema-reference", schema({"$ref": "file:///etc/passwd"})),
     "a reference leads nowhere": ("schema-reference", schema({"$ref": "#/$defs/a"})),
     "a reference leads to itself": ("schema-reference", schema({"$ref": "#/properties/cwd"})),
+    "a rule is misspelt": ("gate-rule", written("gate.json", {"severities": {"tool-descriptoin": "notice"}})),
+    "an exception is of no rule": (
+        "gate-rule",
+        written("gate.json", {"exceptions": [{"rule": "nothing", "file": "*", "reason": "Nobody asked."}]}),
+    ),
+    "what is deprecated is not there": (
+        "gate-deprecated",
+        written("gate.json", {"deprecated": [{"tool": "chat", "argument": "seed", "until": "2.0.0"}]}),
+    ),
     "a key is misspelt": ("meta-schema", changed(CASE, ["tittle"], "A case.")),
     "a level is unknown": ("meta-schema", first("profile", "client")),
     "an id has capitals": ("id-form", first("id", "Identity:Name")),

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from referencing.exceptions import Unresolvable
+
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_spec.files.documents import Unreadable, document
 from gemini_mcp_spec.files.positions import Path, Position, locate
 
-MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error)
+_STRUCTURAL = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+MALFORMED = (*_STRUCTURAL, re.error, Unresolvable)
 """What is raised by whoever reads a document as if it were what the schema of its kind says, and it is not."""
 
 

@@ -5,7 +5,7 @@ one of three: gemini understands something else, what it understands travels ano
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -40,9 +40,9 @@ class Calls:
     @classmethod
     def of(cls, old: SpecFiles, new: SpecFiles) -> "Calls":
         """What two specifications make of the calls that both know."""
-        sides = (table(spec.documents.get(INVOCATION)) for spec in (old, new))
+        was, becomes = (table(spec.documents.get(INVOCATION)) for spec in (old, new))
         before, after = tools(old), tools(new)
-        return cls(*sides, {name: (before[name][1], after[name][1]) for name in before if name in after})
+        return cls(was, becomes, {name: (before[name][1], after[name][1]) for name in before if name in after})
 
     def only(self, path: Path) -> "Calls":
         """The same with nothing changed but what lies at `path`."""
@@ -56,11 +56,11 @@ class Calls:
 
     def different(self, tool: str | None = None) -> Witness | None:
         """A call of which gemini understands something else now."""
-        return self._found(tool, lambda old, new: understood(old) != understood(new))
+        return self._found(tool, _is_other)
 
     def moved(self, tool: str | None = None) -> Witness | None:
         """A call whose prompt reaches gemini another way now."""
-        return self._found(tool, lambda old, new: ("stdin" in old) is not ("stdin" in new))
+        return self._found(tool, _is_moved)
 
     def refused_now(self, argument: str | None = None) -> Witness | None:
         """A call that is refused now, and was not."""
@@ -69,7 +69,7 @@ class Calls:
                 return Witness({"name": name, "arguments": arguments}, "started", f"refused: {new['refused']}")
         return None
 
-    def _found(self, tool: str | None, differs: Json) -> Witness | None:
+    def _found(self, tool: str | None, differs: Callable[[Json, Json], bool]) -> Witness | None:
         for name, arguments, old, new in self._planned or ():
             if tool in (None, name) and "refused" not in {**old, **new} and differs(old, new):
                 return Witness({"name": name, "arguments": arguments}, old, new)
@@ -92,6 +92,14 @@ class Calls:
                 yield name, arguments, old(name, schemas[0], arguments), new(name, schemas[1], arguments)
 
 
+def _is_other(old: Json, new: Json) -> bool:
+    return understood(old) != understood(new)
+
+
+def _is_moved(old: Json, new: Json) -> bool:
+    return ("stdin" in old) is not ("stdin" in new)
+
+
 def _is_readable(document: Mapping[str, Json]) -> bool:
     try:
         planner(document)
@@ -104,11 +112,10 @@ def _changed(old: Json, new: Json, path: Path) -> Json:
     """`old` with the value of `new` at `path`; a key that `new` lacks goes."""
     if not path or not (is_object(old) and is_object(new)):
         return new
-    rest = {key: value for key, value in old.items() if key != path[0]}
-    if path[0] not in new:
-        return rest
-    held = {path[0]: _changed(old.get(path[0]), new[path[0]], path[1:])}
-    return {key: held.get(key, value) for key, value in {**old, **held}.items()}
+    name = str(path[0])
+    if name not in new:
+        return {key: value for key, value in old.items() if key != name}
+    return {**old, name: _changed(old.get(name), new[name], path[1:])}
 
 
 def _edges(rules: Json) -> Iterator[str]:

@@ -21,12 +21,12 @@ def profile_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         if before is None or after is None:
             yield one_sided("rules", file, (), before, after)
             continue
-        schemas = [table(side).get(_SCHEMA) for side in (before, after)]
-        if None not in schemas:
-            yield from compare(*schemas, Direction.REQUEST, file, (_SCHEMA,), f"`{_SCHEMA}`")
-        for path, *values in leaves(before, after, ()):
-            if path[:1] != (_SCHEMA,) or None in schemas:
-                yield change(_rule(path, *values), file, path, *values)
+        was, becomes = (table(side).get(_SCHEMA) for side in (before, after))
+        if None not in (was, becomes):
+            yield from compare(was, becomes, Direction.REQUEST, file, (_SCHEMA,), f"`{_SCHEMA}`")
+        for path, old_value, new_value in leaves(before, after, ()):
+            if path[:1] != (_SCHEMA,) or None in (was, becomes):
+                yield change(_rule(path, old_value, new_value), file, path, old_value, new_value)
 
 
 def _rule(path: Path, old: Json, new: Json) -> str:

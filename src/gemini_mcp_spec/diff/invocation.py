@@ -44,8 +44,8 @@ def invocation_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
                 case _:
                     break
         if key not in ("refusals", "arguments", "tools", "forms"):
-            for path, *values in leaves(before, after, (key,)):
-                yield _plain(path, *values, calls)
+            for path, was, becomes in leaves(before, after, (key,)):
+                yield _plain(path, was, becomes, calls)
 
 
 def _refusal(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]:
@@ -105,7 +105,7 @@ def _template(name: str, old: Json, new: Json, calls: Calls, known: Collection[s
         elif key == "argv" and _only_new(values[0], values[1], known):
             yield change("template-extended", INVOCATION, path, *values, name=name)
         elif key in _COMMANDED:
-            yield _commanded(f"template-{key}", path, *values, calls, name)
+            yield _commanded(f"template-{key}", path, values[0], values[1], calls, name)
         else:
             yield change(f"template-{key}", INVOCATION, path, *values, name=name)
 

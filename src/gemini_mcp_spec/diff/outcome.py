@@ -96,7 +96,7 @@ def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], W
             yield change(rule, OUTCOME, (*places[name], key), *values, witness=witness, name=name)
     kept = [[name for name in names if name in before and name in after] for names in (before, after)]
     if kept[0] != kept[1]:
-        rule = "sentence-order" if _are_both_fit(*kept, after) else "sentence-unordered"
+        rule = "sentence-order" if _are_both_fit(kept[0], kept[1], after) else "sentence-unordered"
         yield change(rule, OUTCOME, ("sentences",), *kept, witness=witness)
 
 

@@ -51,11 +51,12 @@ def _described(name: str, file: str, old: Json, new: Json) -> Iterator[Change]:
 def _left_out(name: str, file: str, old: Json, new: Json, spec: SpecFiles) -> Iterator[Change]:
     """Arguments that a call may leave out, although ports had to refuse it."""
     families = [entry for _, _, entry in written(spec) if entry.get("for") == "required-argument"]
-    required, kept = items(inside(old, "inputSchema", "required")), items(inside(new, "inputSchema", "required"))
-    for argument in (one for one in required if one not in kept):
-        musts = [str(entry["id"]) for entry in families if entry["level"] == "MUST"]
-        ids = [name.replace("{argument}", kebab(argument)) for name in musts]
-        if ids and argument in table(inside(new, "inputSchema", "properties")):
-            words = {"name": name, "argument": argument, "forbidden": f"`{ids[0]}`"}
-            one = change("argument-optional", file, ("inputSchema", "required"), required, kept, **words)
-            yield replace(one, requirements=tuple(ids))
+    musts = [str(entry["id"]) for entry in families if entry.get("level") == "MUST"]
+    path = ("inputSchema", "required")
+    required, kept = (items(inside(side, *path)) for side in (old, new))
+    for argument in [one for one in required if one not in kept] if musts else ():
+        if argument in table(inside(new, "inputSchema", "properties")):
+            ids = tuple(must.replace("{argument}", kebab(argument)) for must in musts)
+            words: Mapping[str, Json] = {"argument": argument, "forbidden": f"`{ids[0]}`"}
+            one = change("argument-optional", file, path, required, kept, witness=None, name=name, **words)
+            yield replace(one, requirements=ids)

@@ -78,11 +78,13 @@ def example_requirement(spec: SpecFiles) -> Iterator[Complaint]:
         called = {str(inside(step, "call", "name")) for step in steps if "call" in step}
         exits = {str(inside(step, "outcome", "exit")) for step in steps} | set(_exits(spec, steps))
         for index, name in enumerate(items(example.get("requirements"))):
-            entry, subject = subjects.get(name, (None, {}))
+            if name not in subjects:
+                continue
+            entry, subject = subjects[name]
             tool, code = subject.get("tool", ""), subject.get("exit", "")
             wrong = f"the tool `{tool}`" if tool and "`" not in tool and tool not in called else ""
             wrong = f"the exit code {code}" if code and "`" not in code and code not in exits else wrong
-            if entry and wrong:
+            if wrong:
                 line = spec.position(*entry[:2]).line
                 message = f"`{entry[0]}`, line {line}, speaks of {wrong} in {name!r}, which this example does not show."
                 yield Complaint(file, ("requirements", index), message)

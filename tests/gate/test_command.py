@@ -213,13 +213,14 @@ def test_a_frozen_list_holds_the_requirements_of_its_version_and_no_later_one(ol
     assert main(["lint", edited(tmp_path / "new", *edits, version="1.1.0")]) == 0
 
 
-def test_a_released_list_that_changes_is_refused(old: str, tmp_path: Path) -> None:
+def test_a_released_list_that_changes_is_refused(old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["freeze", old])
     new = Path(edited(tmp_path / "new"))
     main(["freeze", str(new)])
     file = new / "released/1.0.0.json"
     file.write_text(file.read_text(encoding="utf-8").replace('"MUST"', '"MAY"', 1), encoding="utf-8")
     assert main(["diff", old, str(new)]) == 1
+    assert "No version allows that: restore it." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,9 @@ def summary(comparison: Comparison) -> list[str]:
     count = len(comparison.changes)
     counted = f"{count or 'no'} change{'' if count == 1 else 's'}"
     lines = [f"{counted} from {old.version} ({old.name}) to {new.version} ({new.name})"]
-    if comparison.is_refused:
+    if comparison.is_rewritten:
+        lines.append("A released list is another now. No version allows that: restore it.")
+    if comparison.is_refused and not comparison.is_reached:
         advice = "Or approve the breaks in approved-breaks.json."
         lines.append(f"The version {new.version} is too low: {_demand(comparison)} {advice}")
     elif not comparison.is_reached:

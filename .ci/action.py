@@ -12,6 +12,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -28,21 +29,38 @@ def append(variable: str, text: str) -> None:
 
 def gate() -> int:
     """Lint the specification and compare it with the old one; the worse exit code counts."""
-    spec, old = given("SPEC"), given("SPEC_OLD")
+    spec, old, reports = given("SPEC"), given("SPEC_OLD"), folder_of_reports()
     strict = ["--strict"] if given("STRICT") == "true" else []
     impact = [f"--impact={report}" for line in given("IMPACT").splitlines() if (report := line.strip())]
-    linted = subprocess.run(["gemini-mcp-spec", "lint", "--format=github", "--", spec], check=False)
-    compared = subprocess.run(
-        ["gemini-mcp-spec", "diff", "--format=github", *strict, *impact, "--", old, spec], check=False
-    )
-    page = subprocess.run(
-        ["gemini-mcp-spec", "diff", "--format=markdown", *impact, "--", old, spec],
-        check=False,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    )
-    append("GITHUB_STEP_SUMMARY", page.stdout)
+    lint = written(reports, "lint", {"markdown": "md", "json": "json", "sarif": "sarif"})
+    diff = written(reports, "diff", {"markdown": "md", "json": "json", "sarif": "sarif", "comment": "comment.md"})
+    linted = subprocess.run(["gemini-mcp-spec", "lint", "--format=github", *lint, "--", spec], check=False)
+    words = ["--format=github", *diff, *strict, *impact, "--", old, spec]
+    compared = subprocess.run(["gemini-mcp-spec", "diff", *words], check=False)
+    for page in ("lint.md", "diff.md"):
+        append("GITHUB_STEP_SUMMARY", read(reports / page) + "\n")
+    hand_on_changes(reports)
     return max(linted.returncode, compared.returncode)
+
+
+def written(reports: Path, name: str, formats: Mapping[str, str]) -> list[str]:
+    """The options that write a report in each format, with its ending."""
+    return [f"--report={form}={reports / name}.{ending}" for form, ending in formats.items()]
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def hand_on_changes(reports: Path) -> None:
+    """Give the breaks, the version that is needed and the file of the comment to later steps."""
+    try:
+        found = json.loads(read(reports / "diff.json"))
+        breaks = [one for one in found["changes"] if one["verdict"].startswith("breaking") and not one["approved"]]
+    except (KeyError, ValueError):
+        return
+    comment = reports / "diff.comment.md"
+    append("GITHUB_OUTPUT", f"breaking={len(breaks)}\nneeded={found['needed']}\ncomment={comment}\n")
 
 
 def impact() -> int:

@@ -4,30 +4,53 @@ Exit: 0 nothing to complain of, 1 mistakes, refused changes or pages that drifte
 """
 
 import argparse
+import io
 import json
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
+from typing import Any, NoReturn
 
 from gemini_mcp.spec.values import Json, inside, is_array
 from gemini_mcp_spec.diff.comparison import diff
 from gemini_mcp_spec.diff.impact import impact
 from gemini_mcp_spec.files.reader import UnreadableSpec, read, read_directory
 from gemini_mcp_spec.files.requirements import frozen
+from gemini_mcp_spec.files.spec_files import MALFORMED
 from gemini_mcp_spec.lint.complaint import located
 from gemini_mcp_spec.lint.linter import lint
 from gemini_mcp_spec.report.comparisons import FORMATS as DIFF_FORMATS
 from gemini_mcp_spec.report.complaints import FORMATS as LINT_FORMATS
+from gemini_mcp_spec.report.explanations import explained, explanations, near, told
 from gemini_mcp_spec.report.pages import pages
 
+_WRITTEN: Mapping[str, Any] = {
+    "action": "append",
+    "default": [],
+    "metavar": "FORMAT=FILE",
+    "help": "write this format into a file, too; repeatable",
+}
 _EPILOG = "exit: 0 nothing to complain of, 1 mistakes, refused changes or drifted pages, 2 usage"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code."""
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return options.run(options)
+        with _bounded(options.budget):
+            return options.run(options)
+    except _Endless:
+        print(
+            f"{options.budget} seconds of work were not enough, so nothing is known. Raise --budget.", file=sys.stderr
+        )
+        return 2
     except UnreadableSpec as error:
         print(error, file=sys.stderr)
         return 2
@@ -36,19 +59,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+class _Endless(BaseException):
+    """The work has taken too long; no handler of errors on the way may take it for its own."""
+
+
+@contextmanager
+def _bounded(seconds: int) -> Generator[None]:
+    """End the work when it has used the processor for so long, as a pattern of a stranger can make it."""
+
+    def stop(*_: object) -> NoReturn:
+        raise _Endless
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "gemini-mcp-spec", description="Judge changes of the specification.", epilog=_EPILOG
+    )
+    parser.add_argument(
+        "--budget", type=int, default=10, metavar="S", help="seconds of work after which nothing is known (10)"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     linting = commands.add_parser("lint", help="find the mistakes of a specification", epilog=_EPILOG)
     linting.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)")
     linting.add_argument("--format", choices=[*LINT_FORMATS], default="text")
+    linting.add_argument("--report", type=_format_and_path(LINT_FORMATS), **_WRITTEN)
     linting.set_defaults(run=_lint)
     diffing = commands.add_parser("diff", help="judge the changes from one specification to another", epilog=_EPILOG)
     diffing.add_argument("old", metavar="OLD", help="a directory, git ref or wheel")
     diffing.add_argument("new", metavar="NEW", help="the same")
     diffing.add_argument("--format", choices=[*DIFF_FORMATS], default="text")
+    diffing.add_argument("--report", type=_format_and_path(DIFF_FORMATS), **_WRITTEN)
     diffing.add_argument(
         "--impact", action="append", default=[], metavar="REPORT", help="JSON report of a port; repeatable"
     )
@@ -61,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     documenting.add_argument("--output", default="docs/spec", metavar="DIR", help="where the pages lie (docs/spec)")
     documenting.add_argument("--check", action="store_true", help="write nothing; fail when a page differs")
     documenting.set_defaults(run=_docs)
+    explaining = commands.add_parser("explain", help="tell what a rule asks, why, and how to approve what it finds")
+    explaining.add_argument("rule", nargs="?", metavar="RULE", help="its name; without one, all names are listed")
+    explaining.set_defaults(run=_explain)
     freezing = commands.add_parser(
         "freeze", help="keep the requirements of this version as a released list", epilog=_EPILOG
     )
@@ -72,15 +126,38 @@ def _parser() -> argparse.ArgumentParser:
 def _lint(options: argparse.Namespace) -> int:
     spec = read(options.spec)
     findings = list(located(spec, lint(spec)))
-    print(LINT_FORMATS[options.format](findings))
+    _tell(LINT_FORMATS, options, findings)
     return 1 if findings else 0
 
 
 def _diff(options: argparse.Namespace) -> int:
-    comparison = diff(read(options.old), read(options.new))
-    flips = impact(comparison, [(name, _report(Path(name))) for name in options.impact])
-    print(DIFF_FORMATS[options.format](comparison, flips))
+    old, new = read(options.old), read(options.new)
+    if unreadable := [one for spec in (old, new) if spec.unreadable for one in located(spec, lint(spec))]:
+        _tell({**LINT_FORMATS, "comment": LINT_FORMATS["markdown"]}, options, unreadable)
+        return 1
+    comparison = diff(old, new, date.today().isoformat())
+    impacts = impact(comparison, [(name, _report(Path(name))) for name in options.impact])
+    _tell(DIFF_FORMATS, options, comparison, impacts)
     return 1 if comparison.is_refused or (options.strict and not comparison.is_reached) else 0
+
+
+def _tell(formats: Mapping[str, Callable[..., str]], options: argparse.Namespace, *found: object) -> None:
+    """Print what was found in the format asked for, and write the reports."""
+    for form, path in options.report:
+        Path(path).write_text(formats[form](*found) + "\n", encoding="utf-8", errors="backslashreplace")
+    print(formats[options.format](*found))
+
+
+def _format_and_path(formats: Mapping[str, object]) -> Callable[[str], tuple[str, str]]:
+    """What reads `FORMAT=FILE`."""
+
+    def parsed(value: str) -> tuple[str, str]:
+        form, _, path = value.partition("=")
+        if form not in formats or not path:
+            raise argparse.ArgumentTypeError(f"{value!r} is not FORMAT=FILE, with a format of {', '.join(formats)}")
+        return form, path
+
+    return parsed
 
 
 def _report(path: Path) -> Json:
@@ -95,7 +172,13 @@ def _report(path: Path) -> Json:
 
 def _docs(options: argparse.Namespace) -> int:
     folder = Path(options.output)
-    wanted = pages(read(options.spec))
+    spec = read(options.spec)
+    try:
+        wanted = pages(spec)
+    except MALFORMED:
+        raise UnreadableSpec(
+            f"{options.spec!r} has mistakes, so no page is written. Run `gemini-mcp-spec lint`."
+        ) from None
     held = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
     drifted = sorted({name for name in {*wanted, *held} if wanted.get(name) != held.get(name)})
     if options.check:
@@ -109,6 +192,19 @@ def _docs(options: argparse.Namespace) -> int:
         else:
             (folder / name).unlink()
     return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    if options.rule is None:
+        print("\n".join(one.name for one in explanations()))
+        return 0
+    if found := explained(options.rule):
+        print("\n\n".join(map(told, found)))
+        return 0
+    known = ", ".join(map(repr, near(options.rule)))
+    advice = f"Did you mean {known}?" if known else "`gemini-mcp-spec explain` lists all."
+    print(f"There is no rule {options.rule!r}. {advice}", file=sys.stderr)
+    return 2
 
 
 def _freeze(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gemini_mcp_conformance.see.understanding import (
+from gemini_mcp.gemini_cli.understanding import (
     PROGRAM,
     Other,
     Understood,

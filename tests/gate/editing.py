@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gemini_mcp.spec.families import is_member
-from gemini_mcp.spec.values import Json, is_array
+from gemini_mcp.spec.values import Json, is_array, is_unicode
 from gemini_mcp_spec.files.reader import read_directory
+from gemini_mcp_spec.files.requirements import frozen
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 Place: TypeAlias = Sequence[str | int]
@@ -23,6 +24,9 @@ SPEC = Path(__file__).parents[2] / "spec"
 _LEFT_OUT = ("server/scripts/", "server/scenarios/", "server/cases/", "host/scenarios/", "host/vectors/")
 _KEPT = {
     "server/cases/chat-model.json",
+    "server/cases/exit-41.json",
+    "server/cases/arguments-missing.json",
+    "server/cases/text-warnings.json",
     "server/scenarios/cancel.json",
     "server/scenarios/answers-in-reverse-order.json",
     "server/scripts/success.json",
@@ -33,10 +37,11 @@ _KEPT = {
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one file."""
+    """One change of one file, and the place there."""
 
     file: str
     apply: Callable[[bytes], bytes | None]
+    place: Place = ()
 
     def of(self, spec: SpecFiles) -> SpecFiles:
         """`spec` with this edit."""
@@ -54,7 +59,9 @@ def small() -> SpecFiles:
     wanted = {path for path in spec.files if not path.startswith((*_LEFT_OUT, "released/"))} | _KEPT | _scripts(spec)
     files = {path: content for path, content in spec.files.items() if path in wanted}
     files["requirements.json"] = _text({"requirements": _requirements(spec)})
-    return at_version(replace(spec, files=files), "1.0.0")
+    current = at_version(replace(spec, files=files), "1.0.0")
+    path, text = frozen(current)
+    return replace(current, files={**current.files, path: text.encode()})
 
 
 def _requirements(spec: SpecFiles) -> list[Json]:
@@ -91,7 +98,7 @@ def changed(file: str, place: Place, value: Json) -> Edit:
         else:
             _at(document, place[:-1])[place[-1]] = value
 
-    return _edit(file, change)
+    return _edit(file, change, place)
 
 
 def without(file: str, place: Place) -> Edit:
@@ -100,7 +107,7 @@ def without(file: str, place: Place) -> Edit:
     def change(document: Json) -> None:
         del _at(document, place[:-1])[place[-1]]
 
-    return _edit(file, change)
+    return _edit(file, change, place)
 
 
 def written(file: str, document: Json) -> Edit:
@@ -108,9 +115,19 @@ def written(file: str, document: Json) -> Edit:
     return Edit(file, lambda _: _text(document))
 
 
-def replaced(file: str, old: str, new: str) -> Edit:
-    """The first `old` of the text is `new`."""
-    return Edit(file, lambda content: content.decode().replace(old, new, 1).encode())
+def swapped(file: str, place: Place, one: int, other: int) -> Edit:
+    """Two elements of the array at `place` have changed places."""
+
+    def change(document: Json) -> None:
+        held = _at(document, place)
+        held[one], held[other] = held[other], held[one]
+
+    return _edit(file, change, place)
+
+
+def replaced(file: str, old: str, new: str, times: int = 1) -> Edit:
+    """The first `old` of the text is `new`, or the first few."""
+    return Edit(file, lambda content: content.decode().replace(old, new, times).encode())
 
 
 def deleted(file: str) -> Edit:
@@ -159,13 +176,13 @@ def requirement(identifier: str) -> int:
     return next(index for index, entry in enumerate(entries) if entry["id"] == identifier)
 
 
-def _edit(file: str, change: Callable[[Json], None]) -> Edit:
+def _edit(file: str, change: Callable[[Json], None], place: Place) -> Edit:
     def apply(content: bytes) -> bytes:
         document = json.loads(content)
         change(document)
         return _text(document)
 
-    return Edit(file, apply)
+    return Edit(file, apply, place)
 
 
 def _at(document: Json, place: Place) -> Json:
@@ -175,4 +192,4 @@ def _at(document: Json, place: Place) -> Json:
 
 
 def _text(document: Json) -> bytes:
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(document, indent=2, ensure_ascii=not is_unicode(document)) + "\n").encode()

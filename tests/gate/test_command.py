@@ -160,7 +160,10 @@ def test_the_impact_names_the_ports_that_change_their_verdict(
     new = edited(tmp_path / "new", changed("requirements.json", ["requirements", index], raised), version="2.0.0")
     assert main(["diff", old, new, "--impact", names[0], "--impact", names[1]]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("impact")]
-    assert lines == [f"impact: poor 1 ({names[1]}): identity:version: fail -> fails the run"]
+    assert lines == [
+        f"impact: good 1 ({names[0]}): no verdict flips",
+        f"impact: poor 1 ({names[1]}): identity:version: fail -> fails the run",
+    ]
 
 
 def test_a_changed_case_asks_for_another_run_of_its_requirements(
@@ -169,7 +172,7 @@ def test_a_changed_case_asks_for_another_run_of_its_requirements(
     report = tmp_path / "port.json"
     verdicts = [{"id": name, "verdict": "pass"} for name in ("command:chat:model", "identity:name")]
     report.write_text(json.dumps({"port": None, "requirements": verdicts}), encoding="utf-8")
-    new = edited(tmp_path / "new", changed("server/cases/chat-model.json", ["invocation", "argv", 4], "--model"))
+    new = edited(tmp_path / "new", changed("server/cases/chat-model.json", ["invocation", "argv", 4], "--other"))
     main(["diff", old, new, "--impact", str(report)])
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("impact")]
     assert lines == [f"impact: {report}: command:chat:model: pass -> unknown: run again"]
@@ -210,13 +213,14 @@ def test_a_frozen_list_holds_the_requirements_of_its_version_and_no_later_one(ol
     assert main(["lint", edited(tmp_path / "new", *edits, version="1.1.0")]) == 0
 
 
-def test_a_released_list_that_changes_is_refused(old: str, tmp_path: Path) -> None:
+def test_a_released_list_that_changes_is_refused(old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["freeze", old])
     new = Path(edited(tmp_path / "new"))
     main(["freeze", str(new)])
     file = new / "released/1.0.0.json"
     file.write_text(file.read_text(encoding="utf-8").replace('"MUST"', '"MAY"', 1), encoding="utf-8")
     assert main(["diff", old, str(new)]) == 1
+    assert "No version allows that: restore it." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ def nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
         "propertyNames": inner,
         "required": st.lists(NAMES, unique=True, max_size=2),
         "minProperties": SIZES,
+        "maxProperties": SIZES,
+        "dependentSchemas": st.dictionaries(NAMES, inner, min_size=1, max_size=1),
         "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=1), max_size=1),
         "allOf": some,
         "anyOf": some,

@@ -11,11 +11,12 @@ from gemini_mcp_spec.files.reader import read_directory
 from gemini_mcp_spec.lint.complaint import located
 from gemini_mcp_spec.lint.linter import RULES, lint
 from gemini_mcp_spec.report.complaints import FORMATS
-from gemini_mcp_spec.schema.validation import schema_violation
+from gemini_mcp_spec.schema.validation import by_id, schema_violation
 
 REQUIREMENTS, MANIFEST = "requirements.json", "manifest.json"
 CHAT, KO, META = "server/tools/chat.json", "server/locales/ko.json", "meta/case.schema.json"
 CASE, SCENARIO, SCRIPT = "server/cases/chat-model.json", "server/scenarios/cancel.json", "server/scripts/success.json"
+UNSIGNED, NO_PROMPT = "server/cases/exit-41.json", "server/cases/arguments-missing.json"
 INVOCATION, OUTCOME, VECTORS = "server/invocation.json", "server/outcome.json", "host/vectors/tool-filter.json"
 PROPERTIES = ["inputSchema", "properties"]
 FIRST = ["requirements", 0]
@@ -38,6 +39,11 @@ def frozen(entries: list[Json]) -> Edit:
     return written("released/1.0.0.json", {"version": "1.0.0", "requirements": entries})
 
 
+def schema(value: Json) -> Edit:
+    """The schema of an argument is another."""
+    return changed(CHAT, [*PROPERTIES, "cwd"], value)
+
+
 MISTAKES: dict[str, tuple[str, Edit]] = {
     "a file is no JSON": ("json", replaced(CHAT, '"name":', '"name"')),
     "a key is there twice": ("json", replaced(CHAT, '"name":', '"title": "Chat",\n  "name":')),
@@ -51,6 +57,19 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
     "a schema has another id": ("file-name", changed(META, ["$id"], "urn:gemini-mcp:meta:other")),
     "the manifest lists what is not there": ("manifest-files", changed(MANIFEST, ["files"], [*small().files, "a"])),
     "a schema is none": ("schema-valid", changed(CHAT, [*PROPERTIES, "cwd", "type"], "text")),
+    "a reference leads out": ("schema-reference", schema({"$ref": "http://127.0.0.1:9/a.json"})),
+    "a reference names a file": ("schema-reference", schema({"$ref": "file:///etc/passwd"})),
+    "a reference leads nowhere": ("schema-reference", schema({"$ref": "#/$defs/a"})),
+    "a reference leads to itself": ("schema-reference", schema({"$ref": "#/properties/cwd"})),
+    "a rule is misspelt": ("gate-rule", written("gate.json", {"severities": {"tool-descriptoin": "notice"}})),
+    "an exception is of no rule": (
+        "gate-rule",
+        written("gate.json", {"exceptions": [{"rule": "nothing", "file": "*", "reason": "Nobody asked."}]}),
+    ),
+    "what is deprecated is not there": (
+        "gate-deprecated",
+        written("gate.json", {"deprecated": [{"tool": "chat", "argument": "seed", "until": "2.0.0"}]}),
+    ),
     "a key is misspelt": ("meta-schema", changed(CASE, ["tittle"], "A case.")),
     "a level is unknown": ("meta-schema", first("profile", "client")),
     "an id has capitals": ("id-form", first("id", "Identity:Name")),
@@ -123,6 +142,48 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "call-result",
         changed(CASE, ["result"], {"content": [{"type": "text", "text": "no"}], "isError": True}),
     ),
+    "a case expects another command line": (
+        "example-contradicts",
+        changed(CASE, ["invocation", "argv", 1], "Hello"),
+    ),
+    "a case expects another directory": ("example-contradicts", changed(CASE, ["invocation", "cwd"], "/srv")),
+    "a case expects another text": ("example-contradicts", changed(CASE, ["result", "content", 0, "text"], "Rome.")),
+    "a case asks for a list that nobody needs": (
+        "example-contradicts",
+        changed(CASE, ["listing"], {"exit": 0, "stdout": "", "stderr": ""}),
+    ),
+    "a case expects another code": (
+        "example-contradicts",
+        written(CASE, {**document(CASE), "call": {"name": "talk"}, "invocation": None, "error": {"code": -32600}}),
+    ),
+    "a scenario expects another text": (
+        "example-contradicts",
+        changed(SCENARIO, ["steps", 2, "result", "content", 0, "text"], "Rome."),
+    ),
+    "two cases contradict each other": (
+        "example-twice",
+        written("server/cases/chat-other.json", {**document(CASE), "id": "chat-other", "result": {"content": []}}),
+    ),
+    "a case shows a requirement on another tool": (
+        "example-requirement",
+        changed(CASE, ["requirements", 1], "command:chat-reply:model"),
+    ),
+    "a case shows a requirement on another exit code": (
+        "example-requirement",
+        changed(UNSIGNED, ["outcome", "exit"], 42),
+    ),
+    **{
+        f"JavaScript does not read {pattern}": (
+            "pattern-readable",
+            changed(INVOCATION, ["refusals", "option-like", "pattern"], pattern),
+        )
+        for pattern in ("(?P<dash>-)", "\\A-", "a\\-b", "(?#dash)-", "-++", "a{,3}", "(-)(?(1)a)", "[]-]", "x(?i)-")
+    },
+    "JavaScript does not read a mask": ("pattern-readable", changed(OUTCOME, ["stderr", "masks", 0], "AIza\\Z")),
+    "JavaScript does not read an argument's pattern": (
+        "pattern-readable",
+        changed(CHAT, [*PROPERTIES, "model", "pattern"], "\\Agemini"),
+    ),
     "a case has no outcome": ("case-outcome", without(CASE, ["outcome"])),
     "a listing follows a failure": (
         "case-outcome",
@@ -148,9 +209,35 @@ def test_what_the_mistakes_are_seeded_in_has_none() -> None:
     assert lint(small()) == []
 
 
+LEFT_BEHIND: dict[str, tuple[Edit, str]] = {
+    "a prefix leaves cases behind": (
+        replaced(OUTCOME, "Error executing gemini", "gemini"),
+        UNSIGNED,
+    ),
+    "a flag leaves cases behind": (replaced(INVOCATION, '"-m", {', '"--model", {'), CASE),
+    "a sentence leaves cases behind": (
+        replaced(OUTCOME, "gemini is not signed in", "Nobody is signed in"),
+        UNSIGNED,
+    ),
+    "a key leaves cases behind": (replaced(OUTCOME, '"sessionId"', '"session"'), SCENARIO),
+    "the prompt may be left out": (changed(CHAT, ["inputSchema", "required"], []), NO_PROMPT),
+    "a script prints what no scenario expects": (
+        changed(SCRIPT, ["play", 1], {"stdout": "{}"}),
+        SCENARIO,
+    ),
+}
+"""Edits of one file that leave another behind, which contradicts it then."""
+
+
 @pytest.mark.parametrize(("rule", "edit"), MISTAKES.values(), ids=list(MISTAKES))
 def test_a_seeded_mistake_is_named_in_its_file(rule: str, edit: Edit) -> None:
     assert (rule, edit.file) in {(complaint.rule, complaint.file) for complaint in lint(edit.of(small()))}
+
+
+@pytest.mark.parametrize(("edit", "file"), LEFT_BEHIND.values(), ids=list(LEFT_BEHIND))
+def test_what_an_edit_leaves_behind_is_named_with_the_file_that_it_contradicts(edit: Edit, file: str) -> None:
+    found = [one.message for one in lint(edit.of(small())) if (one.rule, one.file) == ("example-contradicts", file)]
+    assert any(one in message for message in found for one in (INVOCATION, OUTCOME))
 
 
 def test_a_kind_without_a_schema_is_named_in_the_files_of_that_kind() -> None:
@@ -168,9 +255,26 @@ def test_a_complaint_stands_where_the_mistake_is() -> None:
     assert line[found.column - 1 :].startswith('"The server MUST report')
 
 
-def test_a_syntax_error_does_not_hide_the_mistakes_of_other_files() -> None:
-    spec = replaced(CHAT, '"name":', '"name"').of(changed(CASE, ["id"], "chat-other").of(small()))
-    assert {"json", "file-name"} <= {complaint.rule for complaint in lint(spec)}
+UNREADABLE = {
+    "invalid JSON": (replaced(CHAT, '"name":', '"name"'), "Expecting ':' delimiter", (2, 10)),
+    "a key twice": (replaced(CHAT, '"name":', '"title": "Chat",\n  "name":'), "the key 'title' twice", (4, 12)),
+    "a byte order mark": (Edit(CHAT, lambda content: b"\xef\xbb\xbf" + content), "byte order mark", (1, 1)),
+    "no UTF-8": (Edit(CHAT, lambda content: content.replace(b"Chat", b"Ch\xe4t", 1)), "is no UTF-8", (3, 15)),
+    "no number": (replaced(CHAT, "false", "NaN"), "NaN is no JSON value", (29, 21)),
+    "a number without end": (replaced(CHAT, "false", "1e999"), "a number", (1, 1)),
+    "an array": (written(CHAT, []), "should hold an object", (1, 1)),
+    "an object": (written(VECTORS, {}), "should hold an array", (1, 1)),
+    "too deep": (changed(CHAT, ["title"], json.loads("[" * 90 + "]" * 90)), "nests more than 64", (67, 131)),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_an_unreadable_file_is_reported_alone_at_its_place(name: str) -> None:
+    edit, message, place = UNREADABLE[name]
+    spec = edit.of(changed(CASE, ["id"], "chat-other").of(small()))
+    [found] = located(spec, lint(spec))
+    assert (found.file, found.line, found.column) == (spec.shown(edit.file), *place)
+    assert message in found.complaint.message
 
 
 def test_a_missing_key_is_complained_of_once() -> None:
@@ -224,6 +328,6 @@ def test_what_the_published_meta_schema_refuses_is_refused(schema: Json) -> None
 
 @pytest.mark.parametrize("file", sorted(read_directory(SPEC).folder("meta")))
 def test_what_the_published_meta_schema_accepts_is_accepted(file: str) -> None:
-    schema = read_directory(SPEC).documents[file]
-    Draft202012Validator.check_schema(schema)
-    assert schema_violation(schema) is None
+    metas = read_directory(SPEC).folder("meta")
+    Draft202012Validator.check_schema(metas[file])
+    assert schema_violation(metas[file], by_id(metas)) is None

@@ -20,7 +20,6 @@ PAIRS = [
     )
 ]
 WITHOUT_WITNESS = {
-    "pattern is rewritten",
     "a keyword comes that nobody knows",
     "a schema that contains itself",
     "a bound of integers is written otherwise",

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
 from gemini_mcp.spec import load_requirements
 from gemini_mcp_conformance.play.fake import Call, Fake, Play
-from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
 from gemini_mcp_conformance.tell.mutants import mutants
 
 JSON = Any

@@ -18,12 +18,12 @@ from gemini_mcp.call.outcome import Answer, Completed, Failure, failure_result, 
 from gemini_mcp.call.outcome import read as understood_outcome
 from gemini_mcp.call.redaction import Secrets, mask, withhold
 from gemini_mcp.errors import CallerError
+from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
+from gemini_mcp.gemini_cli.yargs import Value
 from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp.spec.values import Json
 from gemini_mcp.transport.guard import Access, rejection
 from gemini_mcp.transport.messages import PIECE, Lines, Malformed, read, write
-from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.see.yargs import Value
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}

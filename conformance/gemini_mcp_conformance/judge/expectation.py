@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from gemini_mcp.gemini_cli.understanding import Other, UsageError
 from gemini_mcp.spec.values import Json, inside, is_unicode, items, texts_in
 from gemini_mcp_conformance.judge.reading import Reading, read
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.see.understanding import Other, UsageError
 from gemini_mcp_conformance.spec import schema
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size
 from gemini_mcp_conformance.spec.specification import Heard

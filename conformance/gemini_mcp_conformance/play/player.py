@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
+from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
+from gemini_mcp.gemini_cli.yargs import Option
 from gemini_mcp.spec.values import Json, decode, inside, table
 from gemini_mcp_conformance.play.fake import Call, Fake, Play
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
@@ -24,8 +26,6 @@ from gemini_mcp_conformance.play.session import Session, encode, is_request
 from gemini_mcp_conformance.play.surroundings import directory, take_canaries
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, taken
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
-from gemini_mcp_conformance.see.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.see.yargs import Option
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import (

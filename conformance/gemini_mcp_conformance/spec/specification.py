@@ -11,14 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tools, load_server
-from gemini_mcp.spec.families import on_command_line, options, prompts
-from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
-from gemini_mcp.spec.templates import Value as TemplateValue
-from gemini_mcp.spec.values import Json
-from gemini_mcp.spec.wording import OutcomeSpec
-from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.see.understanding import (
+from gemini_mcp.gemini_cli.understanding import (
     Other,
     Understood,
     UsageError,
@@ -26,7 +19,14 @@ from gemini_mcp_conformance.see.understanding import (
     understand,
     unknown_options,
 )
-from gemini_mcp_conformance.see.yargs import Option, Value
+from gemini_mcp.gemini_cli.yargs import Option, Value
+from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tools, load_server
+from gemini_mcp.spec.families import on_command_line, options, prompts
+from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
+from gemini_mcp.spec.templates import Value as TemplateValue
+from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec
+from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.interpreter import Specified, specified
 from gemini_mcp_conformance.spec.schema import sample
 

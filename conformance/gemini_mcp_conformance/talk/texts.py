@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gemini_mcp_conformance.see.understanding import COMMAND_WORDS
+from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS
 
 KIB = 1024
 WRONG_WORD = 128 * KIB + 128

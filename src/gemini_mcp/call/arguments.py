@@ -49,8 +49,10 @@ def _is_simple(schema: Mapping[str, Json]) -> bool:
 
 def _check_whole(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> None:
     import jsonschema  # Importing it takes as long as the rest of a start.
+    from referencing import Registry
 
-    validator: Json = jsonschema.Draft202012Validator(schema)
+    # A registry of its own: the library's default one fetches whatever a `$ref` names.
+    validator: Json = jsonschema.Draft202012Validator(schema, registry=Registry())
     error: Json = next(validator.iter_errors(arguments), None)
     if error is None:
         return

@@ -1,20 +1,23 @@
-"""Calls that tell two specifications apart: the files of both in, a call with what each side makes of it out. Pure.
+"""Calls that tell two specifications apart: both sides in, a call with what each side makes of it out. Pure.
 
-Only the choice of calls belongs here; what becomes of one, the reference says.
+Only the choice of calls and the comparison belong here; what becomes of a call, the reference says. A difference is
+one of three: gemini understands something else, what it understands travels another way, or it is only spelled so.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from gemini_mcp.spec.values import Json, is_array, table
+from gemini_mcp.spec.values import Json, is_array, is_object, table
 from gemini_mcp_spec.diff.change import Witness
-from gemini_mcp_spec.diff.reference import planner
+from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, tools
+from gemini_mcp_spec.reference.answers import planner, understood
+from gemini_mcp_spec.schema.patterns import Unreadable, examples
 
-_UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, re.error)
+_UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error)
 _TEXTS = ("", " ", "-x", "--help", "help", "mcp", "12", "0x1f", "a\nb", "a\u0000b", "\x1b", "@file", "/help")
 _VALUES: Mapping[str, Sequence[Json]] = {
     "boolean": (True, False),
@@ -22,58 +25,123 @@ _VALUES: Mapping[str, Sequence[Json]] = {
     "number": (1.5, 0),
     "array": (["a", "b"], []),
 }
+_PATTERNS = ("pattern", "absent")
+_LENGTHS = ("longerThan", "maxBytes")
 
 
 @dataclass(frozen=True)
 class Calls:
     """The calls that both sides know, and what each side makes of them."""
 
-    old: SpecFiles
-    new: SpecFiles
+    before: Mapping[str, Json]
+    after: Mapping[str, Json]
+    schemas: Mapping[str, tuple[Json, Json]]
+
+    @classmethod
+    def of(cls, old: SpecFiles, new: SpecFiles) -> "Calls":
+        """What two specifications make of the calls that both know."""
+        was, becomes = (table(spec.documents.get(INVOCATION)) for spec in (old, new))
+        before, after = tools(old), tools(new)
+        return cls(was, becomes, {name: (before[name][1], after[name][1]) for name in before if name in after})
+
+    def only(self, path: Path) -> "Calls":
+        """The same with nothing changed but what lies at `path`."""
+        alone = _changed(self.before, self.after, path)
+        return replace(self, after=alone) if _is_readable(alone) else self
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether both sides could be asked."""
+        return self._planned is not None
 
     def different(self, tool: str | None = None) -> Witness | None:
-        """A call that runs something else now."""
-        for name, arguments, old, new in self._told_apart:
-            if tool in (None, name) and "refused" not in {**old, **new}:
-                return Witness({"name": name, "arguments": arguments}, old, new)
-        return None
+        """A call of which gemini understands something else now."""
+        return self._found(tool, _is_other)
+
+    def moved(self, tool: str | None = None) -> Witness | None:
+        """A call whose prompt reaches gemini another way now."""
+        return self._found(tool, _is_moved)
 
     def refused_now(self, argument: str | None = None) -> Witness | None:
         """A call that is refused now, and was not."""
-        for name, arguments, old, new in self._told_apart:
+        for name, arguments, old, new in self._planned or ():
             if "refused" in new and "refused" not in old and (argument is None or argument in arguments):
                 return Witness({"name": name, "arguments": arguments}, "started", f"refused: {new['refused']}")
         return None
 
+    def _found(self, tool: str | None, differs: Callable[[Json, Json], bool]) -> Witness | None:
+        for name, arguments, old, new in self._planned or ():
+            if tool in (None, name) and "refused" not in {**old, **new} and differs(old, new):
+                return Witness({"name": name, "arguments": arguments}, old, new)
+        return None
+
     @cached_property
-    def _told_apart(self) -> Sequence[tuple[str, Mapping[str, Json], Json, Json]]:
+    def _planned(self) -> Sequence[tuple[str, Mapping[str, Json], Json, Json]] | None:
         """Every valid call of which the two sides make something else, with what that is."""
         try:
             return [call for call in self._all() if call[2] and call[3] and call[2] != call[3]]
         except _UNREADABLE:
-            return []
+            return None
 
     def _all(self) -> Iterator[tuple[str, Mapping[str, Json], Json, Json]]:
-        sides = [spec.documents[INVOCATION] for spec in (self.old, self.new)]
-        (old, new), before, after = map(planner, sides), tools(self.old), tools(self.new)
-        differ = any(sides[0][key] != sides[1][key] for key in ("forms", "refusals", "arguments"))
-        lengths = sorted({limit for side in sides for limit in _limits(side)}) if differ else []
-        for name in [name for name in before if name in after]:
-            schemas = before[name][1], after[name][1]
-            for arguments in _samples(*schemas, lengths):
+        old, new = planner(self.before), planner(self.after)
+        keys = [key for key in ("forms", "refusals", "arguments") if self.before[key] != self.after[key]]
+        texts = [text for key in keys for side in (self.before, self.after) for text in _edges(side[key])]
+        for name, schemas in self.schemas.items():
+            for arguments in _samples(*schemas, list(dict.fromkeys([*_TEXTS, *texts]))):
                 yield name, arguments, old(name, schemas[0], arguments), new(name, schemas[1], arguments)
 
 
-def _limits(invocation: Json) -> Iterator[int]:
-    """Every length from which on a text is handed over otherwise or refused."""
-    entries = [case for cases in invocation["forms"].values() for case in cases] + [*invocation["refusals"].values()]
-    yield from (entry[key] for entry in entries for key in ("longerThan", "maxBytes") if key in entry)
+def _is_other(old: Json, new: Json) -> bool:
+    return understood(old) != understood(new)
 
 
-def _samples(old: Json, new: Json, lengths: Sequence[int]) -> Iterator[Mapping[str, Json]]:
+def _is_moved(old: Json, new: Json) -> bool:
+    return ("stdin" in old) is not ("stdin" in new)
+
+
+def _is_readable(document: Mapping[str, Json]) -> bool:
+    try:
+        planner(document)
+    except _UNREADABLE:
+        return False
+    return True
+
+
+def _changed(old: Json, new: Json, path: Path) -> Json:
+    """`old` with the value of `new` at `path`; a key that `new` lacks goes."""
+    if not path or not (is_object(old) and is_object(new)):
+        return new
+    name = str(path[0])
+    if name not in new:
+        return {key: value for key, value in old.items() if key != name}
+    return {**old, name: _changed(old.get(name), new[name], path[1:])}
+
+
+def _edges(rules: Json) -> Iterator[str]:
+    """Texts that decide between the forms and refusals of a part of `invocation.json`."""
+    for key, value in table(rules).items():
+        if key in _PATTERNS and isinstance(value, str):
+            yield from _examples(value)
+        elif key in _LENGTHS and isinstance(value, int):
+            yield from ("a" * (value + 1), "-" + "a" * value)
+        else:
+            yield from _edges(value)
+    for value in rules if is_array(rules) else ():
+        yield from _edges(value)
+
+
+def _examples(pattern: str) -> Sequence[str]:
+    try:
+        return examples(pattern)
+    except Unreadable:
+        return ()
+
+
+def _samples(old: Json, new: Json, texts: Sequence[str]) -> Iterator[Mapping[str, Json]]:
     """Calls that tell templates apart: each shared argument there and not there, and values that need care."""
     shared = [name for name in table(old.get("properties")) if name in table(new.get("properties"))]
-    values = {name: _values(name, old["properties"][name], lengths) for name in shared}
+    values = {name: _values(name, old["properties"][name], texts) for name in shared}
     full = {name: held[0] for name, held in values.items()}
     least = {name: value for name, value in full.items() if name in old.get("required", ())}
     yield full
@@ -83,7 +151,7 @@ def _samples(old: Json, new: Json, lengths: Sequence[int]) -> Iterator[Mapping[s
         yield from ({**full, name: value} for value in held[1:])
 
 
-def _values(name: str, schema: Json, lengths: Sequence[int]) -> Sequence[Json]:
+def _values(name: str, schema: Json, texts: Sequence[str]) -> Sequence[Json]:
     kinds = schema.get("type", "string")
-    texts = (f"some {name}", *_TEXTS, *("a" * (length + 1) for length in lengths))
-    return schema.get("enum") or _VALUES.get(kinds[0] if is_array(kinds) else kinds, texts)
+    known = _VALUES.get(kinds[0] if is_array(kinds) else kinds, (f"some {name}", *texts))
+    return schema.get("enum") or known

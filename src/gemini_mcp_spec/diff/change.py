@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_mcp.spec.values import Json, is_object
+from gemini_mcp.spec.values import Json, is_object, items, table
 from gemini_mcp_spec.diff.rules import Severity, rule_of
 from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.files.version import Bump
 from gemini_mcp_spec.schema.inline import canonical
 
@@ -44,6 +45,17 @@ class Change:
     requirements: tuple[str, ...] = ()
 
     @property
+    def place(self) -> Path:
+        """Where the two values begin to differ."""
+        return pinpointed(self.path, self.old, self.new)[0]
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether a break is shown by a value; of what has no schema, the rule alone says it."""
+        by_schema = self.rule.startswith(("request-", "result-")) and self.severity.breaks
+        return not by_schema or self.witness is not None
+
+    @property
     def fingerprint(self) -> str:
         """A name for just this change, whatever else changes beside it."""
         what = [self.rule, self.file, [str(step) for step in self.path], self.old, self.new]
@@ -64,9 +76,51 @@ def change(
     """The change that a rule names, with a witness where it breaks somebody; `words` fill the rule's sentence."""
     rule = rule_of(kind)
     filled = {"old": old, "new": new, "file": file, "key": (*path, "")[len(path) - 1], "place": _dotted(path)}
-    shown = witness() if witness and rule.severity.breaks else None
-    sentence = rule.sentence.format(**{**filled, **words})
-    return Change(kind, rule.severity, rule.bump, file, path, sentence, old, new, shown)
+    seen = witness() if witness and rule.severity.breaks else None
+    told = {name: Said(value) for name, value in {**filled, **words}.items()}
+    sentence = rule.sentence.format(**told) + _values(rule.sentence, path, old, new)
+    return Change(kind, rule.severity, rule.bump, file, path, sentence, old, new, seen)
+
+
+class Said:
+    """A value in a sentence: a text is itself, or JSON where the sentence asks for its `repr`; all else is JSON."""
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+    def __str__(self) -> str:
+        return self.value if isinstance(self.value, str) else shown(self.value)
+
+    def __repr__(self) -> str:
+        return shown(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
+def _values(sentence: str, path: Path, old: Json, new: Json) -> str:
+    """Both values, where the sentence of the rule does not hold them."""
+    if old is None or new is None or "{old" in sentence or "{new" in sentence:
+        return ""
+    place, before, after = pinpointed(path, old, new)
+    named = f"`{_dotted(place[len(path) :])}`" if len(place) > len(path) else "It"
+    return f" {named} was {shown(before)} and is {shown(after)}."
+
+
+def pinpointed(path: Path, old: Json, new: Json) -> tuple[Path, Json, Json]:
+    """The one place inside two values where they differ, with what is there; the whole where it is not one place."""
+    before, after = _members(old), _members(new)
+    apart = [step for step in after if step in before and before[step] != after[step]]
+    if before.keys() != after.keys() or not apart:
+        return path, old, new
+    if len(apart) > 1:
+        return (*path, apart[0]) if len(apart) < len(after) else path, old, new
+    return pinpointed((*path, apart[0]), before[apart[0]], after[apart[0]])
+
+
+def _members(value: Json) -> Mapping[str | int, Json]:
+    """What is directly inside a value, by key or index."""
+    return {**table(value), **dict(enumerate(items(value)))}
 
 
 def _dotted(path: Path) -> str:
@@ -85,6 +139,12 @@ def differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tupl
     for key in sorted({*old, *new}):
         if old.get(key) != new.get(key):
             yield key, old.get(key), new.get(key)
+
+
+def is_longer(path: Path, old: Json, new: Json) -> bool:
+    """Whether a time-out has grown, so that whoever was in time still is."""
+    name = str((*path, "")[len(path) - 1]).lower()
+    return "timeout" in name and isinstance(old, int | float) and isinstance(new, int | float) and new > old
 
 
 def leaves(old: Json, new: Json, path: Path) -> Iterator[tuple[Path, Json, Json]]:

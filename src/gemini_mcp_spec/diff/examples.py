@@ -1,16 +1,22 @@
 """Cases, scripts, scenarios and vectors compared. Pure.
 
-What they expect is binding, what they say of themselves is not. A new kind of example is one line in `_FREE`.
+What they expect is binding, what they say of themselves is not. An example that another call or another output shows is
+asked of the old files: where these make the same of it, it demands nothing new. A new kind is one line in `_FREE`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
-from gemini_mcp.spec.values import table
+from gemini_mcp.spec.values import Json, is_array, is_object, items, table
 from gemini_mcp_spec.diff.change import Change, change, differing, one_sided
 from gemini_mcp_spec.files.examples import vectors
-from gemini_mcp_spec.files.requirements import Placed
+from gemini_mcp_spec.files.requirements import Placed, requirements
 from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.reference.expectation import contradictions, scripts_of, server_of
+
+Demand: TypeAlias = Callable[[str, Mapping[str, Json], Mapping[str, Json]], bool]
+"""Whether the new one of two examples of a kind demands something that the old files do not."""
 
 _FREE: Mapping[str, frozenset[str]] = {
     "server/cases": frozenset({"title", "requirements"}),
@@ -21,14 +27,22 @@ _FREE: Mapping[str, frozenset[str]] = {
 }
 """What each kind of example may change without binding anybody otherwise."""
 
+_PLAYED = ("call", "invocation", "outcome", "listing", "result", "error", "script")
+"""What the files decide of a case or of a step."""
+_WAITS = ("wait", "seconds")
+
 
 def example_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Examples that came, went, expect something else or say something else."""
+    levels = {entry["id"]: entry.get("level") for spec in (old, new) for _, _, entry in requirements(spec)}
+    demands = _demand(old, new)
     for folder, free in _FREE.items():
         kind = folder.rpartition("/")[2].removesuffix("s")
         for _, before, after in differing(_examples(old, folder), _examples(new, folder)):
-            named = tuple((after or before)[2].get("requirements", ()))
-            yield from (replace(one, requirements=named) for one in _changes(kind, free, before, after))
+            named = tuple(items((after or before)[2].get("requirements"))) or tuple(_shown(new, (after or before)[0]))
+            binds = "changed" if any(levels.get(name, "MUST") == "MUST" for name in named or ("",)) else "recommended"
+            for one in _changes(kind, folder, free, before, after, demands, binds):
+                yield replace(one, requirements=named)
 
 
 def _examples(spec: SpecFiles, folder: str) -> Mapping[str, Placed]:
@@ -38,12 +52,88 @@ def _examples(spec: SpecFiles, folder: str) -> Mapping[str, Placed]:
     return {file: (file, (), table(document)) for file, document in spec.folder(folder).items()}
 
 
-def _changes(kind: str, free: frozenset[str], old: Placed | None, new: Placed | None) -> Iterator[Change]:
+def _changes(
+    kind: str,
+    folder: str,
+    free: frozenset[str],
+    old: Placed | None,
+    new: Placed | None,
+    demands: Demand,
+    binds: str,
+) -> Iterator[Change]:
     file, path, entry = new or old or ("", (), {})
     name = entry.get("id")
     if old is None or new is None:
         yield one_sided(kind, file, path, old and entry, new and entry, name=name)
         return
+    changed = [each for each in differing(old[2], entry) if each[0] not in free]
+    rule = binds if changed and (folder.startswith("host/") or demands(file, old[2], entry)) else "same"
     for key, *values in differing(old[2], entry):
-        rule = "described" if key in free else "changed"
-        yield change(f"{kind}-{rule}", file, (*path, key), *values, name=name)
+        yield change(f"{kind}-{'described' if key in free else rule}", file, (*path, key), *values, name=name)
+
+
+def _demand(old: SpecFiles, new: SpecFiles) -> Demand:
+    """What asks the old files of both examples."""
+    server = server_of(old)
+    scripts = {False: scripts_of(old), True: scripts_of(new)}
+
+    def is_kept(example: Json, is_new: bool) -> bool:
+        """Whether the old files make of an example what it says, whatever the words."""
+        found = None if server is None else contradictions(server, scripts[is_new], example)
+        return found is not None and all(one.is_worded for one in found)
+
+    def demanded(file: str, was: Mapping[str, Json], becomes: Mapping[str, Json]) -> bool:
+        if file.startswith("server/scripts/"):
+            if _without_waits(was) == _without_waits(becomes):
+                return False
+            players = [(spec.documents[name], spec is new) for spec in (old, new) for name in _players(spec, file)]
+            return not players or _hangs(was) or _hangs(becomes) or not all(is_kept(*player) for player in players)
+        if "wording" in was and "wording" not in becomes:
+            return True
+        is_same_shape = _shape(was, scripts[False]) == _shape(becomes, scripts[True])
+        return not (is_same_shape and is_kept(was, False) and is_kept(becomes, True))
+
+    return demanded
+
+
+def _players(spec: SpecFiles, file: str) -> list[str]:
+    """The scenarios that play a script."""
+    name = file.rpartition("/")[2].removesuffix(".json")
+    return [
+        scenario
+        for scenario in spec.folder("server/scenarios")
+        if any(table(step).get("script") == name for step in spec.entries(scenario, "steps"))
+    ]
+
+
+def _shown(spec: SpecFiles, file: str) -> Iterator[str]:
+    """The requirements of the scenarios that play a script."""
+    for player in _players(spec, file) if file.startswith("server/scripts/") else ():
+        yield from map(str, spec.entries(player, "requirements"))
+
+
+def _shape(example: Mapping[str, Json], scripts: Mapping[str, Json]) -> Json:
+    """What the old files cannot be asked: how steps follow each other, and those that do not end by themselves."""
+    steps = [_shape_of_step(table(step), scripts) for step in items(example.get("steps"))]
+    return [steps, "invocation" in example and example["invocation"] is None]
+
+
+def _shape_of_step(step: Mapping[str, Json], scripts: Mapping[str, Json]) -> Json:
+    script = step.get("script")
+    played = scripts.get(script) if isinstance(script, str) else script
+    if step.get("result", True) is None or _hangs(played):
+        return [_without_waits(step), _without_waits(played)]
+    return {key: value for key, value in step.items() if key not in _PLAYED}
+
+
+def _hangs(script: Json) -> bool:
+    plays = [*items(table(script).get("play")), *items(table(script).get("listSessions"))]
+    return any("hang" in table(one) for one in plays)
+
+
+def _without_waits(value: Json) -> Json:
+    """A script without the seconds that it waits, and without what it says of itself."""
+    if is_object(value):
+        free = {*_FREE["server/scripts"], *_WAITS}
+        return {key: _without_waits(inner) for key, inner in value.items() if key not in free}
+    return [held for inner in value if (held := _without_waits(inner)) != {}] if is_array(value) else value

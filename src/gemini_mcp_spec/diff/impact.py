@@ -28,9 +28,18 @@ class Flip:
     reason: str
 
 
-def impact(comparison: Comparison, reports: Iterable[tuple[str, Json]]) -> list[Flip]:
+@dataclass(frozen=True)
+class Impact:
+    """What the changes mean for one port."""
+
+    port: str
+    flips: tuple[Flip, ...]
+
+
+def impact(comparison: Comparison, reports: Iterable[tuple[str, Json]]) -> list[Impact]:
     """What the changes mean for each port, in the order of the reports."""
-    return [flip for name, report in reports for flip in _flips(comparison, _port(name, report), report)]
+    ports = [(_port(name, report), report) for name, report in reports]
+    return [Impact(port, tuple(_flips(comparison, port, report))) for port, report in ports]
 
 
 def _port(name: str, report: Json) -> str:

@@ -6,15 +6,19 @@ What a change of one section of `outcome.json` means is one branch of `outcome_c
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 
 from gemini_mcp.spec.values import Json, items, table
 from gemini_mcp_spec.diff.change import Change, Witness, change, differing, leaves, listed, one_sided
-from gemini_mcp_spec.diff.reference import sentences_by_exit
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import OUTCOME
+from gemini_mcp_spec.reference.answers import masked, sentences_by_exit
+from gemini_mcp_spec.schema.patterns import Unreadable, examples, same_texts
 
 _MASKS = ("stderr", "masks")
 _FIELD = re.compile(r"\{[a-z]+\}")
+_RECOMMENDED = {("answer", "warnings"), ("meta", "warnings"), ("meta", "notice")}
+"""What only requirements that are SHOULD rest on, as all of the section `stderr`."""
 _UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, re.error)
 
 
@@ -40,23 +44,41 @@ def outcome_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 
 def _section(section: str, old: Json, new: Json) -> Iterator[Change]:
     for path, *values in leaves(old, new, (section,)):
-        if path != _MASKS:
-            yield change(f"outcome-{section}", OUTCOME, path, *values)
-        elif changes := listed("mask", OUTCOME, _MASKS, *map(items, values)):
-            yield from changes
+        if path == _MASKS:
+            yield from _masks(*map(items, values))
+        elif same_texts(*values):
+            yield change("outcome-unproven", OUTCOME, path, *values)
         else:
-            yield change("mask-order", OUTCOME, _MASKS, *values)
+            is_recommended = section == "stderr" or path in _RECOMMENDED
+            yield change("outcome-recommended" if is_recommended else f"outcome-{section}", OUTCOME, path, *values)
+
+
+def _masks(old: Sequence[Json], new: Sequence[Json]) -> Iterator[Change]:
+    """Masks that came and went, and those that were rewritten or moved."""
+    rewritten = {mask: other for mask in old for other in new if same_texts(mask, other)}
+    for mask, other in rewritten.items():
+        yield change("outcome-unproven", OUTCOME, (*_MASKS, new.index(other)), mask, other)
+    before = [rewritten.get(mask, mask) for mask in old]
+    if changes := listed("mask", OUTCOME, _MASKS, before, new):
+        yield from changes
+    elif before != list(new):
+        texts = [text for mask in new for text in examples(str(mask))]
+        is_same = all(masked(before, text) == masked(new, text) for text in texts)
+        yield change("mask-unordered" if is_same else "mask-order", OUTCOME, _MASKS, old, new)
 
 
 def _told_otherwise(old: Json, new: Json) -> Witness | None:
-    """An exit code of which the two sides say something else, where there is one."""
+    """An exit code and a stderr of which the two sides say something else, where there are any."""
     try:
-        before, after = sentences_by_exit(old), sentences_by_exit(new)
-    except _UNREADABLE:
-        return None
-    code = next((code for code in before if before[code] != after[code]), None)
-    said = f"says {before.get(code)!r}", f"says {after.get(code)!r}"
-    return None if code is None else Witness({"exit": code, "stderr": ""}, *said)
+        patterns = {str(one["stderr"]): None for side in (old, new) for one in side["sentences"] if "stderr" in one}
+        for stderr in ("", *(text for pattern in patterns for text in examples(pattern)[:1])):
+            before, after = sentences_by_exit(old, stderr), sentences_by_exit(new, stderr)
+            for code in before:
+                if before[code] != after[code]:
+                    return Witness({"exit": code, "stderr": stderr}, f"says {before[code]!r}", f"says {after[code]!r}")
+    except (*_UNREADABLE, Unreadable):
+        pass
+    return None
 
 
 def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], Witness | None]) -> Iterator[Change]:
@@ -74,7 +96,19 @@ def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], W
             yield change(rule, OUTCOME, (*places[name], key), *values, witness=witness, name=name)
     kept = [[name for name in names if name in before and name in after] for names in (before, after)]
     if kept[0] != kept[1]:
-        yield change("sentence-order", OUTCOME, ("sentences",), *kept, witness=witness)
+        rule = "sentence-order" if _are_both_fit(kept[0], kept[1], after) else "sentence-unordered"
+        yield change(rule, OUTCOME, ("sentences",), *kept, witness=witness)
+
+
+def _are_both_fit(old: Sequence[str], new: Sequence[str], entries: Mapping[str, Json]) -> bool:
+    """Whether of two sentences that may both fit, another comes first now."""
+    moved = [(one, other) for one, other in combinations(new, 2) if old.index(one) > old.index(other)]
+    return any(_overlap(entries[one], entries[other]) for one, other in moved)
+
+
+def _overlap(one: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+    exits = [set(entry["exit"]) for entry in (one, other) if "exit" in entry]
+    return one.get("when") == other.get("when") and (len(exits) < 2 or bool(exits[0] & exits[1]))
 
 
 def _rule(key: str, old: Mapping[str, Json], new: Mapping[str, Json]) -> str:
@@ -85,6 +119,10 @@ def _rule(key: str, old: Mapping[str, Json], new: Mapping[str, Json]) -> str:
             return "sentence-reworded" if fields[0] == fields[1] else "sentence-fields"
         case "exit" if key not in new or (key in old and set(old[key]) <= set(new[key])):
             return "sentence-extended"
+        case "names" | "stderr" if same_texts(old.get(key), new.get(key)):
+            return "sentence-unproven"
+        case "stderr" if key in old and key in new:
+            return "sentence-stderr"
         case "cause" | "names":
             return f"sentence-{key}"
         case _:

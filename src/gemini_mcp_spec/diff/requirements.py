@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gemini_mcp_spec.diff.change import Change, change, differing
-from gemini_mcp_spec.files.requirements import Entry, Placed, requirements, written
+from gemini_mcp_spec.diff.change import Change, change, differing, listed
+from gemini_mcp_spec.files.requirements import FILE, Entry, Placed, removed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.schema.inline import canonical
 
@@ -32,6 +32,7 @@ def requirement_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         if (sides[1] or sides[0] or (None, ""))[1] not in same:
             changes = _changes(name, *(side and side[0] for side in sides))
             yield from (replace(change, requirements=(name,)) for change in changes)
+    yield from listed("removal", FILE, ("removed",), *(sorted(removed(spec)) for spec in (old, new)))
 
 
 def _by_id(spec: SpecFiles) -> Mapping[str, tuple[Placed, str]]:
@@ -63,6 +64,10 @@ def _rule(key: str, old: Entry, new: Entry) -> str | None:
         case "level":
             ranks = [_RANK.get(str(entry.get("level")), 3) for entry in (old, new)]
             return f"{_kind(new)}-raised" if ranks[1] > ranks[0] else "requirement-lowered"
+        case "excluded" if key in old and key in new:
+            return "requirement-reason"
+        case "excluded":
+            return "requirement-excluded" if key in new else f"{_kind(new)}-included"
         case "sentence":
             before, after = _said(old), _said(new)
             if before == after:

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from enum import Enum
 
 from gemini_mcp.spec.values import Json, is_array, is_object
-from gemini_mcp_spec.diff.change import Change, Witness, one_sided
+from gemini_mcp_spec.diff.change import Change, Witness, is_longer, one_sided
 from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.version import Bump
 from gemini_mcp_spec.schema.candidates import Found, Search
-from gemini_mcp_spec.schema.differences import SchemaChange, changes
-from gemini_mcp_spec.schema.inline import ANNOTATIONS, bare, inline
+from gemini_mcp_spec.schema.differences import PATTERN, SchemaChange, changes
+from gemini_mcp_spec.schema.inline import ANNOTATIONS, bare, canonical, inline
+from gemini_mcp_spec.schema.validation import Violation, schema_violation
 
 _ACCEPTED, _REJECTED = "accepted", "rejected"
+_UNPROVEN = "; they are not proven equal, but no text was found that only one of them matches"
 
 
 class Direction(Enum):
@@ -25,12 +27,20 @@ class Direction(Enum):
 
     REQUEST = "request"
     RESULT = "result"
+    REPORT = "report"
+    """A result that no port gives, so that nobody but its readers is bound."""
 
 
 def compare(
     old: Json, new: Json, direction: Direction, file: str, path: Path = (), subject: str = ""
 ) -> Iterator[Change]:
     """Every difference of two schemas with its verdict and, where there is one, its witness."""
+    if why := _unknown(old, new):
+        sides = (None, None) if why[0].keyword == "size" else (old, new)
+        message = _sentence(subject, f"nothing can be proven of this schema: {why[0].message}")
+        place = (*path, *why[0].path)
+        yield Change(f"{direction.value}-unknown", Severity.CALLERS, Bump.MAJOR, file, place, message, *sides)
+        return
     old, new = inline(old), inline(new)
     search = Search(bare(old), bare(new))
     for found in changes(old, new):
@@ -43,11 +53,18 @@ def compare(
             bump,
             file,
             (*path, *found.path),
-            _sentence(place, found.message),
+            _sentence(place, found.message + _UNPROVEN * rule.endswith("unproven")),
             found.old,
             found.new,
             witness=_witness(search, found, direction, verdict),
         )
+
+
+def _unknown(old: Json, new: Json) -> list[Violation]:
+    """Why nothing can be proven of a change, where that is so; nothing where nothing changes."""
+    if canonical(old) == canonical(new):
+        return []
+    return [violation for schema in (new, old) if (violation := schema_violation(schema))]
 
 
 def schema_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
@@ -66,25 +83,29 @@ def schema_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 def _direction(file: str) -> Direction | None:
     if kind_of(file) != SCHEMA or (file.startswith("meta/") and file != "meta/report.schema.json"):
         return None
+    if file.startswith("meta/"):
+        return Direction.REPORT
     return Direction.REQUEST if file.startswith("host/") else Direction.RESULT
 
 
 def _judged(change: SchemaChange, direction: Direction) -> tuple[Severity, Bump]:
     if change.keyword in ANNOTATIONS:
         behaves = change.keyword == "default" and direction is Direction.REQUEST
-        if behaves and change.old is not None:
+        if behaves and change.old is not None and not is_longer(change.path[:-1], change.old, change.new):
             return Severity.CALLERS, Bump.MAJOR
         return Severity.NOTICE, Bump.MINOR if behaves else Bump.PATCH
     if change.keyword == "property-removed":
         return Severity.CALLERS, Bump.MAJOR
     if change.keyword == "property-added":
         return Severity.NOTICE, Bump.MINOR
-    broken, freed = change.narrower, change.wider
-    if direction is Direction.RESULT:
-        broken, freed = freed, broken
+    is_request = direction is Direction.REQUEST
+    broken, freed = (change.narrower, change.wider) if is_request else (change.wider, change.narrower)
     if broken:
         return Severity.CALLERS, Bump.MAJOR
-    return (Severity.NOTICE, Bump.MINOR) if freed else (Severity.COMPATIBLE, Bump.PATCH)
+    if freed:
+        # A port may have given what a narrower result allows no more.
+        return (Severity.PORTS, Bump.MAJOR) if direction is Direction.RESULT else (Severity.NOTICE, Bump.MINOR)
+    return (Severity.NOTICE if change.keyword == PATTERN else Severity.COMPATIBLE), Bump.PATCH
 
 
 def _ruled(change: SchemaChange, direction: Direction) -> str:
@@ -93,7 +114,7 @@ def _ruled(change: SchemaChange, direction: Direction) -> str:
     extent = {(True, False): "narrower", (False, True): "wider", (True, True): "other"}.get(
         (change.narrower, change.wider)
     )
-    return f"{change.keyword}-{extent or 'rewritten'}"
+    return f"{change.keyword}-{extent or ('unproven' if change.keyword == PATTERN else 'rewritten')}"
 
 
 def _witness(search: Search, change: SchemaChange, direction: Direction, verdict: Severity) -> Witness | None:
@@ -104,8 +125,9 @@ def _witness(search: Search, change: SchemaChange, direction: Direction, verdict
         (change.narrower, search.lost, _ACCEPTED, _REJECTED),
         (change.wider, search.gained, _REJECTED, _ACCEPTED),
     ]
-    breaks_callers = sides if direction is Direction.REQUEST else sides[::-1]
-    for differs, found, before, after in breaks_callers[:1] if verdict.breaks else sides:
+    is_first = (direction is Direction.REQUEST) is (verdict is not Severity.PORTS)
+    breaking = sides if is_first else sides[::-1]
+    for differs, found, before, after in breaking[:1] if verdict.breaks else sides:
         if differs and (values := found.nearest(place)):
             return Witness(values[0], before, after)
     if verdict.breaks and change.keyword in ("property-removed", "default"):
@@ -135,6 +157,9 @@ def _holds(value: Json, names: list[str]) -> bool:
         value = value[0] if is_array(value) and value else value
         if name == "items":
             continue
+        if name == "additionalProperties" and is_object(value) and value:
+            value = next(iter(value.values()))
+            continue
         if not is_object(value) or name not in value:
             return False
         value = value[name]
@@ -150,6 +175,8 @@ def _named(path: Path) -> str:
             text += f".{steps.pop(0)}"
         elif step == "items" and steps:
             text += "[]"
+        elif step == "additionalProperties" and steps:
+            text += ".*"
     return text.removeprefix(".")
 
 

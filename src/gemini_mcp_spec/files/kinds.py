@@ -15,6 +15,7 @@ KINDS: Mapping[str, str] = {
     "requirements.json": "requirements",
     "requirements/*.json": "requirements",
     "approved-breaks.json": "approved-breaks",
+    "gate.json": "gate",
     "released/*.json": "released",
     "server/tools/*.json": "tool",
     "server/locales/*.json": "locale",

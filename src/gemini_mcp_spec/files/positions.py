@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -26,12 +27,13 @@ class Position:
 def locate(text: str, path: Path) -> Position:
     """Where the value at `path` begins; where it does not exist, the nearest value that would hold it."""
     try:
-        return _position(text, _offset(text, path))
-    except (ValueError, IndexError):
+        return at(text, _offset(text, path))
+    except (ValueError, IndexError, RecursionError):
         return Position(1, 1)
 
 
-def _position(text: str, offset: int) -> Position:
+def at(text: str, offset: int) -> Position:
+    """Line and column of an offset."""
     return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
@@ -45,8 +47,25 @@ def _offset(text: str, path: Path) -> int:
     return offset
 
 
-def _inside(text: str, offset: int) -> Iterator[tuple[str | int, int]]:
+def repeated(text: str) -> Iterator[tuple[str, int]]:
+    """Every key that an object has named before, with where its later value begins."""
+    waiting = [_skip(text, 0)]
+    while waiting:
+        seen: set[str | int] = set()
+        for name, offset in _inside(text, waiting.pop()):
+            if isinstance(name, str) and name in seen:
+                yield name, offset
+            seen.add(name)
+            waiting.append(offset)
+
+
+@lru_cache(maxsize=4096)
+def _inside(text: str, offset: int) -> tuple[tuple[str | int, int], ...]:
     """The key or index of everything directly inside the value there, with where it begins."""
+    return tuple(_members(text, offset))
+
+
+def _members(text: str, offset: int) -> Iterator[tuple[str | int, int]]:
     end = {"{": "}", "[": "]"}.get(text[offset])
     offset, index = _skip(text, offset + 1), -1
     while end is not None and text[offset] != end:

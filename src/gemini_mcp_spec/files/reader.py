@@ -7,12 +7,18 @@ import io
 import subprocess
 import tarfile
 import zipfile
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
+from gemini_mcp_spec.files.documents import MOST_BYTES
+from gemini_mcp_spec.files.kinds import NEEDED
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 _WHEEL_FOLDER = "gemini_mcp/_spec/"
 _GIT_SECONDS = 30
+_FEWEST = 2
+"""How many of the files that every specification needs tell one from a folder that holds other JSON."""
 
 
 class UnreadableSpec(Exception):
@@ -32,13 +38,24 @@ def read(name: str) -> SpecFiles:
 def read_directory(path: Path) -> SpecFiles:
     """The specification in a directory, or in the `spec` below it."""
     root = path / "spec" if not (path / "manifest.json").exists() and (path / "spec").is_dir() else path
-    files = {
-        file.relative_to(root).as_posix(): file.read_bytes() for file in sorted(root.rglob("*.json")) if file.is_file()
-    }
-    if not files:
-        raise UnreadableSpec(f"{str(path)!r} holds no specification: it has no JSON file. Name the directory `spec`.")
+    found = [file for file in sorted(root.rglob("*.json")) if file.is_file()]
+    for file in found:
+        if not file.resolve().is_relative_to(root.resolve()):
+            raise UnreadableSpec(f"{str(file)!r} is a link that leads out of the specification. Put the file there.")
     prefix = "" if root == Path() else root.as_posix() + "/"
-    return SpecFiles(str(path), prefix, files)
+    return _spec(str(path), prefix, {file.relative_to(root).as_posix(): _content(file) for file in found})
+
+
+def _content(file: Path) -> bytes:
+    """The file, or as much of it as shows that it is too long."""
+    with file.open("rb") as stream:
+        return stream.read(MOST_BYTES + 1)
+
+
+def _spec(name: str, prefix: str, files: Mapping[str, bytes]) -> SpecFiles:
+    if sum(needed in files for needed in NEEDED) < _FEWEST:
+        raise UnreadableSpec(f"{name!r} holds no specification, which has {', '.join(NEEDED[:3])}. Name one that does.")
+    return SpecFiles(name, prefix, files)
 
 
 def read_wheel(path: Path) -> SpecFiles:
@@ -46,12 +63,13 @@ def read_wheel(path: Path) -> SpecFiles:
     try:
         with zipfile.ZipFile(path) as wheel:
             names = sorted(name for name in wheel.namelist() if name.startswith(_WHEEL_FOLDER))
-            files = {name.removeprefix(_WHEEL_FOLDER): wheel.read(name) for name in names if name.endswith(".json")}
-    except (OSError, zipfile.BadZipFile) as error:
+            files: dict[str, bytes] = {}
+            for name in (name for name in names if name.endswith(".json")):
+                with wheel.open(name) as stream:
+                    files[name.removeprefix(_WHEEL_FOLDER)] = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise UnreadableSpec(f"The wheel {str(path)!r} cannot be read: {error}.") from None
-    if not files:
-        raise UnreadableSpec(f"The wheel {str(path)!r} holds no {_WHEEL_FOLDER}. Name a wheel of `gemini-mcp-server`.")
-    return SpecFiles(str(path), "spec/", files)
+    return _spec(str(path), "spec/", files)
 
 
 def read_git(ref: str) -> SpecFiles:
@@ -59,14 +77,25 @@ def read_git(ref: str) -> SpecFiles:
     tree = ref if ":" in ref else f"{ref}:spec"
     found = None if ref.startswith("-") else _git("rev-parse", "--verify", "--quiet", tree)
     if found is None:
-        raise UnreadableSpec(f"{ref!r} is no directory, no wheel and no git ref that holds `spec`. Name one of these.")
+        raise UnreadableSpec(_missing(ref))
     archive = _git("archive", "--format=tar", found.decode("ascii").strip())
     if archive is None:
         raise UnreadableSpec(f"git could not read {ref!r}. Fetch the commit first.")
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        held = {member.name: tar.extractfile(member) for member in tar if member.name.endswith(".json")}
-        files = {name: file.read() for name, file in held.items() if file}
-    return SpecFiles(ref, "spec/", files)
+        members = [member for member in tar if member.name.endswith(".json") and not member.isdir()]
+        links = [member.name for member in members if not member.isfile()]
+        if links:
+            raise UnreadableSpec(f"`spec/{links[0]}` of {ref!r} is a link. Put the file there.")
+        held = {member.name: tar.extractfile(member) for member in members}
+        files = {name: file.read(MOST_BYTES + 1) for name, file in held.items() if file}
+    return _spec(ref, "spec/", files)
+
+
+def _missing(ref: str) -> str:
+    message = f"{ref!r} is no directory, no wheel and no git ref that holds `spec`."
+    if (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
+        return f"{message} This clone is shallow: check out with `fetch-depth: 0`, or fetch {ref!r}."
+    return f"{message} Name one of these."
 
 
 def _git(*arguments: str) -> bytes | None:

@@ -3,13 +3,20 @@
 Only what is true of any file belongs here.
 """
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from referencing.exceptions import Unresolvable
+
 from gemini_mcp.spec.values import Json, inside, items, table
+from gemini_mcp_spec.files.documents import Unreadable, document
 from gemini_mcp_spec.files.positions import Path, Position, locate
+
+_STRUCTURAL = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+MALFORMED = (*_STRUCTURAL, re.error, Unresolvable)
+"""What is raised by whoever reads a document as if it were what the schema of its kind says, and it is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +30,20 @@ class SpecFiles:
     @cached_property
     def documents(self) -> Mapping[str, Json]:
         """What every readable JSON file holds."""
-        found: dict[str, Json] = {}
-        for path, content in self.files.items():
-            try:
-                found[path] = json.loads(content.decode("utf-8"))
-            except (ValueError, RecursionError):
-                continue
-        return found
+        return {path: held for path, held in self._read.items() if not isinstance(held, Unreadable)}
+
+    @cached_property
+    def unreadable(self) -> Mapping[str, Unreadable]:
+        """Why the other files cannot be read."""
+        return {path: held for path, held in self._read.items() if isinstance(held, Unreadable)}
+
+    @cached_property
+    def _read(self) -> Mapping[str, Json | Unreadable]:
+        return {path: _document(path, content) for path, content in self.files.items()}
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return {}
 
     def folder(self, name: str) -> Mapping[str, Json]:
         """The documents directly below `name`, by path."""
@@ -49,10 +63,19 @@ class SpecFiles:
 
     def position(self, file: str, path: Path) -> Position:
         """The line and column of the value at `path`."""
-        return locate(self.files.get(file, b"").decode("utf-8", "replace"), path)
+        if file not in self._texts:
+            self._texts[file] = self.files.get(file, b"").decode("utf-8", "replace")
+        return locate(self._texts[file], path)
 
     @property
     def version(self) -> str:
         """The version that the manifest names, `0.0.0` where it names none."""
         version = inside(self.documents.get("manifest.json"), "version")
         return version if isinstance(version, str) else "0.0.0"
+
+
+def _document(path: str, content: bytes) -> Json | Unreadable:
+    try:
+        return document(path, content)
+    except Unreadable as error:
+        return error

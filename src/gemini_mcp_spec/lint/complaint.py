@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.files.positions import Path, Position
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 
@@ -21,6 +21,8 @@ class Complaint:
     message: str
     fix: str = ""
     rule: str = ""
+    position: Position | None = None
+    """Where the file cannot be read so far that a path would mean something."""
 
 
 Check: TypeAlias = Callable[[SpecFiles], Iterable[Complaint]]
@@ -60,7 +62,7 @@ class Located:
 def located(spec: SpecFiles, complaints: Iterable[Complaint]) -> Iterator[Located]:
     """Every complaint with its file, line and column."""
     for complaint in complaints:
-        position = spec.position(complaint.file, complaint.path)
+        position = complaint.position or spec.position(complaint.file, complaint.path)
         yield Located(complaint, spec.shown(complaint.file), position.line, position.column)
 
 

@@ -3,16 +3,15 @@
 Whatever can be said for all files belongs here; what needs to know one kind belongs to that kind's module.
 """
 
-import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from gemini_mcp.spec.values import Json, table
+from gemini_mcp.spec.values import table
 from gemini_mcp_spec.files.kinds import NEEDED, SCHEMA, kind_of, named_by
+from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import FILE, documents
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
-from gemini_mcp_spec.schema.validation import by_kind, schema_violation, violations
+from gemini_mcp_spec.schema.validation import Violation, by_id, by_kind, schema_violation, violations
 
 _FIXES: Mapping[str, str] = {
     "required": "Add the key.",
@@ -29,13 +28,10 @@ _FIXES: Mapping[str, str] = {
 
 
 def text(spec: SpecFiles) -> Iterator[Complaint]:
-    """A file is UTF-8 without tabs and carriage returns, and ends with one newline."""
-    for file, content in spec.files.items():
-        try:
-            content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            yield Complaint(file, (), f"Byte {error.start} is no UTF-8.")
-            continue
+    """A file is UTF-8 without a byte order mark, tabs and carriage returns, and ends with one newline."""
+    yield from _unreadable(spec, "text")
+    for file in spec.documents:
+        content = spec.files[file]
         if b"\t" in content or b"\r" in content:
             yield Complaint(file, (), "The file holds a tab or a carriage return.")
         if not content.endswith(b"\n") or content.endswith(b"\n\n"):
@@ -43,30 +39,14 @@ def text(spec: SpecFiles) -> Iterator[Complaint]:
 
 
 def json_syntax(spec: SpecFiles) -> Iterator[Complaint]:
-    """A file is JSON, and no object of it names a key twice."""
-    for file, content in spec.files.items():
-        try:
-            twice = _twice(content.decode("utf-8", "replace"))
-        except (ValueError, RecursionError) as error:
-            yield Complaint(file, (), f"The file is no JSON: {error}.")
-            continue
-        for key in twice:
-            message = f"An object holds the key {key!r} twice, and only the last one counts."
-            yield Complaint(file, (), message, "Remove one of them.")
+    """A file is JSON, an array or an object as its kind asks, and no object of it names a key twice."""
+    return _unreadable(spec, "json")
 
 
-def _twice(text: str) -> list[str]:
-    """The keys that some object of a JSON text names more than once."""
-    found: list[str] = []
-
-    def members(pairs: list[tuple[str, Json]]) -> Mapping[str, Json]:
-        held = dict(pairs)
-        if len(held) < len(pairs):
-            found.extend(sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1))
-        return held
-
-    json.loads(text, object_pairs_hook=members)
-    return found
+def _unreadable(spec: SpecFiles, rule: str) -> Iterator[Complaint]:
+    for file, fault in spec.unreadable.items():
+        if fault.rule == rule:
+            yield Complaint(file, (), fault.message, position=fault.position)
 
 
 def file_missing(spec: SpecFiles) -> Iterator[Complaint]:
@@ -110,19 +90,33 @@ def manifest_files(spec: SpecFiles) -> Iterator[Complaint]:
 
 
 def schema_valid(spec: SpecFiles) -> Iterator[Complaint]:
-    """A schema, that of a tool's arguments included, is a JSON Schema of 2020-12."""
+    """A schema, that of a tool's arguments included, is a JSON Schema of 2020-12 of a size that can be judged."""
+    for file, path, violation in _unusable(spec):
+        if violation.keyword != "$ref":
+            yield Complaint(file, path, f"This is no JSON Schema that can be judged: {violation.message}.")
+
+
+def schema_reference(spec: SpecFiles) -> Iterator[Complaint]:
+    """Every reference of a schema leads to a schema of the specification, and none back to itself."""
+    for file, path, violation in _unusable(spec):
+        if violation.keyword == "$ref":
+            yield Complaint(file, path, f"{violation.message}.")
+
+
+def _unusable(spec: SpecFiles) -> Iterator[tuple[str, Path, Violation]]:
+    """Every schema that cannot be used, with the place of the reason."""
+    others = by_id(spec.folder("meta"))
     schemas = [(file, (), document) for file, document in spec.documents.items() if kind_of(file) == SCHEMA]
     tools = spec.folder("server/tools").items()
     arguments = [(file, ("inputSchema",), tool.get("inputSchema", {})) for file, tool in tools]
     for file, path, schema in (*schemas, *arguments):
-        if violation := schema_violation(schema):
-            yield Complaint(file, (*path, *violation.path), f"This is no JSON Schema: {violation.message}.")
+        if violation := schema_violation(schema, {} if path else others):
+            yield file, (*path, *violation.path), violation
 
 
 def meta_schema(spec: SpecFiles) -> Iterator[Complaint]:
     """A file is valid against the schema of its kind."""
-    metas = {file: schema for file, schema in spec.folder("meta").items() if schema_violation(schema) is None}
-    validators = by_kind(metas)
+    validators = by_kind(spec.folder("meta"))
     for file, document in spec.documents.items():
         kind = kind_of(file) or ""
         if kind not in validators:

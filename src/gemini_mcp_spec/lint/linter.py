@@ -1,13 +1,14 @@
 """Lint: the files of one specification in, complaints out. Pure.
 
-A rule joins by being a row of `_TABLE`. The rule `meta-schema` is silent where another rule says more.
+A rule joins by being a row of `_TABLE`. The rule `meta-schema` is silent where another rule says more. What a rule
+cannot read is no error of the linter: it is a complaint that the rule could not be tried.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.lint import calls, files, host, requirements, server
+from gemini_mcp_spec.files.spec_files import MALFORMED, SpecFiles
+from gemini_mcp_spec.lint import calls, examples, files, host, patterns, policy, requirements, server
 from gemini_mcp_spec.lint.complaint import Complaint, Rule
 
 _TABLE = (
@@ -18,7 +19,9 @@ _TABLE = (
     Rule("file-name", files.file_name, "Make them equal."),
     Rule("manifest-files", files.manifest_files, "List what is there."),
     Rule("schema-valid", files.schema_valid, "Correct the keyword."),
+    Rule("schema-reference", files.schema_reference, "Put what it needs below `$defs` and refer to that."),
     Rule("meta-schema", files.meta_schema, "The schema in `meta/` says what it should be."),
+    Rule("pattern-readable", patterns.pattern_readable, "Write it so that both read it."),
     Rule("id-form", requirements.id_form, "Write it so."),
     Rule("id-profile", requirements.id_profile, "Begin the ids of the profile `host` with `host-`, no other."),
     Rule("id-unique", requirements.id_unique, "Give this statement another id."),
@@ -43,9 +46,14 @@ _TABLE = (
     Rule("call-arguments", calls.call_arguments, "Correct the arguments, or let nothing start."),
     Rule("call-result", calls.call_result, "The schemas in `server/results` say what it is."),
     Rule("case-outcome", calls.case_outcome, "Add what is missing, or remove the other."),
+    Rule("example-contradicts", examples.example_contradicts, "Correct the example or that file."),
+    Rule("example-twice", examples.example_twice, "Correct one of them."),
+    Rule("example-requirement", examples.example_requirement, "Name what it shows, or correct its calls."),
     Rule("script-exists", calls.script_exists, "Name one of `server/scripts`."),
     Rule("script-plays", calls.script_plays, "Write steps that the fake knows."),
     Rule("step-name", calls.step_name, "Name an earlier step, or what its script waits for."),
+    Rule("gate-rule", policy.gate_rule, "`gemini-mcp-spec explain` lists all rules."),
+    Rule("gate-deprecated", policy.gate_deprecated, "Remove the mark, or correct the name."),
     Rule("vector-id", host.vector_id, "Give this vector another id."),
     Rule("vector-exception", host.vector_exception, "Remove `exception` and `observed`, or correct them."),
     Rule("profile-known", host.profile_known, "Write one that exists."),
@@ -53,22 +61,30 @@ _TABLE = (
 
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _TABLE}
 
+_WHOLE = "manifest.json"
 _GENERAL = "meta-schema"
-_STRUCTURAL = (AttributeError, IndexError, KeyError, TypeError)
-"""What a rule may raise on a file so malformed that only `meta-schema` can name it."""
+_UNREADABLE = ("text", "json")
+"""The rules that say why a file cannot be read."""
 
 
 def lint(spec: SpecFiles) -> list[Complaint]:
-    """Every mistake of `spec`, in the order of its files."""
-    found: dict[Complaint, None] = {}
-    stopped: list[Exception] = []
-    for rule in _TABLE:
-        try:
-            found |= {replace(one, rule=rule.name, fix=one.fix or rule.fix): None for one in rule.check(spec)}
-        except _STRUCTURAL as error:
-            stopped.append(error)
-    if stopped and not found:
-        raise stopped[0]
+    """Every mistake of `spec`, in the order of its files; while files cannot be read, only what they have wrong."""
+    if spec.unreadable:
+        found = [one for name in _UNREADABLE for one in _complaints(RULES[name], spec) if one.file in spec.unreadable]
+        return _ordered(found)
+    found = list(dict.fromkeys(one for rule in _TABLE for one in _complaints(rule, spec)))
     special = {(one.file, one.path) for one in found if one.rule != _GENERAL}
-    kept = [one for one in found if one.rule != _GENERAL or (one.file, one.path) not in special]
-    return sorted(kept, key=lambda one: (one.file, [str(step).zfill(6) for step in one.path], one.rule))
+    return _ordered(one for one in found if one.rule != _GENERAL or (one.file, one.path) not in special)
+
+
+def _complaints(rule: Rule, spec: SpecFiles) -> Iterator[Complaint]:
+    try:
+        for one in rule.check(spec):
+            yield replace(one, rule=rule.name, fix=one.fix or rule.fix)
+    except MALFORMED as error:
+        message = f"The files are so malformed that this rule cannot be tried: {type(error).__name__}."
+        yield Complaint(_WHOLE, (), message, "Correct the other mistakes first.", rule.name)
+
+
+def _ordered(complaints: Iterable[Complaint]) -> list[Complaint]:
+    return sorted(complaints, key=lambda one: (one.file, [str(step).zfill(6) for step in one.path], one.rule))

@@ -85,11 +85,16 @@ def one_sentence(spec: SpecFiles) -> Iterator[Complaint]:
 
 def since_version(spec: SpecFiles) -> Iterator[Complaint]:
     """No requirement is younger than the specification."""
-    for file, path, entry in written(spec):
-        since = str(entry.get("since", ""))
-        if Version.parse(since) > Version.parse(spec.version):
-            message = f"The requirement is there since {since}, but this is version {spec.version}."
-            yield Complaint(file, (*path, "since"), message)
+    every = [(Version.parse(str(entry.get("since", ""))), file, path) for file, path, entry in written(spec)]
+    younger = [one for one in every if one[0] > Version.parse(spec.version)]
+    if len(younger) * 2 > len(every):
+        message = f"{len(younger)} requirements are younger than version {spec.version}; one is there since "
+        fix = "Raise the version to that."
+        yield Complaint(_MANIFEST, ("version",), f"{message}{max(since for since, *_ in younger)}.", fix)
+        return
+    for since, file, path in younger:
+        message = f"The requirement is there since {since}, but this is version {spec.version}."
+        yield Complaint(file, (*path, "since"), message)
 
 
 def source_exists(spec: SpecFiles) -> Iterator[Complaint]:

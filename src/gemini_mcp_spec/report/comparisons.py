@@ -1,24 +1,50 @@
-"""Comparisons for their readers: text, JSON, Markdown and GitHub annotations. Pure."""
+"""Comparisons for their readers: text, JSON, Markdown, GitHub annotations and SARIF. Pure."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
-from gemini_mcp.spec.values import Json, is_array, is_object
+from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.comparison import Comparison
-from gemini_mcp_spec.diff.impact import Flip
-from gemini_mcp_spec.diff.rules import Severity
-from gemini_mcp_spec.report.annotation import annotation
+from gemini_mcp_spec.diff.impact import Impact
+from gemini_mcp_spec.diff.rules import RULES, Severity, rule_of
+from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
+from gemini_mcp_spec.files.values import abbreviated
+from gemini_mcp_spec.report import sarif as log
+from gemini_mcp_spec.report.annotation import annotation, cell, data
+from gemini_mcp_spec.schema.inline import written_at
 
-_LONGEST_TEXT = 120
 _LEVELS = {Severity.CALLERS: "error", Severity.PORTS: "error", Severity.NOTICE: "notice", Severity.COMPATIBLE: "notice"}
+_MOST_NAMED = 3
+_UNPROVEN = "not proven safe: there is no proof, and no value was found that shows a break"
+
+Placed: TypeAlias = tuple[tuple[str, int, int], Change]
 
 
-def text(comparison: Comparison, flips: Sequence[Flip]) -> str:
+def text(comparison: Comparison, impacts: Sequence[Impact]) -> str:
     """Every change with its place, fingerprint and witness, and what the version has to be."""
-    lines = [line for change in comparison.changes for line in _change_lines(comparison, change)]
-    lines += [f"impact: {flip.port}: {flip.requirement}: {flip.old} -> {flip.new}" for flip in flips]
-    return "\n".join([*lines, *summary(comparison)])
+    lines = [line for placed in _placed(comparison) for line in _change_lines(comparison, *placed)]
+    return "\n".join([*lines, *(f"impact: {line}" for line in _impact_lines(impacts)), *summary(comparison)])
+
+
+def _impact_lines(impacts: Sequence[Impact]) -> Iterator[str]:
+    """The verdicts of each port that flip, those with one outcome together, or that none does."""
+    for impact in impacts:
+        outcomes: dict[tuple[str, str], list[str]] = {}
+        for flip in impact.flips:
+            named = outcomes.setdefault((flip.old, flip.new), [])
+            named += [flip.requirement] if flip.requirement not in named else []
+        for (old, new), named in outcomes.items():
+            who = named[0] if len(named) == 1 else f"{len(named)} requirements"
+            yield f"{impact.port}: {who}: {old} -> {new}" + (f": {_few(named)}" if len(named) > 1 else "")
+        if not outcomes:
+            yield f"{impact.port}: no verdict flips"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def summary(comparison: Comparison) -> list[str]:
@@ -27,7 +53,9 @@ def summary(comparison: Comparison) -> list[str]:
     count = len(comparison.changes)
     counted = f"{count or 'no'} change{'' if count == 1 else 's'}"
     lines = [f"{counted} from {old.version} ({old.name}) to {new.version} ({new.name})"]
-    if comparison.is_refused:
+    if comparison.is_rewritten:
+        lines.append("A released list is another now. No version allows that: restore it.")
+    if comparison.is_refused and not comparison.is_reached:
         advice = "Or approve the breaks in approved-breaks.json."
         lines.append(f"The version {new.version} is too low: {_demand(comparison)} {advice}")
     elif not comparison.is_reached:
@@ -42,7 +70,7 @@ def _demand(comparison: Comparison) -> str:
     return f"these changes need {comparison.needed}. Raise `version` in manifest.json."
 
 
-def as_json(comparison: Comparison, flips: Sequence[Flip]) -> str:
+def as_json(comparison: Comparison, impacts: Sequence[Impact]) -> str:
     """Everything, for programs."""
     document = {
         "old": {"name": comparison.old.name, "version": comparison.old.version},
@@ -50,20 +78,20 @@ def as_json(comparison: Comparison, flips: Sequence[Flip]) -> str:
         "needed": str(comparison.needed),
         "reached": comparison.is_reached,
         "refused": comparison.is_refused,
-        "changes": [_entry(comparison, change) for change in comparison.changes],
+        "changes": [_entry(comparison, *placed) for placed in _placed(comparison)],
         "stale": list(comparison.stale),
-        "impact": [vars(flip) for flip in flips],
+        "impact": [vars(flip) for impact in impacts for flip in impact.flips],
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def markdown(comparison: Comparison, flips: Sequence[Flip]) -> str:
+def markdown(comparison: Comparison, impacts: Sequence[Impact]) -> str:
     """A comment for a pull request."""
     lines = ["### Specification", "", *summary(comparison), ""]
     if comparison.changes:
         lines += ["| verdict | change | place | fingerprint |", "|---|---|---|---|"]
-        lines += [_row(comparison, change) for change in comparison.changes]
-    shown = [change for change in comparison.changes if change.witness]
+        lines += [_row(comparison, *placed) for placed in _placed(comparison)]
+    shown = [change for _, change in _placed(comparison) if change.witness]
     for change in shown:
         lines += ["", f"<details><summary>Witness of <code>{change.fingerprint}</code></summary>", "", "```json"]
         lines += [
@@ -72,27 +100,45 @@ def markdown(comparison: Comparison, flips: Sequence[Flip]) -> str:
             "",
             "</details>",
         ]
-    if flips:
-        lines += ["", "| port | requirement | was | becomes |", "|---|---|---|---|"]
-        lines += [f"| {_cell(flip.port)} | `{flip.requirement}` | {flip.old} | {flip.new} |" for flip in flips]
+    if impacts:
+        lines += ["", "#### Ports", "", *(f"- {cell(line)}" for line in _impact_lines(impacts))]
     return "\n".join(lines)
 
 
-def github(comparison: Comparison, flips: Sequence[Flip]) -> str:
+def comment(comparison: Comparison, impacts: Sequence[Impact]) -> str:
+    """The text of one comment that a later run finds again by its first line, and replaces."""
+    return f"<!-- gemini-mcp-spec -->\n{markdown(comparison, impacts)}"
+
+
+def github(comparison: Comparison, impacts: Sequence[Impact]) -> str:
     """Workflow commands that GitHub shows beside the lines."""
-    return "\n".join(
-        [*_annotations(comparison), *(f"::notice title=impact::{flip.port}: {flip.requirement}" for flip in flips)]
-    )
+    told = [f"::notice title=impact::{data(line)}" for line in _impact_lines(impacts)]
+    return "\n".join([*_annotations(comparison), *told])
+
+
+def sarif(comparison: Comparison, impacts: Sequence[Impact]) -> str:
+    """A SARIF 2.1.0 log; what is let pass is a warning."""
+    rules = {change.rule: rule_of(change.rule).sentence for change in comparison.changes if change.rule in RULES}
+    rules |= {change.rule: change.rule for change in comparison.changes if change.rule not in rules}
+    results = [
+        log.result(
+            change.rule, _level(comparison, change).replace("notice", "note"), change.message, place, change.fingerprint
+        )
+        for place, change in _placed(comparison)
+    ]
+    return log.log(rules, results)
+
+
+def _level(comparison: Comparison, change: Change) -> str:
+    is_approved = change.fingerprint in comparison.approved
+    is_let_pass = is_approved or (change.severity.breaks and not comparison.is_refused)
+    return "warning" if is_let_pass else _LEVELS[change.severity]
 
 
 def _annotations(comparison: Comparison) -> Iterator[str]:
-    for change in comparison.changes:
-        place = _place(comparison, change)
-        approved = change.fingerprint in comparison.approved
-        is_let_pass = approved or (change.severity.breaks and not comparison.is_refused)
-        level = "warning" if is_let_pass else _LEVELS[change.severity]
+    for place, change in _placed(comparison):
         title = f"{change.severity} ({change.rule}, {change.fingerprint})"
-        yield annotation(level, *place, title, change.message)
+        yield annotation(_level(comparison, change), *place, title, change.message)
     if not comparison.is_reached:
         level = "error" if comparison.is_refused else "warning"
         position = comparison.new.position("manifest.json", ("version",))
@@ -100,13 +146,15 @@ def _annotations(comparison: Comparison) -> Iterator[str]:
         yield annotation(level, *place, "version", " ".join(summary(comparison)[1:]))
 
 
-def _change_lines(comparison: Comparison, change: Change) -> Iterator[str]:
-    file, line, column = _place(comparison, change)
+def _change_lines(comparison: Comparison, place: tuple[str, int, int], change: Change) -> Iterator[str]:
+    file, line, column = place
     yield f"{file}:{line}:{column}: {change.severity}: {change.message} [{change.rule} {change.fingerprint}]"
     if change.witness:
         witness = _witness(change)
         yield f"    witness: {json.dumps(witness['value'], ensure_ascii=False)}"
         yield f"    old: {_said(witness['old'])}; new: {_said(witness['new'])}"
+    elif not change.is_proven:
+        yield f"    {_UNPROVEN}"
     if reason := comparison.approved.get(change.fingerprint):
         yield f"    approved: {reason}"
 
@@ -115,8 +163,8 @@ def _said(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _entry(comparison: Comparison, change: Change) -> Json:
-    file, line, column = _place(comparison, change)
+def _entry(comparison: Comparison, place: tuple[str, int, int], change: Change) -> Json:
+    file, line, column = place
     return {
         "fingerprint": change.fingerprint,
         "verdict": change.severity.value,
@@ -127,48 +175,54 @@ def _entry(comparison: Comparison, change: Change) -> Json:
         "column": column,
         "path": list(change.path),
         "message": change.message,
+        "old": abbreviated(change.old),
+        "new": abbreviated(change.new),
+        "proven": change.is_proven,
         "approved": comparison.approved.get(change.fingerprint),
         "witness": _witness(change) if change.witness else None,
         "requirements": list(change.requirements),
     }
 
 
+def _placed(comparison: Comparison) -> list[Placed]:
+    """The changes by file and line, and those of one place the gravest first."""
+    order = list(Severity)
+    placed = [(_place(comparison, change), change) for change in comparison.changes]
+    return sorted(placed, key=lambda one: (one[0], order.index(one[1].severity), one[1].fingerprint))
+
+
 def _place(comparison: Comparison, change: Change) -> tuple[str, int, int]:
     """Where the change is in the new specification, or, for a file that has gone, was in the old one."""
     spec = comparison.new if change.file in comparison.new.files else comparison.old
-    position = spec.position(change.file, change.path)
+    path = change.place
+    if kind_of(change.file) == SCHEMA:
+        path = written_at(spec.documents.get(change.file), path)
+    position = spec.position(change.file, path)
     return spec.shown(change.file), position.line, position.column
 
 
-def _row(comparison: Comparison, change: Change) -> str:
-    file, line, _ = _place(comparison, change)
+def _row(comparison: Comparison, place: tuple[str, int, int], change: Change) -> str:
+    file, line, _ = place
     verdict = f"**{change.severity}**" if change.severity.breaks else str(change.severity)
     if reason := comparison.approved.get(change.fingerprint):
-        verdict += f" (approved: {_cell(reason)})"
-    return f"| {verdict} | {_cell(change.message)} | `{file}:{line}` | `{change.fingerprint}` |"
-
-
-def _cell(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+        verdict += f" (approved: {cell(reason)})"
+    return f"| {verdict} | {cell(change.message)} | `{file}:{line}` | `{change.fingerprint}` |"
 
 
 def _witness(change: Change) -> Json:
     witness = change.witness
-    return {"value": _short(witness.value), "old": _short(witness.old), "new": _short(witness.new)} if witness else None
+    return (
+        {"value": abbreviated(witness.value), "old": abbreviated(witness.old), "new": abbreviated(witness.new)}
+        if witness
+        else None
+    )
 
 
-def _short(value: Json) -> Json:
-    """`value` with long repetitive texts written as the specification writes them."""
-    if isinstance(value, str) and len(value) > _LONGEST_TEXT and len(set(value)) == 1:
-        return {"repeat": value[0], "times": len(value)}
-    if is_object(value):
-        return {key: _short(inner) for key, inner in value.items()}
-    return [_short(inner) for inner in value] if is_array(value) else value
-
-
-FORMATS: Mapping[str, Callable[[Comparison, Sequence[Flip]], str]] = {
+FORMATS: Mapping[str, Callable[[Comparison, Sequence[Impact]], str]] = {
     "text": text,
     "json": as_json,
     "markdown": markdown,
+    "comment": comment,
     "github": github,
+    "sarif": sarif,
 }

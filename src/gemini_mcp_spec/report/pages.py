@@ -14,6 +14,7 @@ from gemini_mcp_spec.files.examples import vectors
 from gemini_mcp_spec.files.requirements import requirements
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
+from gemini_mcp_spec.report.explanations import explanations
 
 _GENERATED = "Generated from `spec/` by `gemini-mcp-spec docs`; edit the specification instead."
 _KOREAN: Mapping[str, str] = {
@@ -211,9 +212,22 @@ def _catalogue(spec: SpecFiles) -> str:
     return _page(spec, "Cases, scenarios, scripts and vectors", lines)
 
 
+def _rules(spec: SpecFiles) -> str:
+    lines = ["`gemini-mcp-spec explain RULE` tells one of them.", ""]
+    for command in ("lint", "diff"):
+        rows = [
+            (f"`{one.name}`", one.what, one.why, one.example, one.approval)
+            for one in explanations()
+            if one.command == command
+        ]
+        lines += [f"## {command}", "", *_table("rule | what | why | example | how to approve", rows)]
+    return _page(spec, "Rules of the gate", lines)
+
+
 _PAGES: Mapping[str, Callable[[SpecFiles], str]] = {
     "tools.md": _tools,
     "errors.md": _errors,
     "requirements.md": _requirements,
     "catalogue.md": _catalogue,
+    "rules.md": _rules,
 }

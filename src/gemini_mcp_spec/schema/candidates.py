@@ -6,13 +6,15 @@ both schemas, so a bad candidate costs time and nothing else.
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.schema.inline import canonical
+from gemini_mcp_spec.schema.effort import Effort, cost
+from gemini_mcp_spec.schema.equality import key
+from gemini_mcp_spec.schema.inline import canonical, size
 from gemini_mcp_spec.schema.texts import texts
 from gemini_mcp_spec.schema.validation import accepts, validator, violations
 
@@ -21,6 +23,7 @@ Schemas: TypeAlias = tuple[Json, ...]
 _DEPTH = 5
 _MOST = 200
 _MOST_INNER = 32
+_MOST_NAMED = 100
 _LONGEST_ARRAY = 2000
 _EXTRA = "extra"
 _SIMPLE: tuple[Json, ...] = (None, True, False, 0, 1, -1, 2, 7, 0.5, 2.5, 100, "", "a", "A", "0", "text")
@@ -35,26 +38,29 @@ class Search:
 
     old: Json
     new: Json
+    effort: Effort = field(default_factory=Effort)
 
     @cached_property
     def lost(self) -> "Found":
         """What the old schema accepts and the new one rejects, with the places of the new one that reject it."""
-        return Found(_between(self.old, self.new, self.values))
+        return Found(_between(self.old, self.new, self.values, self.effort))
 
     @cached_property
     def gained(self) -> "Found":
         """What the new schema accepts and the old one rejects, with the places of the old one that reject it."""
-        return Found(_between(self.new, self.old, self.values))
+        return Found(_between(self.new, self.old, self.values, self.effort))
 
     @cached_property
     def kept(self) -> list[Json]:
         """What both accept."""
         sides = validator(self.old), validator(self.new)
-        return [value for value in self.values if all(accepts(side, value) for side in sides)]
+        price = cost(size(self.old) + size(self.new))
+        tried = itertools.takewhile(lambda _: self.effort.spend(price), self.values)
+        return [value for value in tried if all(accepts(side, value) for side in sides)]
 
     @cached_property
     def values(self) -> list[Json]:
-        return candidates((self.old,), (self.new,))
+        return candidates((self.old,), (self.new,), self.effort)
 
 
 class Found:
@@ -76,23 +82,30 @@ class Found:
         return list(itertools.islice(itertools.chain(there, (value for value, _ in self)), 1))
 
 
-def _between(accepting: Json, rejecting: Json, values: list[Json]) -> Iterator[tuple[Json, list[Path]]]:
+def _between(accepting: Json, rejecting: Json, values: list[Json], effort: Effort) -> Iterator[tuple[Json, list[Path]]]:
     inside, outside = validator(accepting), validator(rejecting)
+    price = cost(size(accepting) + size(rejecting))
     for value in values:
+        if not effort.spend(price):
+            return
         if not accepts(outside, value) and accepts(inside, value):
             yield value, [violation.schema_path for violation in violations(outside, value)]
 
 
-def candidates(olds: Schemas, news: Schemas, depth: int = _DEPTH) -> list[Json]:
-    """Values worth trying: those at the edges of what either side mentions."""
-    parts = [part for schema in (*olds, *news) for part in _parts(schema)]
+def candidates(olds: Schemas, news: Schemas, effort: Effort | None = None, depth: int = _DEPTH) -> list[Json]:
+    """Values worth trying: those at the edges of what either side mentions; fewer when the effort is used up."""
+    effort = effort or Effort()
+    if effort.is_spent:
+        return list(_SIMPLE)
+    before, after = ([part for schema in side for part in _parts(schema)] for side in (olds, news))
+    parts = [*before, *after]
     found = itertools.chain(
-        _constants(parts),
+        _constants(before, after),
         _SIMPLE,
         (part[key] + step for part in parts for key in _NUMBERS if key in part for step in (0, -1, 1, -0.5, 0.5)),
         texts(parts),
-        _objects(olds, news, parts, depth),
-        _arrays(olds, news, parts, depth),
+        _objects(olds, news, parts, effort, depth),
+        _arrays(olds, news, parts, effort, depth),
     )
     unique = {canonical(value): value for value in itertools.islice(found, _MOST * (depth + 1))}
     return list(unique.values())
@@ -107,19 +120,45 @@ def _parts(schema: Json) -> Iterator[Mapping[str, Json]]:
             yield from _parts(one)
 
 
-def _constants(parts: list[Mapping[str, Json]]) -> Iterator[Json]:
-    for part in parts:
-        yield from (*part.get("enum", ()), *part.get("examples", ()))
-        yield from (part[key] for key in ("const", "default") if key in part)
+def _certain(schema: Json) -> Iterator[Mapping[str, Json]]:
+    """The schema and those inside it that every value has to satisfy."""
+    if is_object(schema):
+        yield schema
+        for one in schema.get("allOf", ()):
+            yield from _certain(one)
 
 
-def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
+def _constants(before: list[Mapping[str, Json]], after: list[Mapping[str, Json]]) -> Iterator[Json]:
+    """The values that the schemas name, first those that only one side names."""
+    sides = [{key(value): value for part in side for value in _named(part)} for side in (before, after)]
+    yield from (sides[0][text] for text in sides[0] if text not in sides[1])
+    yield from (sides[1][text] for text in sides[1] if text not in sides[0])
+    yield from itertools.islice((sides[0][text] for text in sides[0] if text in sides[1]), _MOST_NAMED)
+
+
+def _named(part: Mapping[str, Json]) -> Iterator[Json]:
+    yield from (*part.get("enum", ()), *part.get("examples", ()))
+    yield from (part[key] for key in ("const", "default") if key in part)
+
+
+def _objects(
+    olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], effort: Effort, depth: int
+) -> Iterator[Json]:
     yield from ({}, {_EXTRA: "a"})
     if depth == 0 or not any(_OF_OBJECTS & part.keys() for part in parts):
         return
-    required = {name for part in parts for name in part.get("required", ())}
-    named = sorted(required | {name for part in parts for name in part.get("properties", {})})
-    members = {name: _ranked(_of_property(olds, name), _of_property(news, name), depth) for name in [*named, _EXTRA]}
+    required = {name for schema in (*olds, *news) for part in _certain(schema) for name in part.get("required", ())}
+    named = sorted(
+        required
+        | {name for part in parts for name in part.get("required", ())}
+        | {name for part in parts for name in part.get("properties", {})}
+    )
+    if len(named) > _MOST_NAMED:
+        differing = [name for name in named if _of_property(olds, name) != _of_property(news, name)]
+        named = sorted(required | set(differing[:_MOST_NAMED]))
+    members = {
+        name: _ranked(_of_property(olds, name), _of_property(news, name), effort, depth) for name in [*named, _EXTRA]
+    }
     full = {name: members[name][0] for name in named if members[name]}
     least = {name: value for name, value in full.items() if name in required}
     yield from (least, full)
@@ -127,8 +166,11 @@ def _objects(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], dept
         yield {other: value for other, value in least.items() if other != name}
         yield {other: value for other, value in full.items() if other != name}
         yield {name: full[name]}
-    for name, values in members.items():
-        yield from ({**base, name: value} for value in values for base in (least, full))
+    alone = [{name: full[name] for name in part["required"] if name in full} for part in parts if "required" in part]
+    bases = {key(base): base for base in (least, full, *alone)}
+    ranked = [(rank, name, value) for name, values in members.items() for rank, value in enumerate(values)]
+    for _, name, value in sorted(ranked, key=lambda one: one[0]):
+        yield from ({**base, name: value} for base in bases.values())
     yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
 
 
@@ -137,15 +179,21 @@ def _of_property(schemas: Schemas, name: str) -> Schemas:
     return tuple(part.get("properties", {}).get(name, part.get("additionalProperties", True)) for part in parts)
 
 
-def _arrays(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], depth: int) -> Iterator[Json]:
+def _arrays(
+    olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], effort: Effort, depth: int
+) -> Iterator[Json]:
     yield from ([], ["a"])
     if depth == 0 or not any(_OF_ARRAYS & part.keys() for part in parts):
         return
-    elements = _ranked(_of_elements(olds), _of_elements(news), depth)
+    elements = _ranked(_of_elements(olds), _of_elements(news), effort, depth)
     yield from ([element] for element in elements)
     yield from (elements[:1] * 2, *map(list, itertools.pairwise(elements[:12])))
     limits = {
-        part[key] + step for part in parts for key in ("minItems", "maxItems") if key in part for step in (-1, 0, 1)
+        int(part[key]) + step
+        for part in parts
+        for key in ("minItems", "maxItems")
+        if key in part
+        for step in (-1, 0, 1)
     }
     yield from (elements[:1] * size for size in sorted(limits) if 0 < size < _LONGEST_ARRAY)
 
@@ -154,14 +202,14 @@ def _of_elements(schemas: Schemas) -> Schemas:
     return tuple(part.get("items", True) for schema in schemas for part in _parts(schema))
 
 
-def _ranked(olds: Schemas, news: Schemas, depth: int) -> list[Json]:
+def _ranked(olds: Schemas, news: Schemas, effort: Effort, depth: int) -> list[Json]:
     """Candidates, first one that all schemas accept where there is one, then those that only one side accepts."""
     sides = [validator(schema) for schema in olds], [validator(schema) for schema in news]
-    taken = [
-        (tuple(all(accepts(check, value) for check in side) for side in sides), value)
-        for value in candidates(olds, news, depth - 1)
-    ]
+    price = cost(sum(map(size, (*olds, *news))))
+    tried = itertools.takewhile(lambda _: effort.spend(price), candidates(olds, news, effort, depth - 1))
+    taken = [(tuple(all(accepts(check, value) for check in side) for side in sides), value) for value in tried]
     both = [value for accepted, value in taken if all(accepted)]
     one = [value for accepted, value in taken if any(accepted) and not all(accepted)]
     neither = [value for accepted, value in taken if not any(accepted)]
-    return [*both[:1], *one, *both[1:], *neither][:_MOST_INNER]
+    half = _MOST_INNER // 2
+    return [*both[:1], *one[:half], *both[1:], *one[half:], *neither][:_MOST_INNER]

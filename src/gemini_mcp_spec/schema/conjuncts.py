@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json, is_array, is_object
 from gemini_mcp_spec.schema.inline import RECURSIVE, canonical
-from gemini_mcp_spec.schema.validation import is_valid
+from gemini_mcp_spec.schema.validation import judge
 
 Conjuncts: TypeAlias = tuple[Mapping[str, Json], ...]
 
@@ -57,12 +57,13 @@ def flat_of(parts: Iterable[Json]) -> Conjuncts | None:
 def values_of(flat: Conjuncts) -> list[Json] | None:
     """Every value that can satisfy `flat`, where an enumeration limits them."""
     listed = [part["enum"] if "enum" in part else [part["const"]] for part in flat if {"enum", "const"} & part.keys()]
-    return [value for value in listed[0] if is_possible(value, flat)] if listed else None
+    return possible(listed[0], flat) if listed else None
 
 
-def is_possible(value: Json, flat: Conjuncts) -> bool:
-    """Whether no schema is known to refuse the value."""
-    return all(is_valid(value, part) is not False for part in flat)
+def possible(values: Iterable[Json], flat: Conjuncts) -> list[Json]:
+    """The values that no schema is known to refuse."""
+    judges = [judge(part) for part in flat]
+    return [value for value in values if all(accepts(value) is not False for accepts in judges)]
 
 
 def branches_of(flat: Conjuncts) -> tuple[Conjuncts, list[tuple[Json, ...]]] | None:

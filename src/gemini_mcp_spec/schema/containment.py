@@ -1,13 +1,14 @@
 """Containment: whether every value that some schemas accept together is accepted by another. Pure.
 
 `contained` is a proof: it answers True only where each step is sound, and False where it knows no proof. A keyword gets
-a step here when the specification uses it. Other assertions are proven only where both sides make the same, and a
-schema with any other keyword is proven only of itself. Schemas are inlined and bare.
+a step here when the specification uses it. Other assertions are proven only where both sides make the same. A schema
+with any other keyword is proven only of itself, and of what it accepts without that keyword. Schemas are inlined and
+bare. A proof that takes too long is none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from gemini_mcp.spec.values import Json, is_object
+from gemini_mcp.spec.values import Json, is_array, is_object
 from gemini_mcp_spec.schema.conjuncts import (
     GROUPS,
     KIND,
@@ -16,19 +17,23 @@ from gemini_mcp_spec.schema.conjuncts import (
     branches_of,
     each,
     flat_of,
-    is_possible,
     is_shared,
     kinds_of,
     largest,
+    possible,
     property_of,
     required,
     smallest,
     values_of,
 )
-from gemini_mcp_spec.schema.inline import canonical, schemas_in
-from gemini_mcp_spec.schema.validation import is_valid
+from gemini_mcp_spec.schema.effort import Effort
+from gemini_mcp_spec.schema.inline import canonical, mapped, schemas_in, size
+from gemini_mcp_spec.schema.validation import is_valid, judge
 
 _STEPS = 20_000
+_LETTERS = 200
+"""How much text costs one step of effort."""
+
 _APPLIES: Mapping[str, tuple[str, ...]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -46,15 +51,37 @@ _READ = {*GROUPS["if"][1:], *GROUPS["$ref"][1:], KIND}
 
 _KNOWN = {*_OF_TYPE, *_READ, "type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "$ref"}
 
+_FORBIDDING = frozenset(
+    {"contains", "minContains", "maxContains", "prefixItems", "patternProperties"}
+    | {"unevaluatedItems", "unevaluatedProperties"}
+)
+"""Keywords without a step here that let nothing in, so that a schema without them accepts no less."""
+
+_CHANGES: Mapping[str, tuple[str, ...]] = {
+    "prefixItems": ("items",),
+    "patternProperties": ("additionalProperties",),
+    "contains": ("minContains", "maxContains"),
+}
+"""What the keywords beside them mean is changed by these."""
+
+_NEGATED: Mapping[str, tuple[str, ...]] = {"not": (), "oneOf": (), "if": ("then", "else")}
+"""Keywords that may let in more when the schema inside them accepts less."""
+
 _LIMITS = {"string": ("minLength", "maxLength"), "number": ("minimum", "maximum"), "array": ("minItems", "maxItems")}
 
 
-def contained(narrow: Json, wide: Json) -> bool:
+def contained(narrow: Json, wide: Json, effort: Effort | None = None) -> bool:
     """Whether it is proven that `wide` accepts whatever `narrow` accepts."""
-    if not (_is_known(narrow) and _is_known(wide)):
+    if wide is True or wide == {}:
+        return True
+    effort = effort or Effort()
+    if effort.is_spent or not effort.spend(size(narrow) + size(wide)):
+        return False
+    weak = weakened(narrow)
+    if not (_is_known(weak) and _is_known(wide)):
         return canonical(narrow) == canonical(wide)
     try:
-        return _Prover().contained((narrow,), wide)
+        return _Prover(effort).contained((weak,), wide)
     except (RecursionError, _Exhausted):
         return False
 
@@ -64,33 +91,53 @@ def _is_known(schema: Json) -> bool:
     return not is_object(schema) or (schema.keys() <= _KNOWN and all(map(_is_known, schemas_in(schema))))
 
 
+def weakened(schema: Json) -> Json:
+    """A schema that accepts all that `schema` accepts and has only keywords with a meaning here, if that is possible.
+
+    Keywords that only forbid are left out, with those whose meaning they change; a schema that is negated stays whole.
+    """
+    if not is_object(schema) or _is_known(schema):
+        return schema
+    dropped = {key for keyword in _FORBIDDING & schema.keys() for key in (keyword, *_CHANGES.get(keyword, ()))}
+    dropped |= {key for key in schema.keys() & _NEGATED.keys() if not all(map(_is_known, _inner(schema[key])))}
+    dropped |= {key for keyword in dropped for key in _NEGATED.get(keyword, ())}
+    return mapped({key: value for key, value in schema.items() if key not in dropped}, weakened)
+
+
+def _inner(value: Json) -> Sequence[Json]:
+    return value if is_array(value) else [value]
+
+
 class _Exhausted(Exception):
     """The proof has become too long."""
 
 
 class _Prover:
-    def __init__(self) -> None:
+    def __init__(self, effort: Effort) -> None:
+        self.effort = effort
         self.steps = _STEPS
 
     def contained(self, narrow: Iterable[Json], wide: Json) -> bool:
-        self.steps -= 1
-        if self.steps < 0:
-            raise _Exhausted
         narrow = tuple(narrow)
         flat = flat_of(narrow)
         if flat is None or wide is True or wide == {}:
             return True
-        if is_object(wide) and canonical(wide) in {canonical(part) for part in (*narrow, *flat)}:
+        texts = {canonical(part) for part in (*narrow, *flat)}
+        self.steps -= 1
+        if self.steps < 0 or not self.effort.spend(1 + sum(map(len, texts)) // _LETTERS):
+            raise _Exhausted
+        if is_object(wide) and canonical(wide) in texts:
             return True
         if (values := values_of(flat)) is not None:
-            return all(is_valid(value, wide) is True for value in values)
+            accepts = judge(wide)
+            return all(accepts(value) is True for value in values)
         kinds = set(KINDS).intersection(*(kinds_of(part) for part in flat))
         return all(self.kind_contained(flat, kind, wide) for kind in sorted(kinds))
 
     def kind_contained(self, flat: Conjuncts, kind: str, wide: Json) -> bool:
         if kind in ("null", "boolean"):
             values = [None] if kind == "null" else [True, False]
-            return all(is_valid(value, wide) is True for value in values if is_possible(value, flat))
+            return all(is_valid(value, wide) is True for value in possible(values, flat))
         flat = (*flat, {KIND: kind})
         if (branches := branches_of(flat)) is not None:
             rest, choices = branches

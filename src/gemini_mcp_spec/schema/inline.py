@@ -1,14 +1,17 @@
 """References resolved: a JSON Schema in, the same without references out. Pure.
 
-A reference that leads back into itself stays, marked with what its document was, so that it equals only its like.
+Nothing is fetched: a reference that leads back into itself, out of the documents or nowhere stays, marked with what its
+document was, so that it equals only its like.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from urllib.parse import unquote
 
-from gemini_mcp.spec.values import Json, is_array, is_object
+from gemini_mcp.spec.values import Json, is_array, is_object, items, table
+from gemini_mcp_spec.files.positions import Path
 
 ANNOTATIONS = {
     *("$comment", "$id", "$schema", "$vocabulary", "title", "description", "default", "examples"),
@@ -16,6 +19,11 @@ ANNOTATIONS = {
 }
 DEFINITIONS = frozenset({"$defs", "definitions"})
 RECURSIVE = "$recursive"
+
+LARGEST = 10_000
+"""How many values a schema may hold, its references followed; a larger one counts as unknown."""
+
+_DEEPEST = 48
 
 _ONE = {
     *("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"),
@@ -30,9 +38,19 @@ def canonical(value: Json) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=True)
 
 
+def size(schema: Json) -> int:
+    """How many values a schema holds, itself included."""
+    count, waiting = 0, [schema]
+    while waiting:
+        value = waiting.pop()
+        count += 1
+        waiting += [*table(value).values(), *items(value)]
+    return count
+
+
 def inline(schema: Json, others: Mapping[str, Json] | None = None) -> Json:
     """`schema` with its references replaced by what they name, here or in `others` by `$id`."""
-    return _inlined(schema, schema, dict(others or {}), ())
+    return _Inliner(schema, others or {}).followed()
 
 
 def bare(schema: Json) -> Json:
@@ -65,38 +83,88 @@ def _changed(key: str, value: Json, change: Callable[[Json], Json]) -> Json:
     return value
 
 
-def _inlined(schema: Json, root: Json, others: Mapping[str, Json], inside: tuple[tuple[int, str], ...]) -> Json:
-    if not is_object(schema):
-        return schema
-    rest = {key: value for key, value in schema.items() if key != "$ref"}
-    rest = mapped(rest, lambda inner: _inlined(inner, root, others, inside))
-    if "$ref" not in schema:
-        return rest
-    target = _target(schema["$ref"], root, others, inside)
-    if set(rest) <= ANNOTATIONS | DEFINITIONS:
-        return {**target, **rest} if is_object(target) else target
-    return {**rest, "allOf": [target, *rest.get("allOf", [])]}
+def schemas_by_path(schema: Json, path: Path = ()) -> Iterator[tuple[Path, Mapping[str, Json]]]:
+    """The schema and every schema inside it, definitions included, with its path."""
+    if is_object(schema):
+        yield path, schema
+        for key, held in schema.items():
+            if key in _ONE:
+                yield from schemas_by_path(held, (*path, key))
+            elif key in _MANY or key in _NAMED | DEFINITIONS:
+                for name, inner in table(held).items() or enumerate(items(held)):
+                    yield from schemas_by_path(inner, (*path, key, name))
 
 
-def _target(reference: str, root: Json, others: Mapping[str, Json], inside: tuple[tuple[int, str], ...]) -> Json:
+def pointed(reference: str, root: Json, others: Mapping[str, Json]) -> tuple[Json, Json] | None:
+    """What a reference names and the document that holds it; None where it leads nowhere that may be read."""
     address, _, fragment = reference.partition("#")
     home = root if not address or (is_object(root) and root.get("$id") == address) else others.get(address)
-    key = (id(home), fragment)
-    found = None if home is None or key in inside else _pointed(home, unquote(fragment))
-    if found is None:
-        digest = hashlib.sha256(canonical([root, dict(others)]).encode()).hexdigest()
-        return {"$ref": reference, RECURSIVE: digest}
-    return _inlined(found, home, others, (*inside, key))
+    found = None if home is None else _below(home, unquote(fragment))
+    return None if found is None else (found, home)
 
 
-def _pointed(document: Json, fragment: str) -> Json | None:
+def written_at(schema: Json, path: Path) -> Path:
+    """Where the file says what lies at `path` once references are followed; as far as it says it."""
+    place: Path = ()
+    value = schema
+    for step in path:
+        for _ in range(_DEEPEST):
+            if not is_object(value) or step in value or not str(value.get("$ref")).startswith("#/"):
+                break
+            place = tuple(unquote(value["$ref"]).replace("~1", "/").replace("~0", "~").split("/")[1:])
+            value = (pointed(value["$ref"], schema, {}) or (None, None))[0]
+        members: Mapping[str | int, Json] = {**table(value), **dict(enumerate(items(value)))}
+        held = members.get(step)
+        if held is None:
+            return place
+        place, value = (*place, step), held
+    return place
+
+
+class _Inliner:
+    """Follows references until the schema would hold too many values or nest too deep."""
+
+    def __init__(self, root: Json, others: Mapping[str, Json]) -> None:
+        self.root = root
+        self.others = others
+        self.left = LARGEST
+
+    def followed(self) -> Json:
+        return self._inlined(self.root, self.root, ())
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(canonical([self.root, dict(self.others)]).encode()).hexdigest()
+
+    def _inlined(self, schema: Json, home: Json, inside: tuple[tuple[int, str] | None, ...]) -> Json:
+        self.left -= 1
+        if not is_object(schema):
+            return schema
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        rest = mapped(rest, lambda inner: self._inlined(inner, home, (*inside, None)))
+        if "$ref" not in schema:
+            return rest
+        target = self._target(schema["$ref"], home, inside)
+        if set(rest) <= ANNOTATIONS | DEFINITIONS:
+            return {**target, **rest} if is_object(target) else target
+        return {**rest, "allOf": [target, *rest.get("allOf", [])]}
+
+    def _target(self, reference: str, home: Json, inside: tuple[tuple[int, str] | None, ...]) -> Json:
+        found = pointed(reference, home, self.others)
+        key = (id(found[0]), "") if found else None
+        if found is None or key in inside or self.left < 0 or len(inside) > _DEEPEST:
+            return {"$ref": reference, RECURSIVE: self._digest}
+        return self._inlined(*found, (*inside, key))
+
+
+def _below(document: Json, fragment: str) -> Json | None:
     if fragment and not fragment.startswith("/"):
         return None
     for step in fragment.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if is_object(document) and name in document:
             document = document[name]
-        elif is_array(document) and name.isdigit() and int(name) < len(document):
+        elif is_array(document) and name in map(str, range(len(document))):
             document = document[int(name)]
         else:
             return None

@@ -33,7 +33,11 @@ def texts(parts: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """Strings around every length, pattern and format that `parts` mention."""
     patterns = list(dict.fromkeys(part["pattern"] for part in parts if isinstance(part.get("pattern"), str)))
     limits = {
-        part[key] + step for part in parts for key in ("minLength", "maxLength") if key in part for step in (-1, 0, 1)
+        int(part[key]) + step
+        for part in parts
+        for key in ("minLength", "maxLength")
+        if key in part
+        for step in (-1, 0, 1)
     }
     lengths = sorted(length for length in limits if 0 <= length < _LONGEST)
     yield from ("a" * length for length in lengths)

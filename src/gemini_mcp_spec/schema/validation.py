@@ -6,21 +6,35 @@ The one place that speaks to `jsonschema`. Formats are asserted, because a port'
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Protocol
+from functools import lru_cache, partial
+from typing import Protocol, cast
 
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import UnknownType
-from referencing.exceptions import Unresolvable
+from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
+from referencing import Registry
+from referencing.exceptions import CannotDetermineSpecification, Unresolvable
 
-from gemini_mcp.spec.values import Json, is_object
+from gemini_mcp.spec.values import Json, inside, is_array
 from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.schema.inline import RECURSIVE, canonical, inline
+from gemini_mcp_spec.schema.equality import key, keys
+from gemini_mcp_spec.schema.inline import LARGEST, RECURSIVE, canonical, inline, size
+from gemini_mcp_spec.schema.messages import message
 from gemini_mcp_spec.schema.metaschema import metaschema
+from gemini_mcp_spec.schema.references import faults
 
-_LONGEST_MESSAGE = 240
+_UNDECIDED = (
+    Unresolvable,
+    CannotDetermineSpecification,
+    UnknownType,
+    RecursionError,
+    ArithmeticError,
+    ValueError,
+    re.error,
+)
+"""What a validator raises on a schema that means nothing to it."""
 
 
 class Validator(Protocol):
@@ -41,31 +55,47 @@ class Violation:
     message: str
 
 
+def _enum(_: object, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    if key(instance) not in keys(values):
+        yield ValidationError("is not one of them")
+
+
+def _unique(_: object, is_unique: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    if is_unique and is_array(instance) and len(keys(instance)) < len(instance):
+        yield ValidationError("holds a value twice")
+
+
+_Closed = cast("Callable[..., Validator]", extend(Draft202012Validator, {"enum": _enum, "uniqueItems": _unique}))
+"""As the library's, but the time that arrays take does not grow with the square of their values."""
+
+_NOTHING_FETCHED: Registry[Json] = Registry()
+
+
 def validator(schema: Json) -> Validator:
-    """A validator of `schema`."""
-    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    """A validator of `schema`, which opens no file and no connection whatever it refers to."""
+    return _Closed(schema, registry=_NOTHING_FETCHED, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
 def violations(validator: Validator, instance: Json) -> Iterator[Violation]:
     """Every violation by `instance`, for a choice of schemas the one that came nearest."""
     for error in _errors(validator, instance):
-        if isinstance(error, Unresolvable):
-            yield Violation((), "$ref", (), f"its schema refers to {error.ref!r}, which does not exist")
+        if error is None:
+            yield Violation((), "$ref", (), "its schema cannot be followed to an end")
             return
         nearest = _nearest(error)
         yield Violation(
             path=tuple(nearest.absolute_path),
             keyword=str(nearest.validator),
             schema_path=tuple(error.absolute_schema_path),
-            message=_short(nearest.message),
+            message=message(nearest),
         )
 
 
-def _errors(validator: Validator, instance: Json) -> Iterator[ValidationError | Unresolvable]:
+def _errors(validator: Validator, instance: Json) -> Iterator[ValidationError | None]:
     try:
         yield from validator.iter_errors(instance)
-    except Unresolvable as error:
-        yield error
+    except _UNDECIDED:
+        yield None
 
 
 def _nearest(error: ValidationError) -> ValidationError:
@@ -80,20 +110,32 @@ def _branch(error: ValidationError) -> str | int | None:
     return next(iter(error.schema_path), None)
 
 
-def schema_violation(schema: Json) -> Violation | None:
-    """What is wrong with `schema` as a JSON Schema, if anything."""
-    return _schema_violation(canonical(schema))
+def schema_violation(schema: Json, others: Mapping[str, Json] | None = None) -> Violation | None:
+    """Why `schema` cannot be used, if so: it is no JSON Schema, too large, or refers to what is not there."""
+    return _schema_violation(canonical(schema), canonical(others or {}))
 
 
 @lru_cache(maxsize=256)
-def _schema_violation(text: str) -> Violation | None:
-    return next(violations(validator(metaschema()), json.loads(text)), None)
+def _schema_violation(text: str, others_text: str) -> Violation | None:
+    schema, others = json.loads(text), json.loads(others_text)
+    if violation := next(violations(validator(metaschema()), schema), None):
+        return violation
+    for path, why in faults(schema, others):
+        return Violation(path, "$ref", (), why)
+    if max(size(schema), size(inline(schema, others))) > LARGEST:
+        return Violation((), "size", (), f"it holds more than {LARGEST} values, so nothing can be proven of it")
+    return None
 
 
 def is_valid(instance: Json, schema: Json) -> bool | None:
     """Whether `schema` accepts `instance`; None where that cannot be decided."""
+    return judge(schema)(instance)
+
+
+def judge(schema: Json) -> Callable[[Json], bool | None]:
+    """Whether `schema` accepts the value that is asked about; None where that cannot be decided."""
     text = canonical(schema)
-    return None if RECURSIVE in text else _judged(_validator(text), instance)
+    return (lambda instance: None) if RECURSIVE in text else partial(_judged, _validator(text))
 
 
 @lru_cache(maxsize=4096)
@@ -109,22 +151,21 @@ def accepts(validator: Validator, instance: Json) -> bool:
 def _judged(validator: Validator, instance: Json) -> bool | None:
     try:
         return validator.is_valid(instance)
-    except (Unresolvable, UnknownType, RecursionError, ArithmeticError, ValueError, re.error):
+    except _UNDECIDED:
         return None
 
 
 def by_kind(metas: Mapping[str, Json]) -> Mapping[str, Validator]:
-    """The validator of every kind, from the documents of `meta/`; references are followed once, not for each value."""
-    others = {schema["$id"]: schema for schema in metas.values() if is_object(schema) and "$id" in schema}
-    return {_kind(path): validator(inline(schema, others)) for path, schema in metas.items()}
+    """The validator of every kind whose document in `meta/` can be used; references are followed once."""
+    others = by_id(metas)
+    sound = {path: schema for path, schema in metas.items() if schema_violation(schema, others) is None}
+    return {_kind(path): validator(inline(schema, others)) for path, schema in sound.items()}
+
+
+def by_id(metas: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The documents of `meta/` by the name under which they refer to each other."""
+    return {schema["$id"]: schema for schema in metas.values() if isinstance(inside(schema, "$id"), str)}
 
 
 def _kind(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".schema.json")
-
-
-def _short(message: str) -> str:
-    if len(message) <= _LONGEST_MESSAGE:
-        return message
-    half = _LONGEST_MESSAGE // 2
-    return f"{message[:half]} … {message[-half:]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gemini_mcp.gemini_cli.understanding import Other, Understood, UsageError
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import Complaints
@@ -9,7 +10,6 @@ from gemini_mcp_conformance.judge.expectation import heard, is_call
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
 from gemini_mcp_conformance.see.observation import Exchange, Run
-from gemini_mcp_conformance.see.understanding import Other, Understood, UsageError
 from gemini_mcp_conformance.spec.specification import Heard
 from gemini_mcp_conformance.tell.witness import argv_shown, shown
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from gemini_mcp.gemini_cli.understanding import Understood
 from gemini_mcp.spec.families import Subject
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints, differing
@@ -12,7 +13,6 @@ from gemini_mcp_conformance.judge.expectation import fate, heard, is_settled, te
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import is_played, reaches
 from gemini_mcp_conformance.see.observation import Exchange, Run
-from gemini_mcp_conformance.see.understanding import Understood
 from gemini_mcp_conformance.spec.specification import Heard
 from gemini_mcp_conformance.tell.witness import argv_shown, shown
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS, OPTIONS, Understood
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints
 from gemini_mcp_conformance.judge.expectation import heard, prompt_of, specified
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
-from gemini_mcp_conformance.see.understanding import COMMAND_WORDS, OPTIONS, Understood
 from gemini_mcp_conformance.spec.interpreter import refusals, size
 from gemini_mcp_conformance.spec.specification import Heard
 from gemini_mcp_conformance.tell.witness import argv_shown, shown

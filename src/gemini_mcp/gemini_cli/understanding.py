@@ -1,4 +1,4 @@
-"""Understanding: what Gemini CLI makes of a command line and of stdin. Reads one file, the options of Gemini CLI.
+"""Understanding: what Gemini CLI makes of a command line and of stdin. Reads files: its options, once.
 
 Checks compare what gemini understands, so a port may write `--model=x` or `-m x`, in any order. What differs between
 versions of the program belongs in `gemini-cli.json`, how its parser works in `yargs`.
@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 
+from gemini_mcp.gemini_cli.yargs import Option, Parsed, Value, number, number_text, parse
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.see.yargs import Option, Parsed, Value, number, number_text, parse
 
 JS_BLANKS = "\t\n\v\f\r \xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 """What JavaScript's `trim` takes away."""
 
-PROGRAM: Json = json.loads(resources.files("gemini_mcp_conformance.see").joinpath("gemini-cli.json").read_bytes())
+PROGRAM: Json = json.loads(resources.files("gemini_mcp.gemini_cli").joinpath("gemini-cli.json").read_bytes())
 FACTS: Mapping[str, Json] = {entry["name"]: entry for entry in PROGRAM["options"]}
 """The options of gemini by their long names."""
 

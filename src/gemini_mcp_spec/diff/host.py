@@ -1,0 +1,35 @@
+"""Profiles of hosts compared: what hosts of a version have to do otherwise. Pure.
+
+Everything in a profile binds hosts. A key that binds nobody is one branch of `_rule`.
+"""
+
+from collections.abc import Iterator
+
+from gemini_mcp.spec.values import Json, table
+from gemini_mcp_spec.diff.change import Change, change, differing, leaves, one_sided
+from gemini_mcp_spec.diff.schemas import Direction, compare
+from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.schema.patterns import same_texts
+
+_SCHEMA = "settingsSchema"
+
+
+def profile_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
+    """Profiles that came, went or say something else."""
+    for file, before, after in differing(old.folder("host/profiles"), new.folder("host/profiles")):
+        if before is None or after is None:
+            yield one_sided("rules", file, (), before, after)
+            continue
+        was, becomes = (table(side).get(_SCHEMA) for side in (before, after))
+        if None not in (was, becomes):
+            yield from compare(was, becomes, Direction.REQUEST, file, (_SCHEMA,), f"`{_SCHEMA}`")
+        for path, old_value, new_value in leaves(before, after, ()):
+            if path[:1] != (_SCHEMA,) or None in (was, becomes):
+                yield change(_rule(path, old_value, new_value), file, path, old_value, new_value)
+
+
+def _rule(path: Path, old: Json, new: Json) -> str:
+    if path == ("version",):
+        return "rules-version"
+    return "rules-unproven" if same_texts(old, new) else "rules-changed"

@@ -1,0 +1,30 @@
+"""Values as messages show them: any JSON value in, a short text out. Pure.
+
+Readers of messages know JSON and not Python, so every value in a message is shown by these.
+"""
+
+import json
+
+from gemini_mcp.spec.values import Json, is_array, is_object
+
+_LONGEST = 80
+
+
+def shown(value: Json) -> str:
+    """The value as JSON, cut in the middle where it is long."""
+    return shortened(json.dumps(abbreviated(value), ensure_ascii=False))
+
+
+def shortened(text: str) -> str:
+    """The text, cut in the middle where it is long."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
+
+
+def abbreviated(value: Json) -> Json:
+    """The value with long texts of one character written as the specification writes them."""
+    if isinstance(value, str) and len(value) > _LONGEST and len(set(value)) == 1:
+        return {"repeat": value[0], "times": len(value)}
+    if is_object(value):
+        return {key: abbreviated(inner) for key, inner in value.items()}
+    return [abbreviated(inner) for inner in value] if is_array(value) else value

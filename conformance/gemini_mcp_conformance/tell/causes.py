@@ -5,7 +5,6 @@ Every format shows these groups. A rule by which failures have one cause is adde
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,7 @@ LATER = "Mend the rest first: nothing that was observed shows these requirements
 class Group:
     """Judgements with one cause: those that fail, and those that could not be judged for it. One of both may be empty.
 
-    `head` is the one to look at, `advice` says what to do.
+    `head` is the one to look at, and the first; `advice` says what to do.
     """
 
     head: Judgement
@@ -47,12 +46,6 @@ class Group:
     def anchor(self) -> str:
         """A name that no other group of the report has."""
         return f"cause-{self.head.id}"
-
-    @property
-    def conversation(self) -> str | None:
-        """The name by which `replay` plays it again."""
-        words = shlex.split(self.head.replay or "")
-        return words[2] if words[:2] == ["gemini-mcp-conformance", "replay"] else None
 
 
 def groups(report: Report) -> tuple[Group, ...]:
@@ -85,7 +78,7 @@ def _with_causes(
         (rest.setdefault(judgement.message or "", []) if number is None else explained[number]).append(judgement)
     for broken, others in zip(together, explained, strict=True):
         head = _head(broken, others)
-        yield Group(head, _advice(head), tuple(broken), tuple(others))
+        yield Group(head, _advice(head), (head, *(each for each in broken if each is not head)), tuple(others))
     for message, others in rest.items():
         is_later = bool(together) and message.startswith("Nothing that was observed")
         yield Group(others[0], LATER if is_later else message, (), tuple(others))

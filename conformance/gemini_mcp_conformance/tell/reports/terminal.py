@@ -18,7 +18,7 @@ WIDTH = 80
 SUMMARY = 20
 """Lines of the summary at most."""
 NOTES = 3
-"""How many notes the summary shows."""
+"""How many notes, and how many known failures with their reasons, are shown."""
 LINES = 3
 """How many requests and runs of gemini are shown of a failure; the HTML page shows all."""
 
@@ -39,7 +39,7 @@ def render(report: Report, context: Context) -> str:
     if context.details or context.verbose:
         blocks += [_group(report, number, group, context) for number, group in enumerate(groups, 1)]
     if context.verbose:
-        blocks.append("\n".join(_rest(report, context)))
+        blocks.append("\n".join(_rest(report)))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -49,11 +49,10 @@ def _summary(report: Report, groups: Sequence[Group], context: Context) -> Itera
     first, *more = wrap(f"{said} {_counts(report)}", WIDTH)
     yield first.replace(said, _painted(said, "1;32" if report.exit == 0 else "1;31", context), 1)
     yield from more
-    notes = list(_notes(report))
     if context.details or context.verbose:
-        yield from notes
+        yield from _notes(report, len(report.judgements))
         return
-    ends = [*notes, *_next(groups)]
+    ends = [*([""] if groups else []), *_notes(report, NOTES), *_next(groups)]
     yield from _causes(report, groups, SUMMARY - 1 - len(more) - len(ends), context)
     yield from ends
 
@@ -90,7 +89,8 @@ def _brief(report: Report, number: int, group: Group, context: Context) -> Itera
     unjudged = f"; {len(group.unjudged)} {WORDS['could-not-run']} for it" if group.unjudged else ""
     yield _cut(f"   {WORDS[group.head.verdict]}  {group.head.id}  ({group.level}){more}{unjudged}")
     if group.head.message and group.head.message != group.advice:
-        yield from _short(group.head.message, "   port  ", 2 if number == 1 else 1)
+        name = "port" if group.head.verdict == "fail" else "why "
+        yield from _short(group.head.message, f"   {name}  ", 3 if number == 1 else 1)
 
 
 def _short(text: str, first: str, count: int = 2) -> list[str]:
@@ -99,22 +99,20 @@ def _short(text: str, first: str, count: int = 2) -> list[str]:
     return wrap(one_line(text), WIDTH, initial_indent=first, subsequent_indent=others, max_lines=count, placeholder="…")
 
 
-def _notes(report: Report) -> Iterator[str]:
-    """The notes, what no check decides, and the known failures, each in few lines."""
-    for note in report.notes[:NOTES]:
-        yield from _note(note)
-    if report.notes[NOTES:]:
-        yield from _note(f"There are {len(report.notes) - NOTES} more notes in the reports.")
+def _notes(report: Report, most: int) -> Iterator[str]:
+    """The notes, what no check decides, and the known failures, so many of each."""
+    for note in report.notes[:most]:
+        yield from _wrapped(note, "NOTE  ", "      ")
+    if report.notes[most:]:
+        yield f"NOTE  There are {len(report.notes) - most} more notes in the reports."
     undecided = [judgement.id for judgement in report.with_verdict("undecided")]
     if undecided:
-        yield from _note(f"No check decides {', '.join(undecided)}.")
-    known = [judgement.id for judgement in causes.known(report)]
-    if known:
-        yield _cut(f"KNOWN  {', '.join(known)}")
-
-
-def _note(text: str) -> Iterator[str]:
-    yield from _wrapped(text, "NOTE  ", "      ")
+        yield from _wrapped(f"No check decides {', '.join(undecided)}.", "NOTE  ", "      ")
+    known = causes.known(report)
+    if len(known) > most:
+        yield _cut(f"KNOWN  {', '.join(judgement.id for judgement in known)}")
+    else:
+        yield from (_cut(f"KNOWN  {each.id}  ({each.level})  {each.known}") for each in known)
 
 
 def _next(groups: Sequence[Group]) -> Iterator[str]:
@@ -174,10 +172,8 @@ def _details(judgement: Judgement) -> Iterator[tuple[str, str]]:
         yield "seen", judgement.witness
 
 
-def _rest(report: Report, context: Context) -> Iterator[str]:
+def _rest(report: Report) -> Iterator[str]:
     """What needs no attention, a line for each."""
-    for judgement in causes.known(report):
-        yield _cut(f"KNOWN  {judgement.id}  ({judgement.level})  {judgement.known}")
     for judgement in report.with_verdict("pass", "not-applicable", "undecided"):
         why = f"  {judgement.message}" if judgement.message else ""
         yield _cut(f"{WORDS[judgement.verdict]}  {judgement.id}  ({judgement.level}){why}")

@@ -37,7 +37,7 @@ def test_what_ended_the_port_is_one_cause_whatever_failed_with_it():
         failing("error:exit", "SHOULD", DIED),
         unseen("error:exit:41", "error:exit"),
     )
-    assert grouped(*ended) == [(causes.ADVICE[DIED], ["error:exit", "rpc:batch", "error:exit:41"])]
+    assert grouped(*ended) == [(causes.ADVICE[DIED], ["rpc:batch", "error:exit", "error:exit:41"])]
 
 
 def test_what_the_port_did_alike_is_one_cause():

@@ -12,14 +12,12 @@ from typing import cast
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.check import Conclusion
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.tell.report import Judgement, Level, Verdict
+from gemini_mcp_conformance.tell.report import UNSEEN, Judgement, Level, Verdict
 
 ORDER: tuple[Verdict, ...] = ("harness-error", "fail", "pass", "could-not-run", "not-applicable")
 """Each outweighs those after it. One conversation that shows a requirement is enough, so a pass outweighs another
 conversation that could not be played. When a check raised an error, what the others found is doubtful."""
 
-
-UNSEEN = "Nothing that was observed shows it."
 UNSHOWABLE = "No conversation can show it under this specification."
 
 

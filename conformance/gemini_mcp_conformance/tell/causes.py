@@ -9,7 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LEVELS, LONG_LINE, SILENT, Judgement, Level, Report
+from gemini_mcp_conformance.tell.report import (
+    DIED,
+    FOREIGN,
+    LEVELS,
+    LONG_LINE,
+    SILENT,
+    UNSEEN,
+    Judgement,
+    Level,
+    Report,
+)
 
 ADVICE: Mapping[str, str] = {
     DIED: "Keep the port running: it ended although nobody had asked it to.",
@@ -39,8 +49,7 @@ class Group:
     @property
     def level(self) -> Level:
         """The strongest level of what fails, or of what could not be judged."""
-        levels = {each.level for each in self.broken or self.unjudged}
-        return next(level for level in LEVELS if level in levels)
+        return self.head.level
 
     @property
     def anchor(self) -> str:
@@ -80,8 +89,8 @@ def _with_causes(
         head = _head(broken, others)
         yield Group(head, _advice(head), (head, *(each for each in broken if each is not head)), tuple(others))
     for message, others in rest.items():
-        is_later = bool(together) and message.startswith("Nothing that was observed")
-        yield Group(others[0], LATER if is_later else message, (), tuple(others))
+        is_later = bool(together) and message == UNSEEN
+        yield Group(_head(others, ()), LATER if is_later else message, (), tuple(others))
 
 
 def _together(broken: Iterable[Judgement]) -> list[list[Judgement]]:
@@ -117,9 +126,12 @@ def _root(judgement: Judgement, by_id: Mapping[str, Judgement]) -> str:
 
 
 def _head(broken: Sequence[Judgement], explained: Sequence[Judgement]) -> Judgement:
-    """The failure that explains most, of these the one of the strongest level."""
-    causes = [judgement.cause for judgement in explained]
-    return min(broken, key=lambda each: (-causes.count(each.id), LEVELS.index(each.level)))
+    """Of the strongest level the failure that explains most, and whose conversation shows most."""
+    causes, replays = [each.cause for each in explained], [each.replay for each in broken]
+    return min(
+        broken,
+        key=lambda each: (LEVELS.index(each.level), -causes.count(each.id), -replays.count(each.replay)),
+    )
 
 
 def _advice(head: Judgement) -> str:

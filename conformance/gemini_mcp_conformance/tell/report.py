@@ -19,6 +19,9 @@ DIED, SILENT, LONG_LINE, FOREIGN = "died", "silent", "long-line", "foreign"
 """Causes that are no requirement: the port ended unasked, did not answer, fails where a line is long, or offers tools
 of other names only."""
 
+UNSEEN = "Nothing that was observed shows it."
+"""Why a requirement without findings could not be judged."""
+
 CONFORMS, DOES_NOT, USAGE, INCOMPLETE, NO_ANSWER, OUR_FAULT = range(6)
 """Exit codes."""
 

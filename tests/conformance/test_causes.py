@@ -74,7 +74,7 @@ def test_a_known_failure_is_in_no_group():
 def test_a_cause_is_written_and_a_report_without_one_is_read():
     text = report_file.dump(report_of(failing("a:b", cause=DIED), kept("one"), exit=1))
     assert [entry.get("cause") for entry in json.loads(text)["requirements"]] == [DIED, None]
-    old = text.replace('"1.2.0"', '"1.1.0"').replace('      "cause": "died",\n', "")
+    old = text.replace('      "cause": "died",\n', "")
     assert report_file.parse(old).judgements[0].cause is None
 
 

@@ -18,7 +18,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.tell.report import LEVELS, Command, Evidence, Identity, Judgement, Mutants, Report, Run, Url
 
-SCHEMA_VERSION = "1.2.0"
+SCHEMA_VERSION = "1.1.0"
 
 OPTIONAL = ("known", "cause", "evidence")
 

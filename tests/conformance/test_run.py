@@ -491,4 +491,5 @@ def test_every_subcommand_teaches_with_an_example_in_eighty_columns(
 def test_a_url_that_nobody_serves_ends_with_4(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, "--budget", "10", "--url", "http://127.0.0.1:1/mcp")
     assert (done.code, "The port never answered." in done.out) == (4, True)
-    assert "The port at http://127.0.0.1:1/mcp did not answer: the connection was refused." in " ".join(done.out.split())
+    told = " ".join(done.out.split())
+    assert "The port at http://127.0.0.1:1/mcp did not answer: the connection was refused." in told

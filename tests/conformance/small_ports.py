@@ -66,6 +66,20 @@ class Chatty(Port):
         threading.Event().wait()
 
 
+class NoTools(Port):
+    """Lists no tools."""
+
+    def tools(self) -> list[Message]:
+        return []
+
+
+class Foreign(Port):
+    """Serves tools of other names."""
+
+    def tools(self) -> list[Message]:
+        return [{**self.tool("chat"), "name": name} for name in ("ask-gemini", "brainstorm")]
+
+
 class TellsIgnored(Port):
     """Answers a ping with the signals that it was started to ignore, if there are any."""
 
@@ -126,6 +140,8 @@ PORTS: Mapping[str, type[Port]] = {
     "wrong-then-silent": WrongThenSilent,
     "ends-after-list": EndsAfterList,
     "old": Old,
+    "no-tools": NoTools,
+    "foreign": Foreign,
     "tells-ignored": TellsIgnored,
     "silent": Silent,
     "chatty": Chatty,

@@ -5,6 +5,7 @@ import os
 import re
 import select
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from sample_report import HOSTILE, broken, kept, report_of
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.tell import report_file
 from gemini_mcp_conformance.tell.matrix import ports
-from gemini_mcp_conformance.tell.matrix.pages import Column, render_html, render_markdown, rows
+from gemini_mcp_conformance.tell.matrix.pages import LEGEND, Column, render_html, render_markdown, rows
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
 from gemini_mcp_conformance.tell.matrix.running import Runner, run_all, suite
 from gemini_mcp_conformance.tell.report import Command, Report, Url
@@ -193,8 +194,15 @@ def test_a_row_holds_each_ports_verdict_and_none_where_there_is_no_report():
 
 def test_the_markdown_matrix_has_a_column_for_every_port():
     lines = render_markdown(COLUMNS).splitlines()
-    assert "| <code>area&#58;one</code> | MUST | ✓ | ✗ | ? |" in lines
-    assert "| <code>hangs</code> | The suite did not end&#46; |" in lines
+    assert ["|".join(cell.strip() for cell in line.split("|")) for line in lines if "area:one" in line] == [
+        "|`area:one`|MUST|✓|✗|?|"
+    ]
+    assert any(line.startswith("| `hangs`") and "| The suite did not end." in line for line in lines)
+
+
+@pytest.mark.parametrize("render", [render_markdown, render_html])
+def test_a_legend_says_what_each_sign_means(render: Callable[[Sequence[Column]], str]):
+    assert all(sign in render([]) and meaning in render([]) for sign, meaning in LEGEND.items())
 
 
 def test_the_page_has_a_row_for_every_requirement_and_a_column_for_every_port():

@@ -132,7 +132,7 @@ def test_a_run_leaves_nothing_in_the_directory_of_its_caller(tmp_path: Path) -> 
     assert list(here.iterdir()) == []
 
 
-def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> None:
+def test_two_equal_runs_give_the_same_bytes_in_every_format_but_for_times(tmp_path: Path) -> None:
     found: list[list[bytes]] = []
     for name in ("one", "other"):
         home = tmp_path / name
@@ -140,7 +140,7 @@ def test_two_equal_runs_give_the_same_bytes_in_every_format(tmp_path: Path) -> N
         reports = [word for format in FORMATS for word in ("--report", f"{format}={home / format}")]
         only = ("--only", "lifecycle:ping", "--only", "tools:chat", "--only", "tools:unknown")
         assert suite(home, "run", *only, *reports, to=port("wrong-ping")).code == 1
-        found.append([(home / format).read_bytes() for format in FORMATS])
+        found.append([re.sub(rb' time="[^"]*"', b"", (home / format).read_bytes()) for format in FORMATS])
     assert found[0] == found[1]
 
 
@@ -185,7 +185,7 @@ def test_a_baseline_lets_just_what_it_lists_pass(tmp_path: Path) -> None:
     assert (updated.code, updated.out) == (0, f"{str(known)!r} lists 1 requirement.\n")
     assert json.loads(known.read_text(encoding="utf-8")) == {"known": [{"id": "lifecycle:ping"}]}
     again = suite(tmp_path, "run", *PING, "--fail-fast", "--baseline", str(known), to=port("wrong-ping"))
-    assert (again.code, "FAIL  lifecycle:ping  (MUST, known)" in again.out) == (0, True)
+    assert (again.code, "KNOWN  lifecycle:ping  (MUST)" in again.out) == (0, True)
 
 
 def test_a_baseline_can_be_made_of_a_report(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_matrix_shows_every_port_and_ends_as_the_worst_one(tmp_path: Path) -> 
     page = tmp_path / "matrix.html"
     to = ("--report", "markdown=-", "--report", f"html={page}")
     done = suite(tmp_path, "matrix", "PORTS.toml", *PING, "--jobs", "2", *to)
-    assert (done.code, "| <code>lifecycle&#58;ping</code> | MUST | ✓ | ? |" in done.out) == (3, True)
+    assert (done.code, "|`lifecycle:ping`|MUST|✓|?|" in done.out.replace(" ", "")) == (3, True)
     assert page.read_text(encoding="utf-8").startswith("<!")
 
 
@@ -242,7 +242,7 @@ def test_a_port_of_a_matrix_is_told_where_the_specification_is(tmp_path: Path) -
     command = json.dumps([sys.executable, "-m", "gemini_mcp.cli", "--spec", "{spec}"])
     (tmp_path / "PORTS.toml").write_text(f'[[port]]\nname = "reference"\ncommand = {command}\n', encoding="utf-8")
     done = suite(tmp_path, "matrix", "PORTS.toml", *PING)
-    assert (done.code, "| <code>lifecycle&#58;ping</code> | MUST | ✓ |" in done.out) == (0, True)
+    assert (done.code, "|`lifecycle:ping`|MUST|✓|" in done.out.replace(" ", "")) == (0, True)
 
 
 def test_what_every_greeting_shows_needs_few_conversations(tmp_path: Path) -> None:
@@ -491,4 +491,5 @@ def test_every_subcommand_teaches_with_an_example_in_eighty_columns(
 def test_a_url_that_nobody_serves_ends_with_4(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, "--budget", "10", "--url", "http://127.0.0.1:1/mcp")
     assert (done.code, "The port never answered." in done.out) == (4, True)
-    assert "The port at http://127.0.0.1:1/mcp did not answer: the connection was refused." in done.out
+    told = " ".join(done.out.split())
+    assert "The port at http://127.0.0.1:1/mcp did not answer: the connection was refused." in told

@@ -28,6 +28,7 @@ DEFAULTS: Mapping[str, object] = {
     "strict": False,
     "fail_fast": False,
     "budget": None,
+    "source": None,
 }
 """Values for the subcommands that do not have these options."""
 

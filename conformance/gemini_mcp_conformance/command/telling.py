@@ -13,9 +13,15 @@ from gemini_mcp_conformance.tell.report import OUR_FAULT, Report
 from gemini_mcp_conformance.tell.reports import Context, Destination, write
 
 
-def tell(found: Report, given: argparse.Namespace, to: Sequence[Destination] = ()) -> int:
+def tell(
+    found: Report,
+    given: argparse.Namespace,
+    to: Sequence[Destination] = (),
+    details: bool = False,
+    source: str | None = None,
+) -> int:
     """Write every report, and the terminal's unless --quiet. Our own fault outweighs an unwritable report."""
-    context = Context(requirements_text(given.spec), _is_coloured(given.color), given.verbose)
+    context = Context(requirements_text(given.spec), _is_coloured(given.color), details, given.verbose, source)
     try:
         for each in (*(() if given.quiet else (Destination("terminal", None),)), *to):
             write(found, context, each)

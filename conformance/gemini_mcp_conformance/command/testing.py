@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from gemini_mcp.spec import load_requirements
-from gemini_mcp_conformance.command import options
+from gemini_mcp_conformance.command import options, places
 from gemini_mcp_conformance.command.telling import tell
 from gemini_mcp_conformance.command.words import (
     Commands,
@@ -23,10 +25,12 @@ from gemini_mcp_conformance.host import run as host_run
 from gemini_mcp_conformance.run.ending import Interrupted
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.run.run import gather, run
+from gemini_mcp_conformance.see.observation import Observation
 from gemini_mcp_conformance.tell import baseline, replays, report, report_file
 from gemini_mcp_conformance.tell.baseline import Baseline
 from gemini_mcp_conformance.tell.report import Report
-from gemini_mcp_conformance.tell.reports import destination
+from gemini_mcp_conformance.tell.reports import Destination, destination, put
+from gemini_mcp_conformance.tell.transcript import transcript
 
 FIRST = ("tools", "case-chat", "case-tool-spec-chat")
 """The conversations that `smoke` plays."""
@@ -54,7 +58,7 @@ Do this first. It takes a few seconds, and a port that fails here fails everywhe
 example:
   gemini-mcp-conformance smoke -- node dist/server.js
 """
-REPLAY = """Play one conversation again, byte for byte, and judge it.
+REPLAY = """Play one conversation again, byte for byte, and judge it. With -v, show all that was said and played.
 
 A run keeps every conversation that shows a failure, and prints the command that replays it. A run of
 everything removes what earlier runs on the same port kept. If this port has no conversation of that name,
@@ -99,15 +103,16 @@ def add(commands: Commands) -> None:
 
 
 def _run(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    source = places.source(given.source, os.environ)
     destinations = [destination(text) for text in given.report]
     known = baseline.load(given.baseline) if given.baseline else Baseline("")
     ids = {requirement.id for requirement in load_requirements(given.spec)}
     try:
         found = _found(given, command, known)
     except Interrupted as interrupt:
-        tell(baseline.apply(interrupt.report, known, ids), given, destinations)
+        tell(baseline.apply(interrupt.report, known, ids), given, destinations, source=source)
         raise
-    return tell(baseline.apply(found, known, ids), given, destinations)
+    return tell(baseline.apply(found, known, ids), given, destinations, source=source)
 
 
 def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
@@ -118,10 +123,14 @@ def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 
 
 def _replay(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    seen: list[Observation] = []
     with _progress(given) as progress:
-        asked = options.server(given, command, progress)
+        asked = replace(options.server(given, command, progress), on_played=seen.append)
         found = run(asked, [replays.load(given.name, asked.target)])
-    return tell(found, given)
+    code = tell(found, given, details=True)
+    if given.verbose and not given.quiet:
+        put("".join(f"\n{transcript(each)}" for each in seen), Destination("terminal", None))
+    return code
 
 
 def _update(given: argparse.Namespace, command: tuple[str, ...]) -> int:

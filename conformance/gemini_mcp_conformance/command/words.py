@@ -103,6 +103,9 @@ def end_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--baseline", type=Path, metavar="FILE", help="the list of known failures, which do not fail the run"
     )
+    group.add_argument(
+        "--source", metavar="FILE", help="where annotations and SARIF point (default: the workflow that runs, if any)"
+    )
     report_option(group, f"write a report; - is standard output; repeatable; formats: {formats}")
 
 
@@ -113,7 +116,7 @@ def output_options(parser: argparse.ArgumentParser) -> None:
         "--color", choices=("auto", "always", "never"), default="auto", help="auto obeys NO_COLOR and TERM=dumb"
     )
     group.add_argument("-q", "--quiet", action="store_true", help="write nothing but errors")
-    group.add_argument("-v", "--verbose", action="store_true", help="show the requirements that pass, too")
+    group.add_argument("-v", "--verbose", action="store_true", help="show every failure, and the rest too")
 
 
 def glob_options(group: Container) -> None:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT
 
 Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""
@@ -26,6 +27,7 @@ WHOLE = ("unanswered", "unserved")
 
 JUDGED = ("pass", "fail", "could-not-run")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
+STRANGE = "The port is none of this specification."
 
 
 @dataclass
@@ -60,7 +62,9 @@ class Complainer:
 
 def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
     """The findings; a failure that another requirement explains becomes could-not-run."""
-    findings = _offered(_readable(findings))
+    if any(finding.cause == FOREIGN for finding in findings):
+        return [_strange(finding) for finding in findings]
+    findings = _offered(_readable(_without_long_lines(findings)))
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, dict[Item, str]] = {}
@@ -76,8 +80,26 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     return [_settled(finding, causes, blamed, calls) for finding in findings]
 
 
+def _strange(finding: Finding) -> Finding:
+    """A finding about a port of something else: only that it is one counts."""
+    if finding.outcome != "fail" or finding.cause == FOREIGN:
+        return finding
+    return replace(finding, outcome="could-not-run", message=STRANGE, cause=FOREIGN)
+
+
+def _without_long_lines(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """The findings; where a port also ends or is silent without a long line, the line is not the cause."""
+    causes = {finding.cause for finding in findings}
+    other = next((cause for cause in (DIED, SILENT) if cause in causes), None)
+    if other is None:
+        return findings
+    return [replace(each, cause=other) if each.cause == LONG_LINE else each for each in findings]
+
+
 def _explained(finding: Finding, requirement: str) -> Finding:
-    return replace(finding, outcome="could-not-run", message=EXPLAINED.format(requirement=requirement))
+    """The finding, told by another requirement; a cause that is none stays."""
+    told = EXPLAINED.format(requirement=requirement)
+    return replace(finding, outcome="could-not-run", message=told, cause=finding.cause or requirement)
 
 
 def _offered(findings: Sequence[Finding]) -> list[Finding]:

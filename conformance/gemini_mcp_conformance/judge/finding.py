@@ -14,7 +14,8 @@ class Finding:
     `about` names what was wrong: complaints about the same thing in one call have one cause. `step` is that call, or
     None when the whole conversation was judged. `uses` are the requirements to list the tool and arguments of the call.
     `is_meant` says that the conversation was made to show the requirement, `is_own` that what went wrong with the call
-    as a whole is just what the requirement forbids.
+    as a whole is just what the requirement forbids. `cause` is what explains the finding, if it is something else than
+    the requirement: the id of another one, or a cause of its own such as DIED.
     """
 
     requirement: str
@@ -29,3 +30,4 @@ class Finding:
     uses: frozenset[str] = frozenset()
     is_meant: bool = False
     is_own: bool = False
+    cause: str = ""

@@ -13,15 +13,19 @@ from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
 from gemini_mcp_conformance.judge.expectation import answer, fate, is_call, is_misread, printed, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.see.listing import is_foreign
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request
 from gemini_mcp_conformance.tell.evidence import evidence
-from gemini_mcp_conformance.tell.report import Evidence, Verdict
+from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT, Evidence, Verdict
 from gemini_mcp_conformance.tell.witness import of_exchange, of_observation
 
 READ = ("session", "list", "warnings")
 """What a port reads from the same JSON as the text."""
+
+LONG = 60_000
+"""Bytes of a line from which on the line readers of some libraries give up."""
 
 UNSHOWN: Conclusion = ("could-not-run", "The call that would show it should have succeeded and did not.")
 
@@ -41,8 +45,9 @@ def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
     """The findings when a port ended unasked: it fails what the conversation was made to show."""
     message = f"The port {how} during this conversation, and should go on."
     witness = f"{conversation.id}: the port {how}"
+    cause = LONG_LINE if _longest(conversation) > LONG else DIED
     return tuple(
-        Finding(id, conversation.id, "", "fail", message, witness, about="unanswered")
+        Finding(id, conversation.id, "", "fail", message, witness, about="unanswered", cause=cause)
         for id in conversation.requirements
     )
 
@@ -82,7 +87,8 @@ def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iter
                 misread = "text" if check.about in READ and is_misread(exchange) else check.about
                 about = "unserved" if refuses_all else deviation(exchange) or misread
                 is_own = deviation(exchange) == check.about
-                yield replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
+                found = replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
+                yield replace(found, cause=lost(observation, found, [exchange]))
     elif isinstance(check, CheckOfObservation):
         concluded = check.verdict(observation)
         if concluded is not None:
@@ -90,8 +96,36 @@ def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iter
             wrong = [each for each in map(deviation, observation.exchanges) if each]
             about = "unserved" if refuses_all else wrong[0] if wrong else check.about
             used = frozenset(id for exchange in observation.calls for id in uses(exchange))
+            found = replace(found, cause=lost(observation, found, observation.exchanges))
             is_line = check.about == "line"
             yield replace(found, about="line") if is_line else replace(found, about=about, uses=used)
+
+
+def lost(observation: Observation, found: Finding, exchanges: Iterable[Exchange]) -> str:
+    """The cause of a failure that is no requirement; else empty."""
+    if found.outcome != "fail":
+        return ""
+    if found.requirement in map(listing, observation.spec.tools) and is_foreign(observation):
+        return FOREIGN
+    silences = [exchange.silence for exchange in exchanges if deviation(exchange) == "unanswered"]
+    is_dead = "died" in silences or (observation.died is not None and observation.died in found.message)
+    if not silences and not is_dead:
+        return ""
+    if max((len(line.data) for line in observation.lines if line.sent), default=0) > LONG:
+        return LONG_LINE
+    return DIED if is_dead else SILENT
+
+
+def _longest(conversation: Conversation) -> int:
+    """The length of its longest message, more or less."""
+    sent = [len(step.data) for step in conversation.steps if isinstance(step, Raw)]
+    sent += [len(str(step.params)) for step in conversation.steps if isinstance(step, Request | Notify)]
+    return max(sent, default=0)
+
+
+def listing(tool: str) -> str:
+    """The requirement to list a tool."""
+    return f"tools:{kebab(tool)}"
 
 
 @remembered
@@ -101,7 +135,7 @@ def uses(exchange: Exchange) -> frozenset[str]:
         return frozenset()
     tool = exchange.spec.tools[exchange.tool]
     names = {*tool.required, *(name for name in exchange.arguments if name in tool.properties)}
-    own = f"tools:{kebab(tool.name)}"
+    own = listing(tool.name)
     return frozenset({own, *(f"{own}:{kebab(name)}" for name in names)})
 
 

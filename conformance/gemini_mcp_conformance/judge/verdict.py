@@ -12,14 +12,12 @@ from typing import cast
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.check import Conclusion
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.tell.report import Judgement, Level, Verdict
+from gemini_mcp_conformance.tell.report import UNSEEN, Judgement, Level, Verdict
 
 ORDER: tuple[Verdict, ...] = ("harness-error", "fail", "pass", "could-not-run", "not-applicable")
 """Each outweighs those after it. One conversation that shows a requirement is enough, so a pass outweighs another
 conversation that could not be played. When a check raised an error, what the others found is doubtful."""
 
-
-UNSEEN = "Nothing that was observed shows it."
 UNSHOWABLE = "No conversation can show it under this specification."
 
 
@@ -28,7 +26,8 @@ class Circumstances:
     """What decides about requirements without findings, and the command that shows a failure again.
 
     `checked` are the requirements that have a check. `absent` says why an area or an id does not bind the port, `cut`
-    why the run ended early. A run is whole when all conversations of the suite were played.
+    why the run ended early. A run is whole when all conversations of the suite were played. `seconds` is how long each
+    conversation took.
     """
 
     checked: frozenset[str]
@@ -36,6 +35,7 @@ class Circumstances:
     absent: Mapping[str, str] = field(default_factory=dict[str, str])
     cut: str | None = None
     is_whole: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 def decide(
@@ -73,7 +73,9 @@ def _judgement(requirement: Requirement, findings: Sequence[Finding], circumstan
         message=decisive.message or None,
         witness=decisive.witness or None,
         replay=circumstances.replay(decisive) if decisive.outcome == "fail" else None,
+        cause=decisive.cause or (requirement.id if decisive.outcome == "fail" else None),
         evidence=decisive.evidence,
+        seconds=circumstances.seconds.get(decisive.conversation),
     )
 
 

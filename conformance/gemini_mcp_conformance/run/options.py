@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.progress import OnProgress, unseen
 from gemini_mcp_conformance.run.selection import Selection
+from gemini_mcp_conformance.see.observation import Observation
+
+
+def unwatched(observation: Observation) -> None:
+    """Keep no observation."""
 
 
 @dataclass(frozen=True)
@@ -24,5 +30,6 @@ class Options:
     jobs: int = 5
     known: frozenset[str] = frozenset()
     on_progress: OnProgress = unseen
+    on_played: Callable[[Observation], None] = unwatched
     patience: Patience = field(default_factory=Patience)
     profile: str = "documented"

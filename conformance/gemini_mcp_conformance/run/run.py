@@ -79,6 +79,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
             absent=absent(options.target, every),
             cut=ending.reason or early,
             is_whole=is_whole and options.target.url is None,
+            seconds=state.seconds,
         ),
     )
     greeting = state.greeting

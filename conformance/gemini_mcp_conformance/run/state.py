@@ -27,6 +27,7 @@ from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, call
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
+from gemini_mcp_conformance.tell.report import FOREIGN
 
 Item = Conversation | Exploration
 USUAL = Script("usual", ())
@@ -54,6 +55,7 @@ class RunState:
     is_fatal: Callable[[Finding], bool]
     findings: list[Finding] = field(default_factory=list[Finding])
     failing: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
     played: int = 0
     faults: list[str] = field(default_factory=list[str])
     cut: str | None = None
@@ -96,6 +98,8 @@ class RunState:
         if self.options.fail_fast and not any(map(self.is_fatal, found)):
             found = (*found, *self.judge_finished())
         self.findings += found
+        if any(finding.cause == FOREIGN for finding in found):
+            self.cut = "The port is none of this specification, so the run ended early."
         return tuple(finding for finding in found if self.is_fatal(finding))
 
     async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
@@ -113,6 +117,7 @@ class RunState:
 
     def _judged(self, observation: Observation) -> tuple[Finding, ...]:
         self.played += 1
+        self.options.on_played(observation)
         found = judge(observation, self.checks)
         if any(finding.outcome == "fail" for finding in found):
             self.failing[observation.conversation.id] = observation
@@ -213,11 +218,12 @@ class RunState:
         """Play the conversations of a track, one after the other."""
         async with slots:
             for conversation in track:
-                playing = self._begun[conversation.id]
+                playing, began = self._begun[conversation.id], time.monotonic()
                 try:
                     self._check_worth(conversation)
                     playing.set_result(await self.bench.play(conversation, number))
                 except Exception as error:
                     playing.set_exception(error)
+                self.seconds[conversation.id] = time.monotonic() - began
             if number:
                 await self.bench.end_track(number)

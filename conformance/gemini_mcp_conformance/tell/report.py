@@ -4,7 +4,7 @@ A field is added here and in `spec/meta/report.schema.json`. The formats are in 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
@@ -14,6 +14,13 @@ StdinKind: TypeAlias = Literal["null", "pipe", "socket", "file", "terminal", "cl
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+DIED, SILENT, LONG_LINE, FOREIGN = "died", "silent", "long-line", "foreign"
+"""Causes that are no requirement: the port ended unasked, did not answer, fails where a line is long, or offers tools
+of other names only."""
+
+UNSEEN = "Nothing that was observed shows it."
+"""Why a requirement without findings could not be judged."""
 
 CONFORMS, DOES_NOT, USAGE, INCOMPLETE, NO_ANSWER, OUR_FAULT = range(6)
 """Exit codes."""
@@ -47,7 +54,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Judgement:
-    """One requirement and its verdict; `known` is the reason in the baseline, if that lists it."""
+    """One requirement and its verdict; `known` is the reason in the baseline, if that lists it.
+
+    `cause` is what is to be mended: the requirement itself, another one that explains it, or a word such as DIED.
+    `seconds` is how long the conversation of the witness took; as it differs from run to run, equality ignores it.
+    """
 
     id: str
     level: Level
@@ -57,7 +68,9 @@ class Judgement:
     witness: str | None = None
     replay: str | None = None
     known: str | None = None
+    cause: str | None = None
     evidence: Evidence | None = None
+    seconds: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from gemini_mcp_conformance.tell.report import LEVELS, Command, Evidence, Identi
 
 SCHEMA_VERSION = "1.1.0"
 
+OPTIONAL = ("known", "cause", "evidence")
+
 
 class _Validator(Protocol):
     def iter_errors(self, instance: Json) -> Iterator[ValidationError]: ...
@@ -76,9 +78,10 @@ def to_json(report: Report) -> dict[str, Json]:
 
 
 def _judgement_json(judgement: Judgement) -> dict[str, Json]:
-    """The fields in their order; `known` and `evidence` only where there are some."""
+    """The fields in their order, but for `seconds`; those of OPTIONAL only where they are known."""
     entry = asdict(judgement, dict_factory=_camel)
-    return {key: value for key, value in entry.items() if value is not None or key not in ("known", "evidence")}
+    del entry["seconds"]
+    return {key: value for key, value in entry.items() if value is not None or key not in OPTIONAL}
 
 
 def _camel(fields: list[tuple[str, Json]]) -> dict[str, Json]:

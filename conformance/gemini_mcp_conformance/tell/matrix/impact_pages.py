@@ -100,13 +100,13 @@ def _tables(impact: Impact) -> Iterator[str]:
         yield f"### {markdown.code(impact.port.name)}"
         yield markdown.table(head, breaks)
     if rest:
-        summary = f"{markdown.code(impact.port.name)}: what flips and breaks nothing ({len(rest)})"
+        summary = f"{markdown.tagged(impact.port.name)}: what flips and breaks nothing ({len(rest)})"
         yield f"<details>\n<summary>{summary}</summary>\n\n{markdown.table(head, rest)}\n\n</details>"
 
 
 def _cells(flip: Flip) -> tuple[str, ...]:
     judgement = flip.judgement
-    name = f"{markdown.code(judgement.id)}<br>{markdown.plain(judgement.sentence)}"
+    name = f"{markdown.code(judgement.id)}<br>{markdown.prose(judgement.sentence)}"
     return name, judgement.level, flip.direction, change(flip), markdown.code(flip.why) if flip.why else ""
 
 

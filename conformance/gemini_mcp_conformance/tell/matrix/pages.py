@@ -18,6 +18,14 @@ SIGNS: Mapping[Verdict, str] = {
     "undecided": "·",
     "harness-error": "!",
 }
+LEGEND: Mapping[str, str] = {
+    "✓": "the port meets the requirement",
+    "✗": "it breaks the requirement",
+    "–": "the requirement does not bind it",
+    "?": "it could not be judged",
+    "·": "no check decides the requirement",
+    "!": "the suite itself failed",
+}
 ATTENTION: tuple[Verdict, ...] = ("fail", "could-not-run", "harness-error")
 
 
@@ -71,7 +79,7 @@ def render_markdown(columns: Sequence[Column]) -> str:
     blocks = (
         "## Gemini MCP conformance",
         markdown.table(("port", "result"), ports),
-        ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items()),
+        ", ".join(f"{sign} {meaning}" for sign, meaning in LEGEND.items()),
         markdown.table(("requirement", "level", *names), verdicts),
     )
     return "\n\n".join(blocks) + "\n"
@@ -82,9 +90,14 @@ def render_html(columns: Sequence[Column]) -> str:
     verdicts = {verdict for row in listed for verdict in row.verdicts()}
     return page(
         "Gemini MCP conformance",
-        element("header", element("h1", "Gemini MCP conformance"), definitions(told)),
+        element("header", element("h1", "Gemini MCP conformance"), definitions(told), _legend()),
         element("main", controls((row.requirement.level for row in listed), verdicts), _table(columns, listed)),
     )
+
+
+def _legend() -> Markup:
+    signs = definitions(LEGEND)
+    return element("details", element("summary", "What the signs mean"), signs, class_="legend", open=True)
 
 
 def _table(columns: Sequence[Column], listed: Sequence[Row]) -> Markup:

@@ -3,24 +3,23 @@
 import re
 from dataclasses import dataclass
 
-from gemini_mcp_conformance.tell.report import CONFORMS, Command, Report, Url
+from gemini_mcp_conformance.tell.report import CONFORMS, DOES_NOT, Command, Report, Url, exit_code
 from gemini_mcp_conformance.tell.reports.printable import one_line
-
-REQUIREMENTS = "spec/requirements.json"
 
 
 @dataclass(frozen=True)
 class Context:
-    """`requirements` is the text of the specification's file of that name; the rest concerns the terminal."""
+    """`requirements` is the text of the specification's file of that name.
+
+    `source` is the file of the port's repository at which annotations point, if there is one. `details` shows every
+    failure on the terminal, `verbose` everything else too.
+    """
 
     requirements: str
     color: bool = False
+    details: bool = False
     verbose: bool = False
-
-    def line(self, requirement: str) -> int:
-        """The line of that file which holds the requirement's id; 1 when none does."""
-        match = re.search(rf'"id"\s*:\s*"{re.escape(requirement)}"', self.requirements)
-        return self.requirements.count("\n", 0, match.start()) + 1 if match else 1
+    source: str | None = None
 
     def count(self, profile: str) -> int:
         """How many requirements of the profile that file holds."""
@@ -38,10 +37,13 @@ CONCLUSIONS = (
 """By exit code."""
 
 PART_CONFORMS = "What was selected conforms."
+OUTDATED = "The baseline is out of date, which fails a strict run; the port adds no failure."
 
 
 def conclusion(report: Report, context: Context) -> str:
     """The conclusion about the port, or about the selected part of it."""
+    if report.exit == DOES_NOT and exit_code(report.judgements, report.strict) == CONFORMS:
+        return OUTDATED
     is_part = len(report.judgements) < context.count(report.profile)
     return PART_CONFORMS if is_part and report.exit == CONFORMS else CONCLUSIONS[report.exit]
 

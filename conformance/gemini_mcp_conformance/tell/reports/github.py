@@ -1,30 +1,35 @@
-"""GitHub annotations: workflow commands that point at a line of the specification. Pure."""
+"""GitHub annotations: a workflow command for each cause, at a file of the port's repository if one is known. Pure."""
 
-from gemini_mcp_conformance.tell.report import Judgement, Report, Severity
-from gemini_mcp_conformance.tell.reports.context import REQUIREMENTS, Context
+from gemini_mcp_conformance.tell import causes
+from gemini_mcp_conformance.tell.causes import Group
+from gemini_mcp_conformance.tell.report import Report, Severity
+from gemini_mcp_conformance.tell.reports.context import Context
 from gemini_mcp_conformance.tell.reports.printable import printable
 
 COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(report: Report, context: Context) -> str:
-    judgements = report.with_verdict("fail", "could-not-run", "harness-error")
-    commands = [_command(report, judgement, context) for judgement in judgements]
+    commands = [_command(report, group, context) for group in causes.groups(report)]
+    for judgement in causes.known(report):
+        commands.append(f"::notice {_properties(context, judgement.id)}::{_data(f'Known: {judgement.known}')}")
     commands += [f"::warning title=gemini-mcp-conformance::{_data(note)}" for note in report.notes]
     return "".join(f"{command}\n" for command in commands)
 
 
-def _command(report: Report, judgement: Judgement, context: Context) -> str:
-    properties = {
-        "file": REQUIREMENTS,
-        "line": str(context.line(judgement.id)),
-        "title": f"{judgement.id} ({judgement.level}): {judgement.verdict}",
-    }
-    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    replay = judgement.replay and f"Replay: {judgement.replay}"
-    known = judgement.known and f"Known: {judgement.known}"
-    message = "\n".join(filter(None, (judgement.sentence, judgement.message, known, replay)))
-    return f"::{COMMANDS[report.severity(judgement)]} {listed}::{_data(message)}"
+def _command(report: Report, group: Group, context: Context) -> str:
+    head = group.head
+    fails = f"Fails: {', '.join(each.id for each in group.broken)}" if len(group.broken) > 1 else None
+    unjudged = f"Not judged for it: {len(group.unjudged)} requirements" if group.broken and group.unjudged else None
+    replay = head.replay and f"Replay: {head.replay}"
+    message = "\n".join(filter(None, dict.fromkeys((group.advice, head.message, fails, unjudged, replay))))
+    properties = _properties(context, f"{head.id} ({group.level}): {head.verdict}")
+    return f"::{COMMANDS[report.severity(head)]} {properties}::{_data(message)}"
+
+
+def _properties(context: Context, title: str) -> str:
+    place = {} if context.source is None else {"file": context.source, "line": "1"}
+    return ",".join(f"{name}={_property(value)}" for name, value in {**place, "title": title}.items())
 
 
 def _data(text: str) -> str:

@@ -1,35 +1,33 @@
-"""The HTML page: every requirement, failures first, with the conversation and the journal of the fake. Pure.
+"""The HTML page: what to mend first with an index, then everything else, folded, with the conversations. Pure.
 
 It is one file that works without a network and without its script.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gemini_mcp_conformance.tell import causes
+from gemini_mcp_conformance.tell.causes import Group
 from gemini_mcp_conformance.tell.report import LEVELS, VERDICTS, Evidence, Judgement, Report, Run, Verdict
 from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, scores, title
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
 from gemini_mcp_conformance.tell.reports.markup import Markup, definitions, element, joined, page, prose
 
 SECTIONS: dict[Verdict, str] = {
-    "harness-error": "Faults of the suite",
-    "fail": "Broken",
-    "could-not-run": "Could not be judged",
     "undecided": "Decided by no check",
     "pass": "Kept",
     "not-applicable": "Not applicable",
 }
 UNREADABLE = {"null": "/dev/null", "closed": "closed"}
-OPEN = ("harness-error", "fail", "could-not-run")
 
 
 def render(report: Report, context: Context) -> str:
-    sections = (_section(report, verdict, heading) for verdict, heading in SECTIONS.items())
+    groups = causes.groups(report)
     levels = (judgement.level for judgement in report.judgements)
     verdicts = (judgement.verdict for judgement in report.judgements)
     return page(
         f"{title(report)}: {conclusion(report, context)}",
-        element("header", *_summary(report, context)),
-        element("main", controls(levels, verdicts), *sections),
+        element("header", *_summary(report, context), _index(groups), _folded("The run", _facts(report))),
+        element("main", controls(levels, verdicts), *_sections(report, groups)),
     )
 
 
@@ -37,8 +35,52 @@ def _summary(report: Report, context: Context) -> Iterator[Markup]:
     yield element("h1", title(report))
     yield element("p", conclusion(report, context), " ", scores(report), ".", class_=f"conclusion exit-{report.exit}")
     yield from (element("p", note, class_="note") for note in report.notes)
-    yield definitions(run_facts(report))
-    yield _counts(report)
+
+
+def _index(groups: Sequence[Group]) -> Markup:
+    """A link to each cause, in the order in which to mend them."""
+    if not groups:
+        return Markup()
+    links = (
+        element("li", element("a", prose(group.advice), href=f"#{group.anchor}"), " ", element("small", _size(group)))
+        for group in groups
+    )
+    return element("nav", element("h2", "To mend, in this order"), element("ol", *links), aria_label="Causes")
+
+
+def _size(group: Group) -> str:
+    counts = {"failed": len(group.broken), "could not be judged": len(group.unjudged)}
+    return f"{group.level}: {', '.join(f'{count} {name}' for name, count in counts.items() if count)}"
+
+
+def _facts(report: Report) -> Markup:
+    return joined((definitions(run_facts(report)), _counts(report)))
+
+
+def _sections(report: Report, groups: Sequence[Group]) -> Iterator[Markup]:
+    """The causes, the first failure unfolded; then what is known, and what needs no attention."""
+    told = {judgement.id for group in groups for judgement in group.all}
+    for number, group in enumerate(groups, 1):
+        heading = element("h2", f"{number}. ", prose(group.advice), " ", element("small", _size(group)))
+        broken = (_article(judgement, number == 1 and judgement is group.head) for judgement in group.broken)
+        unjudged = _list_folded("Could not be judged", group.unjudged)
+        yield element("section", heading, *broken, unjudged, id=group.anchor)
+    known = causes.known(report)
+    told |= {judgement.id for judgement in known}
+    left = [each for each in report.judgements if each.id not in told and each.verdict not in SECTIONS]
+    rest = {"Known failures": known, "Told by the notes above": left}
+    rest |= {heading: report.with_verdict(verdict) for verdict, heading in SECTIONS.items()}
+    yield from (element("section", _list_folded(heading, found)) for heading, found in rest.items() if found)
+
+
+def _list_folded(heading: str, judgements: Sequence[Judgement]) -> Markup:
+    if not judgements:
+        return Markup()
+    return _folded(f"{heading} ({len(judgements)})", joined(map(_article, judgements)))
+
+
+def _folded(heading: str, content: Markup) -> Markup:
+    return element("details", element("summary", heading), content, class_="fold")
 
 
 def _counts(report: Report) -> Markup:
@@ -53,18 +95,7 @@ def _counts(report: Report) -> Markup:
     return element("table", element("thead", head), element("tbody", *rows))
 
 
-def _section(report: Report, verdict: Verdict, heading: str) -> Markup:
-    judgements = report.with_verdict(verdict)
-    if not judgements:
-        return Markup()
-    return element(
-        "section",
-        element("h2", f"{heading} ", element("small", str(len(judgements)))),
-        *(_article(judgement) for judgement in judgements),
-    )
-
-
-def _article(judgement: Judgement) -> Markup:
+def _article(judgement: Judgement, is_open: bool = False) -> Markup:
     link = element("a", judgement.id, href=f"#{judgement.id}")
     known = () if judgement.known is None else (element("span", "known", class_="tag"),)
     tags = (element("span", judgement.verdict, class_="tag"), element("span", judgement.level, class_="tag"), *known)
@@ -72,14 +103,14 @@ def _article(judgement: Judgement) -> Markup:
         "article",
         element("h3", link, *tags),
         element("p", prose(judgement.sentence)),
-        _story(judgement),
+        _story(judgement, is_open),
         id=judgement.id,
         class_=judgement.verdict,
         **row_attributes(judgement.level, (judgement.verdict,)),
     )
 
 
-def _story(judgement: Judgement) -> Markup:
+def _story(judgement: Judgement, is_open: bool) -> Markup:
     facts = {
         "What the suite did": judgement.evidence and prose(judgement.evidence.did),
         "What the port did" if judgement.verdict == "fail" else "Why": judgement.message and prose(judgement.message),
@@ -87,10 +118,8 @@ def _story(judgement: Judgement) -> Markup:
         "Known": judgement.known,
         "Replay": judgement.replay and element("code", judgement.replay),
     }
-    story = definitions({name: text for name, text in facts.items() if text})
-    if judgement.verdict in OPEN:
-        return joined((story, *_evidence(judgement.evidence)))
-    return element("details", element("summary", "Details"), story)
+    story = joined((definitions({name: text for name, text in facts.items() if text}), *_evidence(judgement.evidence)))
+    return story if is_open else _folded("Details", story)
 
 
 def _evidence(evidence: Evidence | None) -> Iterator[Markup]:

@@ -1,7 +1,7 @@
 """JUnit XML: one test suite for each level, one test case for each requirement; pure.
 
-A fail is a failure; could-not-run and harness-error are errors; not-applicable and undecided are skipped. So only a
-pass looks like a pass.
+A fail is a failure; could-not-run and harness-error are errors; not-applicable, undecided and what the baseline lists
+are skipped. So only a pass looks like a pass. The time of a case is that of the conversation that decided it.
 """
 
 import xml.etree.ElementTree as ET
@@ -41,17 +41,24 @@ def _suite(report: Report, level: Level) -> ET.Element:
 def _case(profile: str, judgement: Judgement) -> ET.Element:
     area = judgement.id.partition(":")[0]
     case = ET.Element("testcase", {"name": judgement.id, "classname": f"gemini-mcp.{profile}.{area}"})
-    kind = KINDS.get(judgement.verdict)
+    if judgement.seconds is not None:
+        case.set("time", f"{judgement.seconds:.3f}")
+    kind = _kind(judgement)
     if kind is not None:
-        attributes = {"message": printable(judgement.message or ""), "type": judgement.verdict}
+        told = f"Known: {judgement.known}" if judgement.known else judgement.message
+        attributes = {"message": printable(told or ""), "type": judgement.verdict}
         ET.SubElement(case, kind, attributes).text = printable(_details(judgement))
     return case
+
+
+def _kind(judgement: Judgement) -> str | None:
+    return KINDS.get(judgement.verdict) if judgement.known is None else "skipped"
 
 
 def _details(judgement: Judgement) -> str:
     parts = {
         "": judgement.sentence,
-        "Known: ": judgement.known,
+        "Seen: ": judgement.known and judgement.message,
         "Witness: ": judgement.witness,
         "Replay: ": judgement.replay,
     }
@@ -59,7 +66,7 @@ def _details(judgement: Judgement) -> str:
 
 
 def _counts(judgements: tuple[Judgement, ...]) -> dict[str, str]:
-    kinds = [KINDS.get(judgement.verdict) for judgement in judgements]
+    kinds = [_kind(judgement) for judgement in judgements]
     return {
         "tests": str(len(kinds)),
         "failures": str(kinds.count("failure")),

@@ -1,57 +1,66 @@
-"""GitHub-flavoured Markdown: a table of counts, then folded tables of what needs attention. Pure."""
+"""GitHub-flavoured Markdown that reads as plain text too: what to mend, cause by cause, then the counts. Pure."""
 
+import re
 from collections.abc import Iterator, Sequence
 
+from gemini_mcp_conformance.tell import causes
+from gemini_mcp_conformance.tell.causes import Group
 from gemini_mcp_conformance.tell.report import LEVELS, VERDICTS, Judgement, Report
-from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, title
+from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, scores, title
 from gemini_mcp_conformance.tell.reports.printable import one_line
 
 WIDTH = 400
-"""Characters of a cell at most, because summaries in CI have a limit."""
-
-SECTIONS = {
-    "fail": ("requirement is broken", "requirements are broken"),
-    "could-not-run": ("requirement could not be judged", "requirements could not be judged"),
-    "undecided": ("requirement is decided by no check", "requirements are decided by no check"),
-    "harness-error": ("fault of the suite", "faults of the suite"),
-}
+"""Characters of a text at most, because summaries in CI have a limit."""
+PADDED = 40
+"""Columns are padded to that width at most."""
 
 
 def render(report: Report, context: Context) -> str:
-    facts = (f"{name} {code(value)}" for name, value in run_facts(report).items())
-    notes = tuple(f"> {code(note)}" for note in report.notes)
-    blocks = [
+    facts = [f"- {name}: {code(value)}" for name, value in run_facts(report).items()]
+    return "\n\n".join(filter(None, (
         f"## {plain(title(report))}",
-        f"**{conclusion(report, context)}**",
-        " · ".join(facts),
-        *notes,
+        f"**{plain(conclusion(report, context))}** {scores(report)}.",
+        "\n".join(f"> {code(note)}" for note in report.notes),
+        *(_cause(number, group) for number, group in enumerate(causes.groups(report), 1)),
+        "\n".join(_listed("Known failures", causes.known(report))),
+        "\n".join(_listed("Decided by no check", report.with_verdict("undecided"))),
+        "### The run",
         _counts(report),
-    ]
-    for verdict, (one, many) in SECTIONS.items():
-        found = tuple(judgement for judgement in report.judgements if judgement.verdict == verdict)
-        if found:
-            blocks.append(_folded(f"{len(found)} {one if len(found) == 1 else many}", found))
-    return "\n\n".join(blocks) + "\n"
+        "\n".join(facts),
+    ))) + "\n"  # fmt: skip
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already."""
-    lines = (head, ["---"] * len(head), *rows)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    """A table of cells that are Markdown already; its columns are aligned, unless they are wide."""
+    widths = [min(PADDED, max(3, *(len(cells[n]) for cells in (head, *rows)))) for n in range(len(head))]
+    lines = (head, ["-" * width for width in widths], *rows)
+    return "\n".join(
+        f"| {' | '.join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))} |" for cells in lines
+    )
 
 
 def code(text: str) -> str:
     """`text` as code that neither ends its cell nor mentions anybody."""
-    return f"<code>{plain(text)}</code>"
+    line = one_line(text, WIDTH)
+    if re.search(r"\A\Z|[<@|]|``|\A[` ]|[` ]\Z", line):
+        return tagged(line)
+    fence = "``" if "`" in line else "`"
+    return f"{fence}{line}{fence}"
+
+
+def tagged(text: str) -> str:
+    """`text` as code that is HTML, for places in which backticks mean nothing."""
+    return f"<code>{''.join(map(_reference, one_line(text, WIDTH)))}</code>"
 
 
 def plain(text: str) -> str:
-    """`text` on one line without any meaning to Markdown or HTML: a character reference is never markup."""
-    return "".join(_reference(character) for character in one_line(text, WIDTH))
+    """`text` on one line without any meaning to Markdown or HTML."""
+    line = re.sub(r"[\\`*_\[\]<>|#~!]", r"\\\g<0>", one_line(text, WIDTH))
+    return re.sub(r"[&@]|:(?=//)|(?<=www)\.", lambda found: f"&#{ord(found[0])};", line)
 
 
 def _reference(character: str) -> str:
-    return character if character.isalnum() or character in " ,;()/'-" else f"&#{ord(character)};"
+    return character if character.isalnum() or character in " .,;:()/'\"-={}" else f"&#{ord(character)};"
 
 
 def _counts(report: Report) -> str:
@@ -59,15 +68,30 @@ def _counts(report: Report) -> str:
     return table(("", *VERDICTS), [(level, *(str(counts[level][verdict]) for verdict in VERDICTS)) for level in LEVELS])
 
 
-def _folded(summary: str, judgements: Sequence[Judgement]) -> str:
-    rows = [tuple(_cells(judgement)) for judgement in judgements]
-    listed = table(("requirement", "level", "what happened", "replay"), rows)
-    return f"<details>\n<summary>{summary}</summary>\n\n{listed}\n\n</details>"
+def _cause(number: int, group: Group) -> str:
+    lines = [f"### {number}. {prose(group.advice)}", *map(_failure, group.broken)]
+    if group.unjudged:
+        ids = ", ".join(code(judgement.id) for judgement in group.unjudged)
+        count = len(group.unjudged)
+        lines.append(f"- {count} requirement{'s' if count > 1 else ''} could not be judged: {ids}")
+    return "\n\n".join((lines[0], "\n".join(lines[1:])))
 
 
-def _cells(judgement: Judgement) -> Iterator[str]:
-    yield f"{code(judgement.id)}<br>{plain(judgement.sentence)}"
-    yield judgement.level
-    known = "" if judgement.known is None else f"<br>known: {plain(judgement.known)}"
-    yield f"{code(judgement.message or '')}{known}"
-    yield code(judgement.replay) if judgement.replay else ""
+def _failure(judgement: Judgement) -> str:
+    lines = [f"- {code(judgement.id)} ({judgement.level}): {prose(judgement.sentence)}"]
+    told = {"seen": judgement.message, "replay": judgement.replay}
+    lines += [f"  - {name}: {code(text)}" for name, text in told.items() if text]
+    return "\n".join(lines)
+
+
+def prose(text: str) -> str:
+    """Sentences in which backticks mark code."""
+    parts = re.split(r"`([^`]+)`", text)
+    return "".join(code(part) if number % 2 else plain(part) for number, part in enumerate(parts))
+
+
+def _listed(heading: str, judgements: Sequence[Judgement]) -> Iterator[str]:
+    if judgements:
+        yield f"### {heading}\n"
+    for judgement in judgements:
+        yield f"- {code(judgement.id)} ({judgement.level}): {plain(judgement.known or judgement.message or '')}"

@@ -26,5 +26,10 @@ function show() {
 
 filters.hidden = false;
 filters.addEventListener("input", show);
+search.addEventListener("input", () => {
+  for (const fold of document.querySelectorAll("details.fold")) {
+    fold.open = search.value.trim() !== "" && fold.querySelector("[data-row]:not([hidden])") !== null;
+  }
+});
 filters.addEventListener("submit", (event) => event.preventDefault());
 show();

@@ -1,14 +1,16 @@
-"""SARIF 2.1.0: a result for every failure, at the line of the specification that it breaks. Pure.
+"""SARIF 2.1.0: a result for every failure, at a file of the port's repository if one is known. Pure.
 
 The verdicts could-not-run, undecided and harness-error are notifications about the run, not results.
 """
 
 import json
 from collections.abc import Mapping
+from urllib.parse import quote
 
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.tell import causes
 from gemini_mcp_conformance.tell.report import COULD_BE_JUDGED, Judgement, Level, Report
-from gemini_mcp_conformance.tell.reports.context import REQUIREMENTS, Context
+from gemini_mcp_conformance.tell.reports.context import Context
 from gemini_mcp_conformance.tell.reports.printable import printable
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -16,12 +18,14 @@ LEVELS: Mapping[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "not
 
 
 def render(report: Report, context: Context) -> str:
-    failures = report.with_verdict("fail")
+    advice = {judgement.id: group.advice for group in causes.groups(report) for judgement in group.broken}
+    failures = [each for id in advice for each in report.with_verdict("fail") if each.id == id]
+    failures += [each for each in causes.known(report) if each.verdict == "fail"]
     run = {
         "tool": {"driver": _driver(report)},
         "invocations": [_invocation(report)],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(report, judgement, context) for judgement in failures],
+        "results": [_result(report, each, advice.get(each.id), context) for each in failures],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
 
@@ -59,14 +63,15 @@ def _notification(report: Report, judgement: Judgement) -> Json:
     }
 
 
-def _result(report: Report, judgement: Judgement, context: Context) -> Json:
-    text = "\n".join(filter(None, (judgement.message, judgement.replay and f"Replay: {judgement.replay}")))
+def _result(report: Report, judgement: Judgement, advice: str | None, context: Context) -> Json:
+    replay = judgement.replay and f"Replay: {judgement.replay}"
+    text = "\n".join(filter(None, dict.fromkeys((advice, judgement.message, replay))))
     result: dict[str, Json] = {
         "ruleId": judgement.id,
         "ruleIndex": report.judgements.index(judgement),
         "level": report.severity(judgement),
         "message": {"text": printable(text)},
-        "locations": [_location(context.line(judgement.id))],
+        **({} if context.source is None else {"locations": [_location(context.source)]}),
         "partialFingerprints": {"requirement/v1": judgement.id},
     }
     if judgement.known is not None:
@@ -74,5 +79,5 @@ def _result(report: Report, judgement: Judgement, context: Context) -> Json:
     return result
 
 
-def _location(line: int) -> Json:
-    return {"physicalLocation": {"artifactLocation": {"uri": REQUIREMENTS}, "region": {"startLine": line}}}
+def _location(source: str) -> Json:
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(source)}, "region": {"startLine": 1}}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator
@@ -13,51 +13,17 @@ from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.registry import check, check_all
+from gemini_mcp_conformance.see.listing import is_foreign, lists_all, tool, tools, whole_lists
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.tell.witness import reply, shown
 
 INVALID_PARAMS = -32602
 REFERENCES = 10
 """References in a row that are followed; more can only go round in a circle."""
+NAMES = 8
+"""How many names of tools a complaint lists."""
 NO_CURSOR = "no-such-page"
 """A cursor that no port has given."""
-
-
-def lists(observation: Observation) -> list[list[Exchange]]:
-    """Each list that was asked for, as its pages."""
-    found: list[list[Exchange]] = []
-    for exchange in observation.exchanges:
-        cursor = exchange.params.get("cursor")
-        if exchange.method == "tools/list" and cursor is None:
-            found.append([exchange])
-        elif exchange.method == "tools/list" and found and cursor == _next(found[-1]):
-            found[-1].append(exchange)
-    return found
-
-
-def whole_lists(observation: Observation) -> list[list[Mapping[str, Json]]]:
-    """The tools of each list of which all pages were answered."""
-    whole = [pages for pages in lists(observation) if pages[-1].result is not None and _next(pages) is None]
-    return [[table(tool) for page in pages for tool in items(inside(page.result, "tools"))] for pages in whole]
-
-
-def lists_all(observation: Observation) -> bool:
-    """Whether all pages of a list were answered, or no list was answered at all."""
-    found = lists(observation)
-    return bool(whole_lists(observation)) or (bool(found) and all(pages[0].result is None for pages in found))
-
-
-def tools(observation: Observation) -> list[Mapping[str, Json]]:
-    found = whole_lists(observation)
-    return found[0] if found else []
-
-
-def _next(pages: list[Exchange]) -> Json:
-    return inside(pages[-1].result, "nextCursor")
-
-
-def tool(observation: Observation, name: str) -> Mapping[str, Json] | None:
-    return next((tool for tool in tools(observation) if tool.get("name") == name), None)
 
 
 def schema_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -85,11 +51,21 @@ def lists_tool(observation: Observation, subject: Subject) -> bool:
     return lists_all(observation) and tool(observation, subject["tool"]) is not None
 
 
+def shown_names(names: Sequence[str]) -> str:
+    """The names for a reader, and how many there are more."""
+    more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
+    return ", ".join(shown(name)[1:-1] for name in names[:NAMES]) + more
+
+
 @check_all("tools:{tool}", judges=lists_all)
 def tool_is_offered(observation: Observation, subject: Subject) -> Complaints:
-    names = [tool.get("name") for tool in tools(observation)]
+    names, wanted = [str(tool.get("name")) for tool in tools(observation)], tuple(observation.spec.tools)
+    if not names:
+        yield f"The port offers no tools, and should offer {' and '.join(map(repr, wanted))}."
+    if is_foreign(observation):
+        yield f"The port offers {shown_names(names)}; it is not a port of this specification."
     if subject["tool"] not in names:
-        yield f"The port offers the tools {shown(names)}, and should offer {subject['tool']!r}."
+        yield f"The port offers {shown_names(names)}, and should offer {subject['tool']!r}."
 
 
 @check_all("tools:{tool}:{argument}", judges=lists_tool)
@@ -138,13 +114,13 @@ def nothing_removed_is_offered(observation: Observation) -> Complaints:
 
 @check_all("tools:schema", judges=lambda observation: bool(tools(observation)))
 def every_schema_is_valid(observation: Observation) -> Complaints:
-    for tool in tools(observation):
-        schema, name = tool.get("inputSchema"), shown(tool.get("name"))
+    for offered in tools(observation):
+        schema, name = offered.get("inputSchema"), shown(offered.get("name"))
         if inside(schema, "type") != "object":
             yield f"The inputSchema of {name} is {shown(schema)}, and should have the type `object`."
             continue
         try:
-            validator_for(dict(schema_of(tool)), default=Draft202012Validator).check_schema(dict(schema_of(tool)))
+            validator_for(dict(schema_of(offered)), default=Draft202012Validator).check_schema(dict(schema_of(offered)))
         except SchemaError as error:
             yield f"The inputSchema of {name} should be a JSON Schema, and is none: {error.message}."
 

@@ -1,0 +1,51 @@
+"""Listing: the tools that a port has listed in a conversation, page by page; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gemini_mcp.spec.values import Json, inside, items, table
+from gemini_mcp_conformance.see.observation import Exchange, Observation
+
+
+def lists(observation: Observation) -> list[list[Exchange]]:
+    """Each list that was asked for, as its pages."""
+    found: list[list[Exchange]] = []
+    for exchange in observation.exchanges:
+        cursor = exchange.params.get("cursor")
+        if exchange.method == "tools/list" and cursor is None:
+            found.append([exchange])
+        elif exchange.method == "tools/list" and found and cursor == _next(found[-1]):
+            found[-1].append(exchange)
+    return found
+
+
+def whole_lists(observation: Observation) -> list[list[Mapping[str, Json]]]:
+    """The tools of each list of which all pages were answered."""
+    whole = [pages for pages in lists(observation) if pages[-1].result is not None and _next(pages) is None]
+    return [[table(tool) for page in pages for tool in items(inside(page.result, "tools"))] for pages in whole]
+
+
+def lists_all(observation: Observation) -> bool:
+    """Whether all pages of a list were answered, or no list was answered at all."""
+    found = lists(observation)
+    return bool(whole_lists(observation)) or (bool(found) and all(pages[0].result is None for pages in found))
+
+
+def tools(observation: Observation) -> list[Mapping[str, Json]]:
+    found = whole_lists(observation)
+    return found[0] if found else []
+
+
+def _next(pages: list[Exchange]) -> Json:
+    return inside(pages[-1].result, "nextCursor")
+
+
+def tool(observation: Observation, name: str) -> Mapping[str, Json] | None:
+    return next((tool for tool in tools(observation) if tool.get("name") == name), None)
+
+
+def is_foreign(observation: Observation) -> bool:
+    """Whether the port offers tools, and none of those that the specification names."""
+    names = {str(tool.get("name")) for tool in tools(observation)}
+    return bool(names) and names.isdisjoint(observation.spec.tools)

@@ -88,7 +88,6 @@ def add(commands: Commands) -> None:
     smoke = subcommand(commands, "smoke", "smoke [OPTIONS] [-- CMD ARGS...]", SMOKE, _smoke)
     replay = subcommand(commands, "replay", "replay [OPTIONS] NAME [-- CMD ARGS...]", REPLAY, _replay)
     replay.add_argument("name", metavar="NAME", help="the name of a kept conversation, or a file")
-    replay.add_argument("--only", action="append", default=[], metavar="GLOB", help="judge these requirements only")
     known = commands.add_parser("baseline", help="Keep the list of known failures of a port: `baseline update`.")
     updates = known.add_subparsers(required=True, metavar="update")
     usage = "baseline update [OPTIONS] FILE [-- CMD ARGS...]"
@@ -102,6 +101,7 @@ def add(commands: Commands) -> None:
         wait_option(parser)
     for parser in (full, update):
         choice_options(parser)
+    replay.add_argument("--only", action="append", default=[], metavar="GLOB", help="judge these requirements only")
     end_options(full)
     for parser in (full, smoke, replay, update):
         output_options(parser)

@@ -51,6 +51,24 @@ class EndsAfterList(Port):
             os._exit(0)
 
 
+class Panics(Port):
+    """Ends with a trace on stderr when a tool is called."""
+
+    def requested(self, request: Message) -> None:
+        if request["method"] == "tools/call":
+            sys.stderr.write("panic: runtime error\n\ngoroutine 1 [running]:\n")
+            sys.stderr.flush()
+            os._exit(2)
+        super().requested(request)
+
+
+class SplitsPrompt(Port):
+    """Hands a prompt that begins with a dash to gemini in an element of its own, which gemini refuses."""
+
+    def prompt_form(self, prompt: str) -> tuple[tuple[str, ...], str | None]:
+        return (("-p", prompt), None) if prompt.startswith("-") else super().prompt_form(prompt)
+
+
 class Old(Port):
     """Speaks the oldest revision only."""
 
@@ -139,6 +157,8 @@ PORTS: Mapping[str, type[Port]] = {
     "silent-ping": SilentPing,
     "wrong-then-silent": WrongThenSilent,
     "ends-after-list": EndsAfterList,
+    "panics": Panics,
+    "splits-prompt": SplitsPrompt,
     "old": Old,
     "no-tools": NoTools,
     "foreign": Foreign,

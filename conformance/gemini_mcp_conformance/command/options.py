@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.progress import OnProgress
@@ -25,6 +26,7 @@ DEFAULTS: Mapping[str, object] = {
     "examples": 100,
     "seed": None,
     "jobs": 5,
+    "patience": 1.0,
     "strict": False,
     "fail_fast": False,
     "budget": None,
@@ -77,6 +79,7 @@ def _options(given: argparse.Namespace, target: Target, on_progress: OnProgress,
         seed=given.seed,
         budget=given.budget,
         jobs=given.jobs,
+        patience=Patience().times(given.patience),
         known=frozenset(known),
         on_progress=on_progress,
     )

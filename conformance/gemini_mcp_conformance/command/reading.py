@@ -21,6 +21,7 @@ LIST = """Show every requirement, its level and the checks that decide it.
 
 examples:
   gemini-mcp-conformance list
+  gemini-mcp-conformance list --sentences
   gemini-mcp-conformance list --direction host
 """
 EXPLAIN = """Explain one requirement: its sentence, source, checks and examples, and the defects that only it finds.
@@ -35,6 +36,7 @@ SHOWN = 3
 def add(commands: Commands) -> None:
     """Their parsers."""
     listing = subcommand(commands, "list", "list [OPTIONS]", LIST, _list)
+    listing.add_argument("-v", "--sentences", action="store_true", help="show the sentence of each, too")
     listing.add_argument("--direction", choices=("server", "host"), default="server", help="whose requirements")
     explain = subcommand(commands, "explain", "explain [OPTIONS] ID", EXPLAIN, _explain)
     explain.add_argument("id", metavar="ID", help="a requirement's id, as `list` shows it")
@@ -48,6 +50,8 @@ def _list(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     for requirement in chosen:
         names = tuple(dict.fromkeys(check.name for check in found.get(requirement.id, ())))
         print(f"{requirement.id:36} {requirement.level:6} {_few(names)}")
+        if given.sentences:
+            print(f"  {requirement.sentence}")
     return report.CONFORMS
 
 

@@ -19,9 +19,12 @@ def tell(
     to: Sequence[Destination] = (),
     details: bool = False,
     source: str | None = None,
+    conforms: str | None = None,
 ) -> int:
     """Write every report, and the terminal's unless --quiet. Our own fault outweighs an unwritable report."""
-    context = Context(requirements_text(given.spec), _is_coloured(given.color), details, given.verbose, source)
+    context = Context(
+        requirements_text(given.spec), _is_coloured(given.color), details, given.verbose, source, conforms
+    )
     try:
         for each in (*(() if given.quiet else (Destination("terminal", None),)), *to):
             write(found, context, each)

@@ -19,6 +19,7 @@ from gemini_mcp_conformance.command.words import (
     output_options,
     port_options,
     subcommand,
+    wait_option,
 )
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.host import run as host_run
@@ -62,10 +63,11 @@ REPLAY = """Play one conversation again, byte for byte, and judge it. With -v, s
 
 A run keeps every conversation that shows a failure, and prints the command that replays it. A run of
 everything removes what earlier runs on the same port kept. If this port has no conversation of that name,
-the newest one of another port is played.
+the newest one of another port is played. With --only, it is judged by these requirements alone.
 
-example:
+examples:
   gemini-mcp-conformance replay case-chat -- node dist/server.js
+  gemini-mcp-conformance replay case-chat --only command:chat -- node dist/server.js
 """
 UPDATE = """List what a port does not meet yet. `run --baseline FILE` then ignores these failures, and no others.
 
@@ -95,8 +97,11 @@ def add(commands: Commands) -> None:
     for parser in (full, smoke, replay, update):
         parser.set_defaults(**options.DEFAULTS)
         port_options(parser)
+    for parser in (full, smoke, replay):
+        wait_option(parser)
     for parser in (full, update):
         choice_options(parser)
+    replay.add_argument("--only", action="append", default=[], metavar="GLOB", help="judge these requirements only")
     end_options(full)
     for parser in (full, smoke, replay, update):
         output_options(parser)
@@ -119,7 +124,7 @@ def _smoke(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     with _progress(given) as progress:
         asked = options.server(given, command, progress)
         found = run(asked, [conversation for conversation in gather(asked)[0] if conversation.id in FIRST])
-    return tell(found, given)
+    return tell(found, given, conforms="The port starts and answers. Now `run`.")
 
 
 def _replay(given: argparse.Namespace, command: tuple[str, ...]) -> int:

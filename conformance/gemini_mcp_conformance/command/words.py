@@ -69,6 +69,13 @@ def port_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--protocol", choices=protocols, default="auto", help="the revision to speak (default: auto)")
 
 
+def wait_option(parser: argparse.ArgumentParser) -> None:
+    """How long the port is waited for."""
+    parser.add_argument(
+        "--patience", type=factor, default=1.0, metavar="FACTOR", help="wait so many times as long (default: 1)"
+    )
+
+
 def choice_options(parser: argparse.ArgumentParser) -> None:
     """What is tested, and with how many calls."""
     group = parser.add_argument_group("what is tested")
@@ -143,6 +150,14 @@ def positive_count(text: str) -> int:
     if count(text) == 0:
         raise argparse.ArgumentTypeError("it should be at least 1")
     return int(text)
+
+
+def factor(text: str) -> float:
+    """A number above 0."""
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} should be a number above 0")
+    return number
 
 
 def seconds(text: str) -> float:

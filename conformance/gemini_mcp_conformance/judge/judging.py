@@ -18,8 +18,8 @@ from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request
 from gemini_mcp_conformance.tell.evidence import evidence
-from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT, Evidence, Verdict
-from gemini_mcp_conformance.tell.witness import of_exchange, of_observation
+from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT, Evidence
+from gemini_mcp_conformance.tell.witness import of_exchange, of_observation, stderr_shown
 
 READ = ("session", "list", "warnings")
 """What a port reads from the same JSON as the text."""
@@ -36,14 +36,14 @@ def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, .
     refuses_all = is_refusing(observation)
     if observation.declined is not None:
         wanted = observation.conversation.requirements
-        declined = [_finding(id, observation, "", "not-applicable", observation.declined) for id in wanted]
+        declined = [_finding(id, observation, "", ("not-applicable", observation.declined)) for id in wanted]
         checks = [check for check in checks if isinstance(check, CheckOfExchange)]
     return (*declined, *(finding for check in checks for finding in _findings(observation, check, refuses_all)))
 
 
-def judge_death(conversation: Conversation, how: str) -> tuple[Finding, ...]:
-    """The findings when a port ended unasked: it fails what the conversation was made to show."""
-    message = f"The port {how} during this conversation, and should go on."
+def judge_death(conversation: Conversation, how: str, told: str = "") -> tuple[Finding, ...]:
+    """The findings when a port ended unasked: it fails what the conversation was made to show. `told` is its stderr."""
+    message = f"The port {how} during this conversation, and should go on.{told}"
     witness = f"{conversation.id}: the port {how}"
     cause = LONG_LINE if _longest(conversation) > LONG else DIED
     return tuple(
@@ -83,22 +83,34 @@ def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iter
             if concluded == PASS and not check.any_outcome and not succeeded(exchange):
                 concluded = UNSHOWN
             if concluded is not None:
-                found = _finding(check.requirement, observation, check.name, *concluded, of_exchange(exchange))
+                found = _finding(
+                    check.requirement, observation, check.name, concluded, of_exchange(exchange), [exchange]
+                )
                 misread = "text" if check.about in READ and is_misread(exchange) else check.about
                 about = "unserved" if refuses_all else deviation(exchange) or misread
                 is_own = deviation(exchange) == check.about
                 found = replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
-                yield replace(found, cause=lost(observation, found, [exchange]))
+                yield _caused(found, observation, [exchange])
     elif isinstance(check, CheckOfObservation):
         concluded = check.verdict(observation)
         if concluded is not None:
-            found = _finding(check.requirement, observation, check.name, *concluded, of_observation(observation))
+            found = _finding(
+                check.requirement, observation, check.name, concluded, of_observation(observation), observation.calls
+            )
             wrong = [each for each in map(deviation, observation.exchanges) if each]
             about = "unserved" if refuses_all else wrong[0] if wrong else check.about
             used = frozenset(id for exchange in observation.calls for id in uses(exchange))
-            found = replace(found, cause=lost(observation, found, observation.exchanges))
+            found = _caused(found, observation, observation.exchanges)
             is_line = check.about == "line"
             yield replace(found, about="line") if is_line else replace(found, about=about, uses=used)
+
+
+def _caused(found: Finding, observation: Observation, exchanges: Iterable[Exchange]) -> Finding:
+    """The finding with its cause; one of a port that has died says what its stderr told."""
+    cause = lost(observation, found, exchanges)
+    is_dead = observation.died is not None and cause in (DIED, LONG_LINE)
+    told = stderr_shown(observation.stderr, observation.place.root) if is_dead else ""
+    return replace(found, cause=cause, message=found.message + told)
 
 
 def lost(observation: Observation, found: Finding, exchanges: Iterable[Exchange]) -> str:
@@ -139,8 +151,11 @@ def uses(exchange: Exchange) -> frozenset[str]:
     return frozenset({own, *(f"{own}:{kebab(name)}" for name in names)})
 
 
-def _finding(id: str, seen: Observation, check: str, outcome: Verdict, message: str, witness: str = "") -> Finding:
-    shown = _evidence(seen) if outcome == "fail" else None
+def _finding(
+    id: str, seen: Observation, check: str, concluded: Conclusion, witness: str = "", about: Iterable[Exchange] = ()
+) -> Finding:
+    outcome, message = concluded
+    shown = _evidence(seen, about) if outcome == "fail" else None
     return Finding(
         requirement=id,
         conversation=seen.conversation.id,
@@ -153,10 +168,13 @@ def _finding(id: str, seen: Observation, check: str, outcome: Verdict, message: 
     )
 
 
-def _evidence(seen: Observation) -> Evidence:
-    sent = [line.data for line in seen.lines if line.sent]
+def _evidence(seen: Observation, about: Iterable[Exchange]) -> Evidence:
+    sent = [line for line in seen.lines if line.sent]
     received = [line.data for line in seen.lines if not line.sent]
-    return evidence(seen.conversation.title, sent, received, [run.call for run in seen.runs], places(seen))
+    orders = {exchange.sent.order for exchange in about}
+    asked = [at for at, line in enumerate(sent) if line.order in orders]
+    calls = [run.call for run in seen.runs]
+    return evidence(seen.conversation.title, [line.data for line in sent], received, calls, places(seen), asked)
 
 
 def places(seen: Observation) -> dict[str, str]:

@@ -10,7 +10,7 @@ import shutil
 import signal
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar
@@ -31,13 +31,25 @@ from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, Request
-from gemini_mcp_conformance.tell.witness import bytes_shown, shown
+from gemini_mcp_conformance.tell.witness import bytes_shown, stderr_shown
 
 JOURNAL = 64
 """Runs of gemini after which the journal of a shared fake is cleared, because a long one is slow to read."""
 
 UNKNOWN_TO_PORT = (-32601, -32022)
 """Error codes of a port that knows no handshake."""
+
+
+ECHO = "The port sent the suite's own messages back. Name the command that starts the server."
+
+
+@dataclass(frozen=True)
+class Death:
+    """The conversation after which a port had ended unasked, how it ended, and what its stderr told."""
+
+    conversation: Conversation
+    how: str
+    told: str
 
 
 @dataclass
@@ -73,8 +85,8 @@ class Bench:
         self._tracks: dict[int, PortProcess] = {}
         self._made = 0
         self._shakes_hands = True
-        self.deaths: list[tuple[Conversation, str]] = []
-        """Conversations after which the port was found to have ended unasked, and how."""
+        self.deaths: list[Death] = []
+        """In the order in which they were noticed."""
 
     def __enter__(self) -> Bench:
         return self
@@ -92,6 +104,9 @@ class Bench:
         assert port.greeting is not None
         if port.greeting.answer is None:
             raise Unreachable(self._unanswered(port))
+        sent, *others = port.session.lines
+        if any(line.data == sent.data for line in others):
+            raise Unreachable(ECHO)
         return port.greeting
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:
@@ -161,7 +176,8 @@ class Bench:
         self.pace = self.pace.after(observation, player.lost)
         port.is_new, port.played = False, conversation
         if observation.died is not None:
-            self.deaths.append((conversation, observation.died))
+            told = stderr_shown(observation.stderr, port.place.root)
+            self.deaths.append(Death(conversation, observation.died, told))
         if any(exchange.silence == "timeout" for exchange in observation.exchanges):
             await self._end_port(port)
         return observation
@@ -171,10 +187,10 @@ class Bench:
 
         If the new port does not end, the conversation before it ended the last one.
         """
-        conversation, how = self.deaths.pop()
-        again = await self._play(await self._port_for(conversation, track), conversation)
+        death = self.deaths.pop()
+        again = await self._play(await self._port_for(death.conversation, track), death.conversation)
         if again.died is None:
-            self.deaths.append((before, how))
+            self.deaths.append(replace(death, conversation=before))
         return again
 
     def _unfit(self, port: PortProcess, conversation: Conversation) -> str | None:
@@ -233,9 +249,10 @@ class Bench:
     def _note_death(self, port: PortProcess) -> None:
         """A port that ended between two conversations was ended by the first of them."""
         wire, last = port.session.wire, port.played
-        is_known = last in [conversation for conversation, _ in self.deaths]
+        is_known = last in [death.conversation for death in self.deaths]
         if port in self._ports and wire.ended and last is not None and not last.ends and not is_known:
-            self.deaths.append((last, f"exited with {wire.code}"))
+            told = stderr_shown(wire.stderr(), port.place.root)
+            self.deaths.append(Death(last, f"exited with {wire.code}", told))
 
     async def _start(self, conversation: Conversation) -> PortProcess:
         self._made += 1
@@ -330,10 +347,9 @@ class Bench:
 
 def _heard(port: PortProcess) -> str:
     lines = (line.data for line in port.session.lines if not line.sent)
-    first, stderr = next(lines, b""), port.session.wire.stderr().decode("utf-8", "replace").strip()
-    stderr = stderr.replace(port.place.root, "{root}")
+    first = next(lines, b"")
     written = f" The first thing it wrote is {bytes_shown(first[:500])}." if first else ""
-    return f"{written} Its stderr ends: {shown(stderr[-500:])}." if stderr else written
+    return written + stderr_shown(port.session.wire.stderr(), port.place.root)
 
 
 def _remove(root: Path) -> None:

@@ -57,6 +57,18 @@ class Patience:
             hopeless=pace.hopeless,
         )
 
+    def times(self, factor: float) -> Patience:
+        """So many times as long for everything."""
+        return replace(
+            self,
+            answer=factor * self.answer,
+            start=factor * self.start,
+            end=factor * self.end,
+            files=factor * self.files,
+            first=factor * self.first,
+            launch=factor * self.launch,
+        )
+
     def lost(self) -> Patience:
         """For the rest of a conversation that has failed already."""
         brief = max(BRIEF, min(MOST, STARTS * self.usual))

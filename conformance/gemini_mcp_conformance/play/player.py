@@ -214,7 +214,7 @@ class Player:
         answered = await self.session.wait(lambda: self._take(pending, only), wait)
         pending.last = self._last_run()
         if not answered:
-            pending.silence = "died" if self.session.wire.ended else "timeout"
+            pending.silence, pending.waited = "died" if self.session.wire.ended else "timeout", wait
             self.patience, self.lost = self.patience.lost(), self.lost + self.session.now() - began
 
     def _take(self, pending: Pending, only: bool) -> bool:

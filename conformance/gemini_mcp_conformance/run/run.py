@@ -75,7 +75,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
         explained(state.findings, selected),
         Circumstances(
             checked=frozenset(decided),
-            replay=lambda finding: replays.replay_command(finding.conversation, options.target),
+            replay=lambda finding: replays.replay_command(finding.conversation, finding.requirement, options.target),
             absent=absent(options.target, every),
             cut=ending.reason or early,
             is_whole=is_whole and options.target.url is None,
@@ -124,8 +124,8 @@ def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploratio
 def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
     """The findings about ports that ended unasked, in the order of the conversations; generated ones come last."""
     order = {conversation.id: number for number, conversation in enumerate(every)}
-    for conversation, how in sorted(bench.deaths, key=lambda death: order.get(death[0].id, len(order))):
-        yield from judge_death(conversation, how)
+    for death in sorted(bench.deaths, key=lambda death: order.get(death.conversation.id, len(order))):
+        yield from judge_death(death.conversation, death.how, death.told)
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:

@@ -29,6 +29,7 @@ class Pending:
     sent: Line | None = None
     answers: tuple[Line, ...] = ()
     silence: Silence = ""
+    waited: float = 0.0
     leftovers: tuple[str, ...] = ()
     canaries: tuple[str, ...] = ()
     cwd: Directory = "none"
@@ -112,6 +113,7 @@ def exchange(
         cwd=pending.cwd,
         alone=not any(_overlap(pending, other) for other in requests if other is not pending),
         silence=pending.silence,
+        waited=pending.waited,
         expected=getattr(pending.step, "expected", None),
         **frame,
     )

@@ -76,7 +76,8 @@ class Exchange:
     `alone` says that no other request was open at the same time. `leftovers` are new files in the temporary directory,
     `canaries` files that only a shell makes. `answers` has more than one line when the port answered twice. `cwd` is
     what the argument for the working directory named when it was sent. `expected` is the result in a scenario.
-    `delay` is how many seconds the machine was late for the suite, and so perhaps for the port.
+    `delay` is how many seconds the machine was late for the suite, and so perhaps for the port. `waited` is for how
+    many seconds the answer was waited for in vain.
     """
 
     spec: Specification
@@ -100,6 +101,7 @@ class Exchange:
     canaries: tuple[str, ...] = ()
     expected: Json = None
     delay: float = 0.0
+    waited: float = 0.0
 
     @property
     def method(self) -> str:

@@ -14,7 +14,12 @@ HEAD, TAIL = 1500, 500
 
 
 def evidence(
-    did: str, sent: Iterable[bytes], received: Iterable[bytes], calls: Iterable[Call], places: Mapping[str, str]
+    did: str,
+    sent: Iterable[bytes],
+    received: Iterable[bytes],
+    calls: Iterable[Call],
+    places: Mapping[str, str],
+    asked: Iterable[int] = (),
 ) -> Evidence:
     """What the suite did, and what was sent, received and run; `places` maps directories to names."""
     return Evidence(
@@ -22,6 +27,7 @@ def evidence(
         sent=tuple(shown(line, places) for line in sent),
         received=tuple(shown(line, places) for line in received),
         runs=tuple(_run(call, places) for call in calls),
+        asked=tuple(asked),
     )
 
 

@@ -61,12 +61,12 @@ def load(name: str, target: Target) -> Conversation:
         raise UsageError(f"The conversation {str(path)!r} cannot be used: {error}.") from None
 
 
-def replay_command(conversation: str, target: Target) -> str:
-    """The command that plays one conversation again."""
+def replay_command(conversation: str, requirement: str, target: Target) -> str:
+    """The command that plays one conversation again, and judges one requirement by it."""
     fake = f" --fake {shlex.quote(str(target.fake))}" if target.fake else ""
     address = f" --url {shlex.quote(target.url)}{fake}" if target.url else ""
     command = f" -- {shlex.join(target.command)}" if target.command or not target.url else ""
-    return f"gemini-mcp-conformance replay {shlex.quote(conversation)}{address}{command}"
+    return f"gemini-mcp-conformance replay {shlex.quote(conversation)} --only {requirement}{address}{command}"
 
 
 def _root() -> Path:

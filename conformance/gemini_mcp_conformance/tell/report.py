@@ -44,12 +44,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on: the conversation, and what gemini was given."""
+    """What a verdict rests on: the conversation, and what gemini was given.
+
+    `asked` are the positions in `sent` of the lines that it is about.
+    """
 
     did: str
     sent: tuple[str, ...] = ()
     received: tuple[str, ...] = ()
     runs: tuple[Run, ...] = ()
+    asked: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

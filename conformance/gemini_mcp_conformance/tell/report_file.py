@@ -117,7 +117,9 @@ def _evidence(value: Json) -> Evidence:
     runs = (
         Run(tuple(run["argv"]), run["cwd"], run["stdinKind"], run["stdin"], run["systemFile"]) for run in value["runs"]
     )
-    return Evidence(value["did"], tuple(value["sent"]), tuple(value["received"]), tuple(runs))
+    return Evidence(
+        value["did"], tuple(value["sent"]), tuple(value["received"]), tuple(runs), tuple(value.get("asked", ()))
+    )
 
 
 @cache

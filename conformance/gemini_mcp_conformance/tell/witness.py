@@ -18,7 +18,7 @@ def of_exchange(exchange: Exchange) -> str:
     asked = f"{exchange.label}: {exchange.method} {shown(_without_meta(exchange.params))}"
     runs = [f"ran gemini {argv_shown(run)}" for run in exchange.runs]
     runs += [f"listed sessions with gemini {argv_shown(run)}" for run in exchange.listings]
-    answered = f"answered {shown(_body(exchange.answer))}" if exchange.answer else f"no answer ({exchange.silence})"
+    answered = f"answered {shown(_body(exchange.answer))}" if exchange.answer else f"no answer{why_silent(exchange)}"
     return "; ".join((asked, *runs, answered))
 
 
@@ -36,8 +36,15 @@ def of_observation(observation: Observation) -> str:
 def reply(exchange: Exchange, asked: str) -> str:
     """What the port answered, as the beginning of a complaint."""
     if exchange.answer is None:
-        return f"The port gave no answer to {asked} ({exchange.silence})"
+        return f"The port gave no answer to {asked}{why_silent(exchange)}"
     return f"The port answered {asked} with {shown(exchange.answer)}"
+
+
+def why_silent(exchange: Exchange) -> str:
+    """How long an answer was waited for, or why not; the words follow "no answer"."""
+    if exchange.silence == "timeout":
+        return f" within {exchange.waited:.3g} s"
+    return f" ({exchange.silence})" if exchange.silence else ""
 
 
 def argv_shown(run: Run) -> str:
@@ -54,6 +61,12 @@ def shown(value: Json) -> str:
 def bytes_shown(data: bytes) -> str:
     """Bytes for a reader, as the text that they should be."""
     return shown(data.decode("utf-8", "backslashreplace"))
+
+
+def stderr_shown(stderr: bytes, root: str) -> str:
+    """The end of what a port wrote to stderr, as a sentence; empty when it wrote nothing. `root` is not shown."""
+    text = stderr.decode("utf-8", "replace").strip()
+    return f" Its stderr ends: {shown(text.replace(root, '{root}')[-500:])}." if text else ""
 
 
 def _brief(value: Json) -> Json:

@@ -12,7 +12,7 @@ class Context:
     """`requirements` is the text of the specification's file of that name.
 
     `source` is the file of the port's repository at which annotations point, if there is one. `details` shows every
-    failure on the terminal, `verbose` everything else too.
+    failure on the terminal, `verbose` everything else too. `conforms` is what to say when nothing fails.
     """
 
     requirements: str
@@ -20,6 +20,7 @@ class Context:
     details: bool = False
     verbose: bool = False
     source: str | None = None
+    conforms: str | None = None
 
     def count(self, profile: str) -> int:
         """How many requirements of the profile that file holds."""
@@ -44,6 +45,8 @@ def conclusion(report: Report, context: Context) -> str:
     """The conclusion about the port, or about the selected part of it."""
     if report.exit == DOES_NOT and exit_code(report.judgements, report.strict) == CONFORMS:
         return OUTDATED
+    if report.exit == CONFORMS and context.conforms is not None:
+        return context.conforms
     is_part = len(report.judgements) < context.count(report.profile)
     return PART_CONFORMS if is_part and report.exit == CONFORMS else CONCLUSIONS[report.exit]
 
@@ -68,6 +71,13 @@ def scores(report: Report) -> str:
     """How many requirements the port meets, of each level that counts."""
     must, should = report.score("MUST"), report.score("SHOULD")
     return f"MUST {must.passed}/{must.applicable}, SHOULD {should.passed}/{should.applicable}"
+
+
+def inapplicable(report: Report) -> str:
+    """How many requirements do not apply, and of which areas; empty if all do."""
+    areas = [judgement.id.split(":")[0] for judgement in report.with_verdict("not-applicable")]
+    told = ", ".join(dict.fromkeys(areas))
+    return f"{len(areas)} do{'es' if len(areas) == 1 else ''} not apply ({told})" if areas else ""
 
 
 def run_facts(report: Report) -> dict[str, str]:

@@ -4,6 +4,7 @@ Text of a port never begins a line, because logs of CI obey some lines as comman
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from textwrap import wrap
@@ -11,7 +12,7 @@ from textwrap import wrap
 from gemini_mcp_conformance.tell import causes
 from gemini_mcp_conformance.tell.causes import Group
 from gemini_mcp_conformance.tell.report import Judgement, Report, Severity, Verdict
-from gemini_mcp_conformance.tell.reports.context import Context, conclusion, scores
+from gemini_mcp_conformance.tell.reports.context import Context, conclusion, inapplicable, scores
 from gemini_mcp_conformance.tell.reports.printable import one_line, printable
 
 WIDTH = 80
@@ -21,6 +22,9 @@ NOTES = 3
 """How many notes, and how many known failures with their reasons, are shown."""
 LINES = 3
 """How many requests and runs of gemini are shown of a failure; the HTML page shows all."""
+
+LONG = re.compile(r'"((?:[^"\\]|\\.){40})(?:[^"\\]|\\.)+?((?:[^"\\]|\\.){20})"')
+"""A long text in JSON, with its beginning and its end."""
 
 WORDS: dict[Verdict, str] = {
     "fail": "FAIL",
@@ -46,7 +50,7 @@ def render(report: Report, context: Context) -> str:
 def _summary(report: Report, groups: Sequence[Group], context: Context) -> Iterator[str]:
     """The conclusion, the causes as far as there is room, and what else there is to know."""
     said = conclusion(report, context)
-    first, *more = wrap(f"{said} {_counts(report)}", WIDTH)
+    first, *more = wrap(f"{said} {_counts(report, context)}", WIDTH)
     yield first.replace(said, _painted(said, "1;32" if report.exit == 0 else "1;31", context), 1)
     yield from more
     if context.details or context.verbose:
@@ -70,11 +74,13 @@ def _causes(report: Report, groups: Sequence[Group], room: int, context: Context
         yield _cut(f"and {len(blocks) - count} more: {left}")
 
 
-def _counts(report: Report) -> str:
+def _counts(report: Report, context: Context) -> str:
     failed = len([each for each in report.with_verdict("fail") if each.known is None])
     unjudged = [each for each in report.with_verdict("could-not-run", "harness-error") if each.known is None]
     counts = {"failed": failed, "could not be judged": len(unjudged), "known": len(causes.known(report))}
-    return scores(report) + "".join(f", {count} {name}" for name, count in counts.items() if count) + "."
+    told = scores(report) + "".join(f", {count} {name}" for name, count in counts.items() if count) + "."
+    absent = inapplicable(report)
+    return f"{told} {absent}{'' if context.verbose else '; -v lists them'}." if absent else told
 
 
 def _brief(report: Report, number: int, group: Group, context: Context) -> Iterator[str]:
@@ -162,7 +168,8 @@ def _details(judgement: Judgement) -> Iterator[tuple[str, str]]:
     evidence = judgement.evidence
     if evidence is not None:
         yield "suite", evidence.did
-        yield from (("sent", one_line(line, WIDTH - 12)) for line in evidence.sent[-LINES:])
+        asked = [evidence.sent[at] for at in evidence.asked] or evidence.sent
+        yield from (("sent", one_line(_brief_values(line), 3 * WIDTH)) for line in asked[-LINES:])
     if judgement.message:
         yield "port" if judgement.verdict == "fail" else "why", judgement.message
     if evidence is not None:
@@ -170,6 +177,11 @@ def _details(judgement: Judgement) -> Iterator[tuple[str, str]]:
         yield from (("gemini", one_line(run, WIDTH - 12)) for run in runs)
     if judgement.witness:
         yield "seen", judgement.witness
+
+
+def _brief_values(line: str) -> str:
+    """A line of JSON, its long texts without their middle."""
+    return LONG.sub(r'"\1…\2"', line)
 
 
 def _rest(report: Report) -> Iterator[str]:

@@ -25,7 +25,7 @@ from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import is_unforced, refused
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent, refusals
-from gemini_mcp_conformance.tell.witness import argv_shown, bytes_shown, shown
+from gemini_mcp_conformance.tell.witness import argv_shown, bytes_shown, reply, shown
 
 
 def has_fault(*kinds: str) -> Callable[[Exchange, Subject], bool]:
@@ -62,7 +62,7 @@ def is_refused(exchange: Exchange) -> Complaints:
     if exchange.runs:
         yield f"For {asked} the port ran gemini {argv_shown(exchange.runs[0])}, and should refuse the call."
     elif not exchange.is_error:
-        yield f"The port answered {asked} with {shown(exchange.result)}, and should refuse the call."
+        yield f"{reply(exchange, asked)}, and should refuse the call."
 
 
 @check("arguments:{argument}:missing", judges=has_fault("missing"))
@@ -144,8 +144,8 @@ def unknown_argument_is_ignored(exchange: Exchange) -> Complaints:
 def served_without(exchange: Exchange, names: Collection[str]) -> Complaints:
     """What shows that the call was not served as if these arguments had not been given."""
     if not exchange.runs:
-        answered, given = shown(exchange.answer), ", ".join(f"`{name}`" for name in names)
-        yield f"The port answered {answered} because of {given}, and should serve the call as if without."
+        given = ", ".join(f"`{name}`" for name in names)
+        yield f"{reply(exchange, f'a call with {given}')}, and should serve the call as if without."
     for run in exchange.runs:
         yield from altered(exchange, run)
 
@@ -181,7 +181,7 @@ def has_nul(exchange: Exchange) -> bool:
 @check("arguments:nul", judges=has_nul, about="command")
 def nul_is_kept_or_refused(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
-        yield f"The port answered a NUL with {shown(exchange.answer)}, and should keep it or refuse the call."
+        yield f"{reply(exchange, 'a NUL')}, and should keep it or refuse the call."
     for run in exchange.runs[:1]:
         yield from altered_by_nul(exchange, run)
 

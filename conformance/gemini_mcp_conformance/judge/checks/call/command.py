@@ -97,25 +97,39 @@ def same_is_made_of_the_command_line(exchange: Exchange) -> Complaints:
             yield f"The port ran gemini {argv_shown(run)}, and should run it {shown(list(call.argv))}."
 
 
-@check("command:{tool}", judges=reaches, about="command")
+def reads(exchange: Exchange) -> bool:
+    """Whether gemini reads the command lines of a call as it should, so that its options can be told."""
+    is_due = isinstance(heard(exchange), Heard)
+    return not is_due or all(isinstance(run.understood, Understood) for run in exchange.runs)
+
+
+@check("command:{tool}", judges=lambda exchange: reaches(exchange) and reads(exchange), about="command")
 def fixed_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.constants(exchange.tool)))
 
 
 @check(
     "command:{tool}:new-session",
-    judges=lambda exchange: bool(exchange.runs) and reaches(exchange),
+    judges=lambda exchange: bool(exchange.runs) and reaches(exchange) and reads(exchange),
     about="command",
 )
-@check("command:{tool}:latest", judges=reaching_without, about="command")
+@check(
+    "command:{tool}:latest",
+    judges=lambda exchange, subject: reaching_without(exchange, subject) and reads(exchange),
+    about="command",
+)
 def session_options_reach_gemini(exchange: Exchange) -> Complaints:
     return complaints(exchange, *sorted(exchange.spec.session_options))
 
 
-@check("command:{tool}:{argument}", judges=reaching, about="command")
+@check(
+    "command:{tool}:{argument}",
+    judges=lambda exchange, subject: reaching(exchange, subject) and reads(exchange),
+    about="command",
+)
 @check(
     "command:{tool}:no-{argument}",
-    judges=lambda exchange, subject: bool(exchange.runs) and reaching_without(exchange, subject),
+    judges=lambda exchange, subject: bool(exchange.runs) and reaching_without(exchange, subject) and reads(exchange),
     about="command",
 )
 def argument_reaches_gemini(exchange: Exchange, subject: Subject) -> Complaints:

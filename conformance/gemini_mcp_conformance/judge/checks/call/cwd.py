@@ -29,12 +29,13 @@ def path_of(exchange: Exchange) -> str:
 
 def runs_in(exchange: Exchange, expected: str) -> Complaints:
     """A complaint about a run in another directory."""
-    asked = shown(exchange.arguments.get(argument(exchange)))
+    asked = exchange.arguments.get(argument(exchange))
+    what = "a call without a directory" if asked is None else f"the directory {shown(asked)}"
     if not exchange.runs:
-        yield f"The port did not run gemini for the directory {asked}, and should run it there."
+        yield f"The port did not run gemini for {what}, and should run it in {expected!r}."
     for run in exchange.runs:
         if run.call.cwd != expected:
-            yield f"For the directory {asked} gemini runs in {run.call.cwd!r}, and should run in {expected!r}."
+            yield f"For {what} gemini runs in {run.call.cwd!r}, and should run in {expected!r}."
 
 
 def names(kind: str) -> Predicate:

@@ -9,7 +9,7 @@ from gemini_mcp_conformance.judge.reading import read
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.play.target import INHERITED
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import argv_shown, shown
+from gemini_mcp_conformance.tell.witness import argv_shown, reply, shown
 
 
 def runs_gemini(exchange: Exchange) -> bool:
@@ -55,4 +55,4 @@ def held_output_delays_no_answer(exchange: Exchange) -> Complaints:
     if exchange.answer is None:
         yield "The port did not answer while a process that gemini left behind held its output open, and should."
     elif not (exchange.is_success and exchange.text == expected):
-        yield f"The port answered {shown(exchange.answer)}, and should answer with the text {shown(expected)}."
+        yield f"{reply(exchange, 'the call')}, and should answer with the text {shown(expected)}."

@@ -14,7 +14,7 @@ from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.spec.interpreter import refusals, size
 from gemini_mcp_conformance.spec.specification import Heard
-from gemini_mcp_conformance.tell.witness import argv_shown, shown
+from gemini_mcp_conformance.tell.witness import argv_shown, reply, shown
 
 NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+\.)")
 
@@ -94,7 +94,7 @@ def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
     # A specification may allow more than gemini reads.
     text = (expected.prompt if isinstance(expected, Heard) else prompt_of(exchange)) or ""
     if not exchange.runs and not exchange.is_error:
-        yield "The port answered a long prompt with a success, and should run gemini or refuse the call."
+        yield f"{reply(exchange, 'a long prompt')}, and should run gemini or refuse the call."
     for run in exchange.runs:
         got = run.prompt or ""
         if size(got) != size(text):
@@ -106,7 +106,7 @@ def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
 @check("prompt:empty:kept", judges=with_prompt(lambda _, text: not text), about="command")
 def empty_prompt_is_not_dropped(exchange: Exchange) -> Complaints:
     if not exchange.runs and not exchange.is_error:
-        yield "The port answered an empty prompt with a success, and should run gemini or refuse the call."
+        yield f"{reply(exchange, 'an empty prompt')}, and should run gemini or refuse the call."
     for run in exchange.runs:
         if not holds_empty_prompt(run) and not is_as_specified(exchange, run):
             yield f"The port ran gemini {argv_shown(run)} for an empty prompt, and should keep it as an empty element."

@@ -8,7 +8,7 @@ from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, refused
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import cancellations, is_open, sent_after, strays
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.tell.witness import reply, shown
 
 
 def starts_others(exchange: Exchange) -> bool:
@@ -73,7 +73,7 @@ def other_calls_are_served(observation: Observation) -> Complaints:
         wanted = answer(each)
         if wanted is not None and not (each.is_success and each.text == wanted.text):
             yield (
-                f"The port answered {_named(each)} with {shown(each.answer)} where another call was cancelled, "
+                f"{reply(each, f'{_named(each)}, beside a call that was cancelled,')}, "
                 f"and should answer {shown(wanted.text)}."
             )
 

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import open_calls, ran_before_end, waits_for, while_held
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.tell.witness import reply, shown
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
 """How two calls that are open at the same time relate; a port may do as it likes where that is unspecified."""
@@ -92,7 +92,7 @@ def none_of_many_is_lost(observation: Observation) -> Complaints:
     for each in crowd:
         if answered(each) and not each.is_success:
             yield (
-                f"The port answered {_named(each)}, one of {len(crowd)} calls at once, with {shown(each.answer)}, "
+                f"{reply(each, f'{_named(each)}, one of {len(crowd)} calls at once')}, "
                 "and should answer with a success."
             )
 
@@ -103,7 +103,7 @@ def failure_is_over(observation: Observation) -> Complaints:
         wanted = expected(each).text
         if not (each.is_success and each.text == wanted):
             yield (
-                f"The port answered {_named(each)} after a failed call with {shown(each.answer)}, "
+                f"{reply(each, f'{_named(each)} after a failed call')}, "
                 f"and should answer with the text {shown(wanted)}."
             )
 
@@ -111,16 +111,17 @@ def failure_is_over(observation: Observation) -> Complaints:
 def _late(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
     for held, other in found:
         if not ran_before_end(held, other):
-            yield f"The port ran {_named(other)} after {what}, and should run it at the same time."
+            yield f"The port ran {_told(other)} after {what}, {_told(held)}, and should run it at the same time."
 
 
 def _early(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
     for held, other in found:
         if ran_before_end(held, other):
-            yield f"The port ran {_named(other)} at the same time as {what}, and should run it afterwards."
-    for _, other in found:
+            meanwhile = f"at the same time as {what}, {_told(held)}"
+            yield f"The port ran {_told(other)} {meanwhile}, and should run it afterwards."
+    for held, other in found:
         if not other.runs and answered(other):
-            yield f"The port never ran {_named(other)}, and should run it after {what}."
+            yield f"The port never ran {_told(other)}, and should run it after {what}, {_told(held)}."
 
 
 def _pairs(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
@@ -168,6 +169,14 @@ def _directory(exchange: Exchange) -> str:
     """The working directory of a call, as far as its arguments tell."""
     cwd = text_of(exchange, exchange.spec.directory(exchange.tool))
     return exchange.place.work if cwd in (None, "", ".") else cwd
+
+
+def _told(exchange: Exchange) -> str:
+    """The name of a call, with the arguments that decide what it waits for."""
+    given, spec = exchange.arguments, exchange.spec
+    names = filter(None, (spec.directory(exchange.tool), spec.session(exchange.tool)))
+    told = ", ".join(f"{name} {shown(given[name])}" if name in given else f"no {name}" for name in names)
+    return f"{_named(exchange)} ({told})" if told else _named(exchange)
 
 
 def _named(exchange: Exchange) -> str:

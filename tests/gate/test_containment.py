@@ -122,7 +122,7 @@ def test_a_schema_does_not_differ_from_itself(schema: Json) -> None:
 
 @THOROUGH
 @given(pairs())
-def test_what_narrows_one_way_widens_the_other(pair: tuple[Json, Json]) -> None:
+def test_a_request_may_only_get_wider_and_a_result_must_stay(pair: tuple[Json, Json]) -> None:
     old, new = pair
     forth, back = contained(old, new), contained(new, old)
     requests = list(compare(old, new, Direction.REQUEST, "file.json"))
@@ -132,7 +132,7 @@ def test_what_narrows_one_way_widens_the_other(pair: tuple[Json, Json]) -> None:
         change.rule.endswith(("property-added", "property-removed", "-default")) for change in [*requests, *results]
     ]
     if not any(plain):
-        assert broken == [not forth, not forth]
+        assert broken == [not forth, not (forth and back)]
         assert any(change.severity is not Severity.COMPATIBLE for change in requests) is not (forth and back)
 
 

@@ -115,7 +115,7 @@ def test_a_port_is_told_its_cause_first(tmp_path: Path, name: str, told: str):
 
 def test_a_replay_shows_what_was_said_and_what_gemini_printed(tmp_path: Path):
     run = suite(tmp_path, "run", "--only", "lifecycle:ping", to=port("wrong-ping"))
-    assert "Again: gemini-mcp-conformance replay ping -- " in run.out
+    assert "Again: gemini-mcp-conformance replay ping --only lifecycle:ping -- " in run.out
     lines = suite(tmp_path, "replay", "ping", "-v", to=port("wrong-ping")).out.splitlines()
     assert any(line.startswith("< {") and '"pong":true' in line for line in lines)
 

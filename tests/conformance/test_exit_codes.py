@@ -45,7 +45,7 @@ def test_a_port_that_does_not_conform_ends_with_1_and_says_how_to_see_it_again(t
     done = suite(tmp_path, "run", *PING, to=port("wrong-ping"))
     assert done.code == 1
     assert "FAIL  lifecycle:ping" in done.out
-    assert "gemini-mcp-conformance replay ping -- " in done.out
+    assert "gemini-mcp-conformance replay ping --only lifecycle:ping -- " in done.out
     again = suite(tmp_path, "replay", "ping", to=port("wrong-ping"))
     assert (again.code, "FAIL  lifecycle:ping" in again.out) == (1, True)
 

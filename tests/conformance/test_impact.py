@@ -67,7 +67,7 @@ def test_an_edit_that_means_the_same_to_gemini_breaks_nobody(tmp_path: Path) -> 
     new = edited(tmp_path / "new", "server/invocation.json", lambda text: text.replace('"-r"', '"--resume"'))
     done = flips(tmp_path, SPEC, new, {"node": NODE}, *LATEST, "--report=markdown=-", "--quiet")
     assert (done.code, done.err) == (0, "")
-    assert "| <code>node</code> | Nothing flips&#46; |" in done.out
+    assert "| `node` | Nothing flips. |" in done.out
 
 
 def test_an_edit_that_only_demands_something_new_says_so(tmp_path: Path) -> None:

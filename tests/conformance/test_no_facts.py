@@ -80,7 +80,6 @@ ORDINARY: dict[str | int, str] = {
     42: "a sample number, and an exit code among many",
     53: "the bits of a safe integer, and an exit code among many",
     130: "the exit code of a program that SIGINT ended",
-    8192: "a character code",
 }
 """Facts that mean something else in the suite as well, and what."""
 

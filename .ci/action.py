@@ -115,7 +115,7 @@ def run() -> int:
     kinds = {"json": "report.json", "junit": "report.xml", "sarif": "report.sarif", "html": "report.html"}
     options = [f"--report={kind}={reports / name}" for kind, name in kinds.items()]
     options += [f"--report=markdown={reports / 'report.md'}", "--report=github=-"]
-    options += [f"--{name}={value}" for name in ("baseline", "url", "fake") if (value := given(name.upper()))]
+    options += [f"--{name}={value}" for name in ("baseline", "source", "url", "fake") if (value := given(name.upper()))]
     options += ["--strict"] if given("STRICT") == "true" else []
     command = shlex.split(given("CMD"))
     ended = subprocess.run(

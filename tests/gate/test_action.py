@@ -130,9 +130,9 @@ def test_every_input_has_a_default_and_reaches_a_step() -> None:
 
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_hostile_input_of_the_suite_stays_one_argument(value: str, tmp_path: Path) -> None:
-    inputs = {"url": value, "fake": value, "baseline": value, "report-dir": "reports"}
+    inputs = {"url": value, "fake": value, "baseline": value, "source": value, "report-dir": "reports"}
     _, [arguments], _ = play("Run the suite", tmp_path, inputs)
-    assert {f"--url={value}", f"--fake={value}", f"--baseline={value}"} <= set(arguments)
+    assert {f"--url={value}", f"--fake={value}", f"--baseline={value}", f"--source={value}"} <= set(arguments)
     assert not (tmp_path / "canary").exists()
 
 

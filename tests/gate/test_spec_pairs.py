@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from changes import CHANGES, EXAMPLES, PORTS, REST, STATEMENTS, Label
 from editing import Edit, at_version, changed, small
+from labelled import CHANGES, EXAMPLES, PORTS, REST, STATEMENTS, Label
 
 from gemini_mcp_spec.diff.comparison import Comparison, diff
 from gemini_mcp_spec.diff.rules import Severity

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from client import SESSION, Place, Server, answer, play, stderr_of, text
+from client import PATIENCE, SESSION, Place, Server, answer, play, stderr_of, text
 
 from gemini_mcp.spec import load_documents
 from gemini_mcp.spec.values import Json
@@ -130,7 +130,7 @@ def test_a_list_that_hangs_leaves_the_answer_without_a_session(place: Place) -> 
     place.fake.load([play(answer(PARIS, session=None), listing=[{"ignore": ["TERM"]}, {"hang": True}])])
     assert server.chat() == {"content": [{"type": "text", "text": PARIS}]}
     _, listing = place.fake.calls()
-    assert not place.fake.alive(listing)
+    place.fake.wait_for_end(listing, PATIENCE)
 
 
 @pytest.mark.requirement("process:held-output")
@@ -140,7 +140,7 @@ def test_a_background_process_neither_holds_the_answer_nor_stays(server: Server,
     server.fake.load([play(held, answer(PARIS))])
     assert text(server.chat()) == PARIS
     (call,) = server.fake.calls()
-    assert not server.fake.alive(call)
+    server.fake.wait_for_end(call, PATIENCE)
 
 
 @pytest.mark.requirement("concurrency:after-failure")

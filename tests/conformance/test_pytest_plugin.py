@@ -50,9 +50,14 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     ports = {"wrong": port("wrong-ping"), "silent": port("silent-ping")}
     text = TESTS.format(plugin=PLUGIN, known=str(known), should=SHOULD, **ports)
     (folder / "test_port.py").write_text(text, encoding="utf-8")
-    options = ["-c", os.devnull, "-rA", "--strict-markers", "-p", PLUGIN, "-k", CHOSEN]
+    return printed_by(folder, "test_port.py", CHOSEN)
+
+
+def printed_by(folder: Path, file: str, chosen: str) -> str:
+    """What pytest prints of the chosen tests of a file, with no plugin but ours."""
+    options = ["-c", os.devnull, "-rA", "--strict-markers", "-p", PLUGIN, "-k", chosen]
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", *options, "test_port.py"],
+        [sys.executable, "-P", "-m", "pytest", *options, file],
         env=variables(folder, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
         cwd=folder,
         capture_output=True,
@@ -111,14 +116,5 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
     text = (ROOT / "docs/pytest.md").read_text(encoding="utf-8")
     example = text.partition("```python\n")[2].partition("```")[0]
     (tmp_path / "test_conformance.py").write_text(example, encoding="utf-8")
-    options = ["-c", os.devnull, "-rA", "--strict-markers", "-p", PLUGIN, "-k", "lifecycle:ping"]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", *options, "test_conformance.py"],
-        env=variables(tmp_path, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=SECONDS,
-        check=False,
-    )
-    assert "PASSED test_conformance.py::test_conforms[lifecycle:ping]" in done.stdout
+    printed = printed_by(tmp_path, "test_conformance.py", "lifecycle:ping")
+    assert "PASSED test_conformance.py::test_conforms[lifecycle:ping]" in printed

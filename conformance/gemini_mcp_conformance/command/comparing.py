@@ -141,4 +141,5 @@ def destinations(given: argparse.Namespace, command: tuple[str, ...], known: Map
 def words(given: argparse.Namespace) -> list[str]:
     """The options for each run of the suite."""
     globs = [word for name in ("only", "skip") for glob in getattr(given, name) for word in (f"--{name}", glob)]
-    return ["--examples", str(given.examples), *globs, *(["--strict"] if given.strict else [])]
+    flags = [f"--{name}" for name in ("strict", "thorough") if getattr(given, name)]
+    return ["--examples", str(given.examples), *globs, *flags]

@@ -24,6 +24,7 @@ DEFAULTS: Mapping[str, object] = {
     "spec": None,
     "spec_version": None,
     "examples": 100,
+    "thorough": False,
     "seed": None,
     "jobs": 5,
     "patience": 1.0,
@@ -33,6 +34,9 @@ DEFAULTS: Mapping[str, object] = {
     "source": None,
 }
 """Values for the subcommands that do not have these options."""
+
+THOROUGHLY = 5
+"""How many times as many generated calls a thorough run makes."""
 
 NOT_FOR_HOSTS = ("url", "fake", "env", "keep_home")
 
@@ -75,7 +79,8 @@ def _options(given: argparse.Namespace, target: Target, on_progress: OnProgress,
         profile=given.profile or "documented",
         strict=given.strict,
         fail_fast=given.fail_fast,
-        examples=given.examples,
+        examples=given.examples * (THOROUGHLY if given.thorough else 1),
+        thorough=given.thorough,
         seed=given.seed,
         budget=given.budget,
         jobs=given.jobs,

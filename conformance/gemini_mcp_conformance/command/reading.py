@@ -1,4 +1,4 @@
-"""The subcommands that show the specification: `list` and `explain`. Edge."""
+"""The subcommands that show the specification: `list`, `explain` and `coverage`. Edge."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import wrap
 
 from gemini_mcp.spec import Requirement, load_requirements
 from gemini_mcp_conformance.command.words import Commands, subcommand
@@ -15,7 +16,9 @@ from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.check import Check
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.talk import sources as conversations
-from gemini_mcp_conformance.tell import mutants, report
+from gemini_mcp_conformance.talk.sources import combinations
+from gemini_mcp_conformance.tell import coverage_page, mutants, report
+from gemini_mcp_conformance.tell.reports.terminal import WIDTH
 
 LIST = """Show every requirement, its level and the checks that decide it.
 
@@ -29,6 +32,12 @@ EXPLAIN = """Explain one requirement: its sentence, source, checks and examples,
 example:
   gemini-mcp-conformance explain tools:schema
 """
+COVERAGE = """Show what the calls of a run cover: in what they differ, and how much of what can meet does meet.
+
+examples:
+  gemini-mcp-conformance coverage
+  gemini-mcp-conformance coverage --thorough --markdown
+"""
 SHOWN = 3
 """How many checks and examples of a requirement are shown."""
 
@@ -40,7 +49,10 @@ def add(commands: Commands) -> None:
     listing.add_argument("--direction", choices=("server", "host"), default="server", help="whose requirements")
     explain = subcommand(commands, "explain", "explain [OPTIONS] ID", EXPLAIN, _explain)
     explain.add_argument("id", metavar="ID", help="a requirement's id, as `list` shows it")
-    for parser in (listing, explain):
+    covering = subcommand(commands, "coverage", "coverage [OPTIONS]", COVERAGE, _coverage)
+    covering.add_argument("--thorough", action="store_true", help="what a thorough run covers")
+    covering.add_argument("--markdown", action="store_true", help="as a page, with every value")
+    for parser in (listing, explain, covering):
         parser.add_argument("--spec", type=Path, metavar="DIR", help="another specification than the shipped one")
 
 
@@ -69,6 +81,18 @@ def _explain(given: argparse.Namespace, command: tuple[str, ...]) -> int:
         print(f"  excluded {requirement.excluded}")
     for line in _lines(requirement, given.spec):
         print(f"  {line}")
+    return report.CONFORMS
+
+
+def _coverage(given: argparse.Namespace, command: tuple[str, ...]) -> int:
+    sources = conversations.read(given.spec, thorough=given.thorough)
+    coverage = combinations.coverage(sources)
+    if given.markdown:
+        print(coverage_page.page(combinations.dimensions_of_tools(sources), coverage), end="")
+        return report.CONFORMS
+    for covered in coverage:
+        print("\n".join(wrap(str(covered), WIDTH, subsequent_indent="  ", break_on_hyphens=False)))
+        print("\n".join(f"  never: {reason}" for reason in covered.never))
     return report.CONFORMS
 
 

@@ -11,17 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemini_mcp.gemini_cli.understanding import Other, UsageError
-from gemini_mcp.spec.values import Json, inside, is_unicode, items, texts_in
+from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.judge.reading import Reading, read
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import schema
-from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size
+from gemini_mcp_conformance.spec.interpreter import Specified, refusals
 from gemini_mcp_conformance.spec.specification import Heard
-
-LONGEST_WORD = 4096
-"""Bytes of a name or an id that every operating system accepts."""
 
 Fate = Literal["served", "refused", "either"]
 """What becomes of the arguments: gemini must run, must not run, or the port may choose."""
@@ -114,20 +111,8 @@ def is_settled(exchange: Exchange, name: str) -> bool:
 @remembered
 def settled(exchange: Exchange) -> frozenset[str]:
     """The arguments whose values every port must serve, and in one way."""
-    return frozenset(name for name in declared(exchange) if name in exchange.arguments and _is_settled(exchange, name))
-
-
-def _is_settled(exchange: Exchange, name: str) -> bool:
-    value, spec = exchange.arguments[name], exchange.spec
-    if is_absent(name, value, spec.invocation) or refusals(name, value, spec.invocation):
-        return False
-    if not all("\0" not in text and is_unicode(text) for text in texts_in(value)):
-        return False
-    if name == spec.prompt(exchange.tool):
-        return all(size(text) <= spec.limit for text in texts_in(value))
-    if name in spec.spoken(exchange.tool):
-        return all(text == text.strip() and size(text) < LONGEST_WORD for text in texts_in(value))
-    return True
+    spec, tool, given = exchange.spec, exchange.tool, exchange.arguments
+    return frozenset(name for name in declared(exchange) if name in given and spec.settles(tool, name, given[name]))
 
 
 def specified(exchange: Exchange) -> Specified | None:

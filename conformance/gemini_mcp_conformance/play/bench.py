@@ -27,7 +27,7 @@ from gemini_mcp_conformance.play.player import Player
 from gemini_mcp_conformance.play.session import CLIENT, Session
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.wire import StdioWire, Unreachable, Wire
-from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_files, make_place
+from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_files, make_place, scratch
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, Request
@@ -80,7 +80,7 @@ class Bench:
         self._patience = patience or Patience()
         self._stateless = spec.manifest.stateless_revisions
         self._lateness = Lateness()
-        self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-"))
+        self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-", dir=scratch()))
         self._ports: list[PortProcess] = []
         self._tracks: dict[int, PortProcess] = {}
         self._made = 0

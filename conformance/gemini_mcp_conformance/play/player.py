@@ -47,6 +47,9 @@ from gemini_mcp_conformance.talk.conversation import (
 PAGES = 50
 """How many pages of one list are asked for at most."""
 
+RECOGNISED = 512
+"""Characters of a prompt by which the fake tells concurrent calls apart."""
+
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
 
@@ -198,7 +201,7 @@ class Player:
         unfinished = [pending for pending in self.requests if pending.is_unfinished]
         matched = len(unfinished) > 1 or unfinished[0].step.until != "answered"
         plays = [
-            Play(script, pending.token if matched and pending.token else None)
+            Play(script, pending.token[:RECOGNISED] if matched and pending.token else None)
             for pending in unfinished
             for script in pending.step.scripts
         ]

@@ -23,11 +23,17 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     waiting = [each for each in conversations if each.only_waits]
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
     beside = _dealt(waiting, max(1, jobs - half))
-    # Shutdown conversations reuse a port that has already served calls, to save a start.
-    ended = [[*track, *last] for track, last in zip_longest(beside, ([each] for each in ending), fillvalue=())]
-    others = [each for each in conversations if each.alone and not each.only_waits and each not in ending]
     shared = [plain[n::jobs] for n in range(jobs)]
-    return [*shared[:half], *ended[: len(beside)], *shared[half:], *_grouped(others), *ended[len(beside) :]]
+    # Shutdown conversations reuse a port that has already served calls, to save a start. Long ones are begun early.
+    tracks = _ended([*beside, *shared], sorted(ending, key=lambda each: -each.seconds))
+    others = [each for each in conversations if each.alone and not each.only_waits and each not in ending]
+    early, late = tracks[len(beside) : len(beside) + half], tracks[len(beside) + half : len(beside) + jobs]
+    return [*early, *tracks[: len(beside)], *late, *_grouped(others), *tracks[len(beside) + jobs :]]
+
+
+def _ended(tracks: Iterable[Track], endings: Iterable[Conversation]) -> list[Track]:
+    """The tracks with an ending behind each, and the endings that are left over, each alone."""
+    return [[*track, *last] for track, last in zip_longest(tracks, ([each] for each in endings), fillvalue=())]
 
 
 def _dealt(conversations: Iterable[Conversation], count: int) -> list[Track]:

@@ -25,6 +25,7 @@ class Options:
     strict: bool = False
     fail_fast: bool = False
     examples: int = 100
+    thorough: bool = False
     seed: int | None = None
     budget: float | None = None
     jobs: int = 5

@@ -31,6 +31,7 @@ from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
+from gemini_mcp_conformance.talk.sources.combinations import coverage
 from gemini_mcp_conformance.tell import replays
 from gemini_mcp_conformance.tell.report import Identity, Report
 
@@ -85,6 +86,8 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     greeting = state.greeting
     found = to_report(options, "server", judgements, ending, _identity(greeting), _protocol(greeting))
     found = replace(found, notes=(*found.notes, lost)) if lost else found
+    if is_whole:
+        found = replace(found, coverage=coverage(conversations.read(options.selection.spec, thorough=options.thorough)))
     if is_interrupted:
         raise Interrupted(found)
     return found
@@ -114,7 +117,7 @@ def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple
 def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
     """The conversations of all sources; SpecError when the operator's specification does not allow to make them."""
     try:
-        return conversations.offered(options.selection.spec, options.examples, options.seed)
+        return conversations.offered(options.selection.spec, options.examples, options.seed, options.thorough)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         if options.selection.spec is None:
             raise

@@ -105,7 +105,7 @@ def exchange(
         scripts=pending.step.scripts,
         sent=pending.sent,
         answers=tuple(answers) or pending.answers,
-        progress=tuple(line for line in lines if _is_progress(line, pending)),
+        progress=tuple(line for line in lines if _is_progress(line, pending, requests)),
         runs=tuple(run for run in own if run.call.kind == "call"),
         listings=tuple(run for run in own if run.call.kind == "list"),
         leftovers=pending.leftovers,
@@ -151,16 +151,22 @@ def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) 
 
 
 def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
+    """The request that a run belongs to: the only one that was open, or the one whose prompt the run was given.
+
+    The gemini of a cancelled call may start after the cancellation, when another call is open.
+    """
     number = run.call.number
     before = [pending for pending in requests if pending.mark < number]
     during = [pending for pending in before if pending.last is None or number <= pending.last]
     candidates = during or before[-1:]
-    if len(candidates) < 2:
-        return candidates[0] if candidates else None
+    cancelled = [pending for pending in before if pending.silence == "cancelled" and pending not in candidates]
     given = b"\0".join((*run.call.argv, run.call.stdin or b""))
-    tokens = [(pending, pending.token) for pending in candidates]
+    tokens = [(pending, pending.token) for pending in (*candidates, *cancelled)]
     matches = [(pending, token) for pending, token in tokens if token and token.encode("utf-8", "replace") in given]
-    return max(matches, key=lambda match: len(match[1]))[0] if matches else None
+    if len(tokens) > 1 and matches:
+        return max(matches, key=lambda match: len(match[1]))[0]
+    likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]
+    return likely[0] if len(likely) == 1 else None
 
 
 def _overlap(one: Pending, other: Pending) -> bool:
@@ -172,9 +178,15 @@ def _overlap(one: Pending, other: Pending) -> bool:
     return not first.answers or second.sent.order < first.answers[0].order
 
 
-def _is_progress(line: Line, pending: Pending) -> bool:
+def _is_progress(line: Line, pending: Pending, requests: Sequence[Pending]) -> bool:
+    """Whether a line tells of the request, which is the latest of those with its token."""
     if line.sent or line.table.get("method") != "notifications/progress":
         return False
+    told = inside(line.table, "params", "progressToken")
+    asked = [each for each in requests if each.sent and each.sent.order < line.order and _asks_for(each, told)]
+    return bool(asked) and asked[-1] is pending
+
+
+def _asks_for(pending: Pending, told: Json) -> bool:
     meta = table(inside(pending.message, "params", "_meta"))
-    token = inside(line.table, "params", "progressToken")
-    return "progressToken" in meta and same_id(token, meta["progressToken"])
+    return "progressToken" in meta and same_id(told, meta["progressToken"])

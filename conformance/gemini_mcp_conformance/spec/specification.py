@@ -24,14 +24,17 @@ from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tool
 from gemini_mcp.spec.families import on_command_line, options, prompts
 from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
 from gemini_mcp.spec.templates import Value as TemplateValue
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, is_unicode, texts_in
 from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.spec.interpreter import Specified, specified
+from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size, specified
 from gemini_mcp_conformance.spec.schema import sample
 
 SHORT_ENOUGH = 100_000
 """Bytes that one argument can have on every system, where the specification names no limit."""
+
+LONGEST_WORD = 4096
+"""Bytes of a name or an id that every operating system accepts."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,19 @@ class Specification:
         rule = self.invocation.rules.get(argument)
         refusals = (*self.invocation.everywhere, *(rule.refusals if rule else ()))
         return min((refusal.max_bytes for refusal in refusals if refusal.max_bytes is not None), default=None)
+
+    def settles(self, tool: str, argument: str, value: Json) -> bool:
+        """Whether every port must serve that value of an argument, and in one way."""
+        texts = tuple(texts_in(value))
+        if is_absent(argument, value, self.invocation) or refusals(argument, value, self.invocation):
+            return False
+        if not all("\0" not in text and is_unicode(text) for text in texts):
+            return False
+        if argument == self.prompt(tool):
+            return all(size(text) <= self.limit for text in texts)
+        if argument in self.spoken(tool):
+            return all(text == text.strip() and size(text) < LONGEST_WORD for text in texts)
+        return True
 
     def usual(self, tool: str, argument: str, wished: Json = None) -> Json:
         """An ordinary value of an argument."""

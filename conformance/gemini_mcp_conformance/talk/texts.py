@@ -68,6 +68,25 @@ WRITTEN: Mapping[str, str] = {
 }
 """Texts that must reach gemini unchanged in every argument."""
 
+CHARACTERS: Mapping[str, str] = {
+    "composed-and-not": "é e\u0301 Å \u212b 각 \u1100\u1161\u11a8",
+    "compatibility": "ﬁ ① Ａ ｶﾞ ² ½ \u00a0 \u2003",
+    "variation-selectors": "\u2764\ufe0f \u2764\ufe0e 葛\U000e0100",
+    "tags": "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+    "joiners": "न\u094d\u200dन \u200c \u2060 a\u00adb",
+    "isolates": "\u2066left\u2069 \u2067right\u2069 \u200f\u200e\u061c",
+    "private-use": "\ue000 \uf8ff \U000f0000",
+    "every-length": "a\u00e9\u20ac\U00010348" * 20,
+    "edges-of-lengths": "\u007e\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff",
+    "inner-marks": "a\ufeffb\u2028c\u2029d",
+    "upper-and-lower": "Iı İi ß ẞ ǅ",
+    "digits": "٣ ३ 𝟛 ³",
+    "long-word": "w\u00e9" * 2000,
+    "tabs": "\ta\t\tb",
+    "lines": "one\r\ntwo\rthree\nfour\n\n\nfive",
+}
+"""More texts that must reach gemini unchanged, of the characters that software damages."""
+
 PROMPTS: Mapping[str, str] = {
     **WRITTEN,
     "quoted": '"in double quotes"',

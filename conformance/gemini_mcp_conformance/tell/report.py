@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
+from gemini_mcp_conformance.talk.covering import Coverage
+
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
 Verdict: TypeAlias = Literal["pass", "fail", "not-applicable", "could-not-run", "undecided", "harness-error"]
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -131,6 +133,7 @@ class Report:
     judgements: tuple[Judgement, ...]
     mutants: Mutants | None = None
     notes: tuple[str, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
 
     def counts(self) -> Mapping[Level, Mapping[Verdict, int]]:
         """Verdicts by level."""

@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from gemini_mcp import spec
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.talk.covering import Coverage, Share
 from gemini_mcp_conformance.tell.report import LEVELS, Command, Evidence, Identity, Judgement, Mutants, Report, Run, Url
 
 SCHEMA_VERSION = "1.1.0"
@@ -74,7 +75,8 @@ def to_json(report: Report) -> dict[str, Json]:
         "score": {"must": asdict(report.score("MUST")), "should": asdict(report.score("SHOULD"))},
         "requirements": [_judgement_json(judgement) for judgement in report.judgements],
     }
-    return {**document, "notes": report.notes} if report.notes else document
+    more = {"notes": report.notes, "coverage": [asdict(each) for each in report.coverage]}
+    return {**document, **{name: value for name, value in more.items() if value}}
 
 
 def _judgement_json(judgement: Judgement) -> dict[str, Json]:
@@ -104,7 +106,13 @@ def _report(document: Json) -> Report:
         judgements=tuple(_judgement(entry) for entry in document["requirements"]),
         mutants=mutants and Mutants(**mutants),
         notes=tuple(document.get("notes", ())),
+        coverage=tuple(_coverage(entry) for entry in document.get("coverage", ())),
     )
+
+
+def _coverage(entry: Mapping[str, Json]) -> Coverage:
+    pairs, triples = (Share(**entry[name]) for name in ("pairs", "triples"))
+    return Coverage(entry["tool"], entry["calls"], entry["dimensions"], pairs, triples, tuple(entry["never"]))
 
 
 def _judgement(entry: Mapping[str, Json]) -> Judgement:

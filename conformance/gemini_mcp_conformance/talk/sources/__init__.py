@@ -19,15 +19,16 @@ from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk.asking import Asking
 from gemini_mcp_conformance.talk.conversation import Conversation, Step
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.talk.plays import Plays
+from gemini_mcp_conformance.talk.outcomes import Outcomes
 
 
 @dataclass(frozen=True)
-class Sources(Asking, Plays):
+class Sources(Asking, Outcomes):
     """What conversations are made from: calls of the tools, and what gemini answers to them."""
 
     examples: int = 100
     seed: int | None = None
+    thorough: bool = False
 
     @property
     def scripts(self) -> Mapping[str, Script]:
@@ -67,17 +68,17 @@ class Source(Protocol):
     def conversations(self, sources: Sources) -> Iterable[Conversation]: ...
 
 
-def read(spec: Path | None = None, examples: int = 100, seed: int | None = None) -> Sources:
+def read(spec: Path | None = None, examples: int = 100, seed: int | None = None, thorough: bool = False) -> Sources:
     """What the specification at `spec` offers."""
-    return Sources(specification.load(spec), examples, seed)
+    return Sources(specification.load(spec), examples, seed, thorough)
 
 
 @cache
 def offered(
-    spec: Path | None, examples: int, seed: int | None
+    spec: Path | None, examples: int, seed: int | None, thorough: bool = False
 ) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
     """Everything that can be played."""
-    sources = read(spec, examples, seed)
+    sources = read(spec, examples, seed, thorough)
     return gather(sources), explorations(sources)
 
 

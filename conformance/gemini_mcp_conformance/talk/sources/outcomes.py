@@ -6,52 +6,21 @@ A defect may show in one tool only, or in the second call only, so each conversa
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp.spec.values import Json, table
-from gemini_mcp_conformance.judge.reading import newest
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.spec.patterns import samples
-from gemini_mcp_conformance.spec.schema import matching
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
+from gemini_mcp_conformance.talk.outcomes import EXITS, KEY, SIGNALS, TEXTS, pieces, takes_time, texts_for
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 
 ORDER = 15
 
 SESSION = "3d3f1c0e-6f0a-4b53-9a43-5d1a0c5a7e11"
-
-TEXTS: Mapping[str, str] = {
-    "unicode": "naïve café – 서울, 東京, Ελλάδα, שלום",
-    "emoji": "👩‍👩‍👧‍👦 🇰🇷 👍🏽 and 𝒳",
-    "combining": "e\u0301 o\u0308 \u1100\u1161\u11a8 versus é ö 각",
-    "newlines": "one\ntwo\r\nthree\rfour\n\nfive",
-    "separators": "a\u2028b\u2029c\u0085d\x0be\x0cf",
-    "blanks": " \t two before, three after \n\n ",
-    "only-blanks": " \n\t ",
-    "json-object": '{"SESSION": "not-this", "TEXT": "nor this"}',
-    "json-answer": '{"TEXT": "inner"}',
-    "json-at-end": 'It prints: {"TEXT": "inner", "SESSION": "inner"}',
-    "json-lines": '```json\n{\n  "TEXT": "inner",\n  "ERROR": null\n}\n```',
-    "json-error": '{"ERROR": {"message": "no error"}}',
-    "json-array": '["a", {"TEXT": 1}]',
-    "json-text": '"quoted"',
-    "looks-like-error": "PREFIXthis is what the model saysSEPARATORnothing",
-    "escapes": 'back\\slash \\n \\u0041 quote" tab\t nul\x00 esc\x1b[31m del\x7f',
-    "html": "<b>&amp;</b> <!-- --> ]]> ${HOME} $(id) `id` %s {0} {{x}}",
-    "markdown": "```python\nprint('{')\n```\n\n| a | b |\n|---|---|\n",
-    "number": "42",
-    "word": "null",
-    "bom": "\ufeffafter a byte order mark\ufeff",
-    "noncharacters": "\ufffd \ufffe \uffff \U0010ffff",
-    "long-line": "x" * 70_000,
-    "many-lines": "line\n" * 20_000,
-}
-"""Answers by what is odd in them. Words in capitals stand for words of the specification."""
 
 TEXT = (
     "stdio:encoding",
@@ -69,10 +38,7 @@ TEXT = (
 )
 """What a text of any kind shows."""
 
-ENDLESS = {"hang", "wait", "release", "child", "ignore"}
 LARGE = "large-"
-EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
-
 FALLBACK = (
     *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
     *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
@@ -105,7 +71,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.texts()
         yield made.split()
         for name, script in sources.scripts.items():
-            if not _takes_time(script):
+            if not takes_time(script):
                 yield made.script(name, script)
         yield from made.not_started()
         yield made.endings()
@@ -128,26 +94,18 @@ class Outcomes(Maker):
         forms: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
         steps: list[Request] = []
         for number, ((name, text), form) in enumerate(product(TEXTS.items(), forms)):
-            answer = self.answers(self._spelt(text), f"{SESSION[:-2]}{number:02}", **form)
+            answer = self.answers(self.sources.spelt(text), f"{SESSION[:-2]}{number:02}", **form)
             steps.append(self.ask(f"Answer with {name}, {number}", answer))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
         shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
         return self.conversation(f"texts-{self.tool}", title, steps, *shows)
-
-    def _spelt(self, text: str) -> str:
-        """A text with the words of the specification in it."""
-        outcome = self.spec.outcome
-        words = {"SESSION": outcome.answer["session"], "TEXT": outcome.answer["text"], "ERROR": outcome.answer["error"]}
-        for mark, word in {**words, "PREFIX": outcome.prefix, "SEPARATOR": outcome.separator}.items():
-            text = text.replace(mark, word)
-        return text
 
     def split(self) -> Conversation:
         document = self.sources.document("서울 👍 é", SESSION)
         whole = json.dumps(document, ensure_ascii=False).encode("utf-8")
         start = whole.index("서".encode())
         cuts = range(start + 1, start + 10)
-        steps = [self.ask(f"Cut after byte {cut}", _pieces(whole[:cut], whole[cut:])) for cut in cuts]
+        steps = [self.ask(f"Cut after byte {cut}", pieces(whole[:cut], whole[cut:])) for cut in cuts]
         title = f"Answers to {self.tool} that arrive in two pieces, cut within a character."
         return self.conversation(f"split-{self.tool}", title, steps, "result:text:split")
 
@@ -169,9 +127,7 @@ class Outcomes(Maker):
     def endings(self) -> Conversation:
         """A full answer on stdout does not make a success of a run that failed."""
         whole = self.answers("This must not be taken for an answer.", SESSION).play
-        ends: list[Json] = [{"exit": code} for code in EXITS] + [
-            {"signal": name} for name in ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
-        ]
+        ends: list[Json] = [*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS)]
         failed = {"stderr": "It failed.\n"}
         steps = [self.ask(f"End with {end}", Script("ends", (*whole, failed, end))) for end in ends]
         title = f"{self.tool}, when gemini answers and fails all the same."
@@ -185,7 +141,7 @@ class Outcomes(Maker):
             for code in codes
         ]
         patterns = dict.fromkeys(sentence.stderr for sentence in self.spec.outcome.sentences if sentence.stderr)
-        said = dict.fromkeys(text for pattern in patterns for text in _texts_for(pattern))
+        said = dict.fromkeys(text for pattern in patterns for text in texts_for(pattern))
         steps += [self.ask(f"What says {text!r}?", _saying(text, exit)) for text in said for exit in (1, 42)]
         shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
@@ -194,8 +150,7 @@ class Outcomes(Maker):
     def listings(self) -> Conversation:
         """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
         order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
-        entry = self.sources.spec.invocation.listing.entry
-        lines = [_listed(entry, index, f"{SESSION[:-2]}{index:02}") for index in order]
+        lines = [self.sources.listed(index, f"{SESSION[:-2]}{index:02}") for index in order]
         text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
         bare = self.answers("No session is named here.", None).play
         listed = {
@@ -217,11 +172,10 @@ class Outcomes(Maker):
     def noises(self) -> Conversation:
         """What stderr holds may be private, or too much."""
         prompt = "Summarise the plan that nobody else may read, please."
-        key = "AIzaSyD-0123456789abcdefghijklmnopqrstuv"
         many = 3 * self.spec.outcome.stderr_bytes // 8
         noises = {
             prompt: f"cannot read: {prompt}\nat line 1\n",
-            "Which key?": f"request failed: https://example.org/?key={key}\n",
+            "Which key?": f"request failed: https://example.org/?key={KEY}\n",
             "How much?": "".join(f"line {number} of much noise\n" for number in range(many)) + "the very end\n",
             "How much of it?": "서울 👍 " * many + "the very end\n",
             "Nothing?": "",
@@ -265,33 +219,12 @@ class Outcomes(Maker):
         return self.conversation(f"others-{self.tool}", title, steps, *shows)
 
 
-def _listed(entry: str, index: int, session: str) -> str:
-    """A line of the list: as gemini prints it, or as the pattern of the specification asks for."""
-    usual = f"  {index}. Title [{index}] (of sorts) (3 hours ago) [{session}]"
-    made = None if newest(usual, entry) == session else re.match(entry, matching(entry) or "")
-    if made is None:
-        return usual
-    (start, end), (begin, stop) = made.span(1), made.span(2)
-    return f"{made.string[:start]}{index}{made.string[end:begin]}{session}{made.string[stop:]}"
-
-
-def _texts_for(pattern: str) -> Iterable[str]:
-    """Printable texts in which a pattern is found."""
-    found = [text for text in samples(pattern) if text.isprintable() and text.strip()]
-    return found or filter(None, (matching(pattern),))
-
-
 def _failing(noise: str) -> Script:
     return Script("fails", ({"stderr": noise}, {"exit": 1}))
 
 
 def _saying(text: str, exit: int) -> Script:
     return Script("says", ({"stderr": f"It says: {text}\n"}, {"exit": exit}))
-
-
-def _pieces(first: bytes, second: bytes) -> Script:
-    pieces = [{"stdoutBase64": b64encode(piece).decode("ascii")} for piece in (first, second)]
-    return Script("pieces", (pieces[0], {"wait": 0.02}, pieces[1]))
 
 
 def _shown(script: Script) -> tuple[str, ...]:
@@ -302,7 +235,3 @@ def _shown(script: Script) -> tuple[str, ...]:
     if exits == [0] or not (exits or any("signal" in step for step in script.play)):
         return ANSWER
     return (*FAILURE, *(f"error:exit:{code}" for code in exits))
-
-
-def _takes_time(script: Script) -> bool:
-    return any(table(step).keys() & ENDLESS for step in (*script.play, *(script.list_sessions or ())))

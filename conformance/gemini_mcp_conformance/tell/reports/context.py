@@ -91,5 +91,6 @@ def run_facts(report: Report) -> dict[str, str]:
         "Mutants killed": report.mutants and f"{report.mutants.killed}/{report.mutants.total}",
         "Seed": None if report.seed is None else str(report.seed),
         "Strict": "yes" if report.strict else None,
+        "Covered": " ".join(map(str, report.coverage)),
     }
     return {name: value for name, value in facts.items() if value}

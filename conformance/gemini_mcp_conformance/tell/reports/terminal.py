@@ -189,6 +189,8 @@ def _rest(report: Report) -> Iterator[str]:
     for judgement in report.with_verdict("pass", "not-applicable", "undecided"):
         why = f"  {judgement.message}" if judgement.message else ""
         yield _cut(f"{WORDS[judgement.verdict]}  {judgement.id}  ({judgement.level}){why}")
+    for covered in report.coverage:
+        yield from _wrapped(str(covered), "COVERED  ", "         ")
 
 
 def _wrapped(text: str, first: str, others: str) -> list[str]:

@@ -1,0 +1,168 @@
+"""Covering: few rows of values in which every pair of values, or every triple, meets. Pure.
+
+A dimension has a name and values; a row has one value of each dimension. A demand names dimensions and how many of
+them must meet in every way. What dimensions there are is for `forms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import TypeAlias
+
+Dimensions: TypeAlias = Mapping[str, Sequence[str]]
+Row: TypeAlias = dict[str, str]
+Names: TypeAlias = tuple[str, ...]
+Values: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Every way in which values of `strength` of these dimensions can meet."""
+
+    names: Names
+    strength: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the possible ways in which values can meet some call shows."""
+
+    met: int
+    possible: int
+
+    def __str__(self) -> str:
+        return f"{self.met:,} of {self.possible:,}"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the combined calls of a tool cover: how many values each dimension has, and what meets.
+
+    `never` says what cannot meet, and why.
+    """
+
+    tool: str
+    calls: int
+    dimensions: Mapping[str, int]
+    pairs: Share
+    triples: Share
+    never: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {size}" for name, size in self.dimensions.items())
+        return f"{self.tool}: {self.calls} calls. {self.pairs} pairs and {self.triples} triples meet of {parts}."
+
+
+@dataclass(frozen=True)
+class Never:
+    """Two values that cannot meet, and why."""
+
+    one: tuple[str, str]
+    other: tuple[str, str]
+    reason: str
+
+    def __str__(self) -> str:
+        (one, first), (other, second) = self.one, self.other
+        return f"`{first}` ({one}) with `{second}` ({other}): {self.reason}"
+
+    def holds(self, row: Mapping[str, str]) -> bool:
+        return all(row.get(name) == value for name, value in (self.one, self.other))
+
+
+def cover(
+    dimensions: Dimensions, demands: Sequence[Demand], never: Sequence[Never] = (), cheap: Collection[str] = ()
+) -> list[Row]:
+    """The rows; always the same for the same question.
+
+    Of the dimensions in `cheap` the first value is the cheapest, and is taken wherever no other is needed.
+    """
+    search = _Search(dimensions, tuple(never), missing(dimensions, demands, (), never), frozenset(cheap))
+    return list(search.rows())
+
+
+def missing(
+    dimensions: Dimensions, demands: Sequence[Demand], rows: Sequence[Row], never: Sequence[Never] = ()
+) -> dict[Names, dict[Values, None]]:
+    """The ways of meeting that are demanded and occur in no row, by the dimensions that meet."""
+    found: dict[Names, dict[Values, None]] = {}
+    for names in _meetings(dimensions, demands):
+        met = {tuple(row[name] for name in names) for row in rows}
+        ways = product(*(dimensions[name] for name in names))
+        found[names] = {way: None for way in ways if way not in met and _is_possible(names, way, never)}
+    return found
+
+
+def share(dimensions: Dimensions, strength: int, rows: Sequence[Row], never: Sequence[Never] = ()) -> Share:
+    """In how many ways so many values meet in some row, and in how many they can."""
+    every = [Demand(tuple(dimensions), strength)]
+    possible, left = (sum(map(len, missing(dimensions, every, seen, never).values())) for seen in ((), rows))
+    return Share(possible - left, possible)
+
+
+def _meetings(dimensions: Dimensions, demands: Sequence[Demand]) -> dict[Names, None]:
+    order = list(dimensions)
+    return {
+        tuple(sorted(names, key=order.index)): None
+        for demand in demands
+        for names in combinations(demand.names, min(demand.strength, len(demand.names)))
+    }
+
+
+def _is_possible(names: Names, way: Values, never: Sequence[Never]) -> bool:
+    row = dict(zip(names, way, strict=True))
+    return not any(each.holds(row) for each in never)
+
+
+@dataclass
+class _Search:
+    """Makes one row after the other, each with as much as possible of what is missing."""
+
+    dimensions: Dimensions
+    never: tuple[Never, ...]
+    missing: dict[Names, dict[Values, None]]
+    cheap: frozenset[str]
+    used: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+
+    def rows(self) -> Iterator[Row]:
+        while any(self.missing.values()):
+            row = self._row()
+            self._strike(row)
+            yield row
+
+    def _row(self) -> Row:
+        """Begins with something that is missing, then takes the best value of each other dimension."""
+        names, ways = max(self.missing.items(), key=lambda item: len(item[1]))
+        row: Row = dict(zip(names, next(iter(ways)), strict=True))
+        for name in sorted(self.dimensions, key=lambda name: -len(self.dimensions[name])):
+            if name not in row:
+                row[name] = self._best(row, name)
+        return {name: row[name] for name in self.dimensions}
+
+    def _best(self, row: Row, name: str) -> str:
+        """The value that meets most of what is missing; of equals the one that was used least."""
+        fitting = [value for value in self.dimensions[name] if self._is_free(row, name, value)]
+        used = {value: 0 if name in self.cheap else self.used.get((name, value), 0) for value in fitting}
+        return max(fitting, key=lambda value: (self._gain(row, name, value), -used[value]))
+
+    def _is_free(self, row: Row, name: str, value: str) -> bool:
+        return not any(each.holds({**row, name: value}) for each in self.never)
+
+    def _gain(self, row: Row, name: str, value: str) -> int:
+        tried = {**row, name: value}
+        return sum(
+            tuple(tried[each] for each in names) in ways
+            for names, ways in self._about(name)
+            if all(each in tried for each in names)
+        )
+
+    def _about(self, name: str) -> list[tuple[Names, dict[Values, None]]]:
+        """What is missing of the meetings of a dimension."""
+        return [(names, ways) for names, ways in self.missing.items() if name in names and ways]
+
+    def _strike(self, row: Row) -> None:
+        for names, ways in self.missing.items():
+            ways.pop(tuple(row[name] for name in names), None)
+        for meeting in row.items():
+            self.used[meeting] = self.used.get(meeting, 0) + 1

@@ -1,0 +1,128 @@
+"""Forms: the dimensions of a call of a tool, each with the forms that its values have, by the specification; pure.
+
+A form holds many values of like nature, and whoever asks takes one after the other. Only values that every port must
+serve alike are here: one that a port may refuse would hide what it meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.schema import allowed, is_valid, takes_text
+from gemini_mcp_conformance.spec.specification import Specification
+from gemini_mcp_conformance.talk.conversation import path
+from gemini_mcp_conformance.talk.plays import session
+from gemini_mcp_conformance.talk.texts import CHARACTERS, IN_FILES, PROMPTS, WORDS, WRITTEN, canaries, sized
+
+Forms: TypeAlias = Mapping[str, tuple[Json, ...]]
+"""The values of each form."""
+
+ABSENT = "absent"
+NO_VALUE: tuple[Json, ...] = (None,)
+"""Stands for an argument that is left out."""
+
+FOLDERS = ("plain", "deep/a b", "é 日本 😀", "e\u0301", "-dash", 'it\'s "quoted"', "back\\slash", "x" * 200, "$(id)")
+"""Directories below the port's own; each exists."""
+
+ORDINARY = "The question of turn {number}, which is for nobody else."
+"""An ordinary prompt; it differs from call to call."""
+
+
+@dataclass(frozen=True)
+class CallForms:
+    """The forms of the arguments of one tool."""
+
+    spec: Specification
+    tool: str
+
+    def arguments(self) -> Mapping[str, Forms]:
+        """By argument, its forms; those without any value are left out."""
+        properties = self.spec.tools[self.tool].properties
+        every = {name: self._forms(name) for name in properties}
+        return {name: {form: values for form, values in forms.items() if values} for name, forms in every.items()}
+
+    def _forms(self, name: str) -> Forms:
+        spec, tool = self.spec, self.tool
+        needed = name in spec.tools[tool].required
+        own = self._own(name)
+        return own if needed else {ABSENT: NO_VALUE, **own}
+
+    def _own(self, name: str) -> Forms:
+        spec, tool, schema = self.spec, self.tool, self.spec.tools[self.tool].properties[name]
+        if name == spec.directory(tool):
+            return {"here": (path(),), "elsewhere": tuple(path(folder) for folder in FOLDERS)}
+        if not takes_text(schema):
+            candidates = (spec.usual(tool, name), True, False, 0, 1, -1, 0.5, 42, ["a"], ["a", "b"], ["é", "$(id)"])
+            return {"given": self._settled(name, allowed(schema, candidates))}
+        if name == spec.prompt(tool):
+            return {form: self._settled(name, texts) for form, texts in self._prompts().items()}
+        if name in spec.files(tool):
+            return {form: self._settled(name, texts) for form, texts in _FILES.items()}
+        return {form: self._settled(name, texts) for form, texts in self._words(name).items()}
+
+    def _settled(self, name: str, values: Iterable[Json]) -> tuple[Json, ...]:
+        """Those of the values that every port must serve alike; a prompt that is too long to be one is kept."""
+        schema, spec, tool = self.spec.tools[self.tool].properties[name], self.spec, self.tool
+        return tuple(
+            value
+            for value in values
+            if is_valid(schema, value) and (spec.settles(tool, name, value) or self._is_long(name, value))
+        )
+
+    def _is_long(self, name: str, value: Json) -> bool:
+        limit = self.spec.longest(name)
+        is_prompt = name == self.spec.prompt(self.tool) and isinstance(value, str)
+        return is_prompt and len(value) > self.spec.limit // 4 and (limit is None or len(value) * 4 < limit)
+
+    def _words(self, name: str) -> Forms | Mapping[str, Iterable[str]]:
+        """Names and ids: ordinary ones, ones with a meaning elsewhere, odd ones."""
+        is_session = name == self.spec.session(self.tool)
+        usual = [session(str(number)) for number in range(5)] if is_session else [f"a-model-{n}" for n in range(5)]
+        odd = {**WORDS, **WRITTEN, **CHARACTERS, **canaries(name)}
+        return {"usual": usual, "odd": odd.values(), "like-another": (*COMMAND_WORDS, "7", "0x1f", "1e3", "null", "@x")}
+
+    def _prompts(self) -> Mapping[str, Iterable[str]]:
+        """Prompts by what may happen to them on their way."""
+        limit = self.spec.limit
+        kinds = {form: [text for name, text in PROMPTS.items() if name.startswith(names)] for form, names in _KINDS}
+        around = {name: text for name, text in sized(limit).items() if not name.startswith(str(limit + 1))}
+        beyond = [text for name, text in sized(limit).items() if name.startswith(str(limit + 1))]
+        return {
+            "ordinary": (ORDINARY,),
+            "characters": (*WRITTEN.values(), *CHARACTERS.values()),
+            **kinds,
+            "hostile": [*canaries("prompt").values()],
+            "longest": around.values(),
+            "beyond": (*beyond, *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS)),
+        }
+
+
+_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("blanks", ("blanks", "newline-", "tab-first", "windows-newlines", "blank")),
+    ("dash", ("dash", "option-")),
+    ("word", ("word-", "number", "equals")),
+    ("sign", ("at-", "slash", "exclamation", "quoted", "single-quoted")),
+)
+"""Forms of prompts, and how the names of their texts begin."""
+
+_ENDS = (
+    ("-", ""),
+    ("/", "?"),
+    ("@", "\n"),
+    (" ", " "),
+    ("mcp\n", "\r\n"),
+    ("é\u0301", "😀"),
+    ('"', '"'),
+    ("\ufeff", ""),
+)
+"""How long prompts begin and end."""
+
+_FILES: Mapping[str, tuple[str, ...]] = {
+    "usual": ("You are brief.", "You are kind.", "You speak French."),
+    "odd": tuple(text for name, text in {**IN_FILES, **CHARACTERS}.items() if not name.startswith(("long", "1-mb"))),
+    "long": (IN_FILES["long"], "한국어 👍 " * 4_000, "line\r\n" * 12_000),
+}

@@ -1,0 +1,215 @@
+"""Combinations: calls in which every form of an argument meets every other, every outcome and every circumstance.
+
+The forms come from `forms`, the outcomes from `outcomes`; how they meet is worked out by `covering`. In thorough runs
+every three of them meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeVar
+
+from gemini_mcp.spec.families import kebab
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Release, Request, Step, call
+from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Never, Row, cover, share
+from gemini_mcp_conformance.talk.forms import FOLDERS, CallForms, Forms
+from gemini_mcp_conformance.talk.outcomes import Outcome, Turn
+from gemini_mcp_conformance.talk.plays import fails, hangs, session
+from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.sources.outcomes import ANSWER, FAILURE, FALLBACK
+
+ORDER = 60
+TOGETHER = 4
+"""Calls of one conversation."""
+
+OUTCOME, BEFORE, BESIDE, TOKEN, ID, WRITTEN = "outcome", "before", "beside", "progress token", "request id", "written"
+
+CIRCUMSTANCES: Mapping[str, tuple[str, ...]] = {
+    BEFORE: ("nothing", "the same", "refused", "unknown tool", "failed", "cancelled", "cancelled early", "listed"),
+    BESIDE: ("nothing", "a call"),
+    TOKEN: ("none", "text", "number", "odd"),
+    ID: ("usual", "text", "number"),
+    WRITTEN: ("as declared", "the other way round", "with metadata"),
+}
+"""What a call has beside its arguments."""
+
+CHEAP = (BEFORE, BESIDE)
+
+NEVER = (Never((BESIDE, "a call"), (OUTCOME, "listed"), "the fake cannot tell which of two calls asks for the list"),)
+
+TOKENS: Mapping[str, tuple[Json, ...]] = {
+    "text": ("of turn {number}",),
+    "number": (7_000_000,),
+    "odd": ("", "7", "질문 {number}", "t" * 300, -1, 0, 2**53 - 1),
+}
+IDS: Mapping[str, tuple[Json, ...]] = {
+    "text": ("turn {number}", "{number}", "질문 {number}", "x" * 300 + "{number}", " {number} ", '"{number}\\"'),
+    "number": (10_000_000, -10_000_000, 2**31, 2**53 - 10_000_000),
+}
+"""Ids are told apart by the number of the call, which is put in or added."""
+
+Value = TypeVar("Value")
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    """The calls of every tool, then a few of them in each revision of the protocol."""
+    for number, tool in enumerate(sources.spec.names):
+        made = Combinations(sources, tool, number * 100_000)
+        yield from made.usual()
+        yield from made.of_revisions()
+
+
+def dimensions(forms: Mapping[str, Forms], outcomes: Mapping[str, tuple[Outcome, ...]]) -> Dimensions:
+    """Everything in which calls of a tool differ, by name."""
+    arguments = {name: tuple(values) for name, values in forms.items()}
+    return {**arguments, OUTCOME: tuple(outcomes), **CIRCUMSTANCES}
+
+
+def demands(forms: Mapping[str, Forms], every: Iterable[str], is_thorough: bool) -> tuple[Demand, ...]:
+    """What must meet: any two, and any three of the arguments; in thorough runs any three."""
+    return Demand(tuple(every), 3 if is_thorough else 2), Demand(tuple(forms), 3)
+
+
+def dimensions_of_tools(sources: Sources) -> Mapping[str, Dimensions]:
+    """The dimensions of the calls of each tool."""
+    return {tool: Combinations(sources, tool, 0).dimensions for tool in sources.spec.names}
+
+
+def coverage(sources: Sources) -> tuple[Coverage, ...]:
+    """What the combined calls of each tool cover."""
+    return tuple(Combinations(sources, tool, 0).coverage() for tool in sources.spec.names)
+
+
+@dataclass
+class Rotation:
+    """Takes the values of each form in turn."""
+
+    taken: dict[str, count[int]] = field(default_factory=dict[str, "count[int]"])
+
+    def next(self, form: str, values: Sequence[Value]) -> Value:
+        return values[next(self.taken.setdefault(form, count())) % len(values)]
+
+
+class Combinations(Maker):
+    """The combinations of one tool."""
+
+    phase, prefix = "combinations", "combined-"
+
+    def __init__(self, sources: Sources, tool: str, first: int) -> None:
+        super().__init__(sources)
+        self.tool, self.numbers, self.rotation = tool, count(first + 1), Rotation()
+        self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), sources.kinds()
+        self.dimensions = dimensions(self.forms, self.outcomes)
+
+    def rows(self) -> list[Row]:
+        wanted = demands(self.forms, self.dimensions, self.sources.thorough)
+        return cover(self.dimensions, wanted, NEVER, CHEAP)
+
+    def coverage(self) -> Coverage:
+        rows, never = self.rows(), tuple(str(each) for each in NEVER)
+        pairs, triples = (share(self.dimensions, strength, rows, NEVER) for strength in (2, 3))
+        sizes = {name: len(values) for name, values in self.dimensions.items()}
+        return Coverage(self.tool, len(rows), sizes, pairs, triples, never)
+
+    def usual(self) -> Iterator[Conversation]:
+        rows = self.rows()
+        for number, start in enumerate(range(0, len(rows), TOGETHER), 1):
+            title = f"Calls of `{self.tool}` in which much meets."
+            yield self._conversation(f"{self.tool}-{number:03}", title, rows[start : start + TOGETHER])
+
+    def of_revisions(self) -> Iterator[Conversation]:
+        """Every form of everything once in each revision, on the port that speaks it anyway."""
+        rows = cover(self.dimensions, [Demand(tuple(self.dimensions), 1)], NEVER, CHEAP)
+        manifest = self.spec.manifest
+        for revision in (*manifest.handshake_revisions, *manifest.stateless_revisions):
+            title = f"Calls of `{self.tool}` in the revision {revision}."
+            yield self._conversation(f"{self.tool}-{revision}", title, rows, revision=revision)
+
+    def _conversation(self, id: str, title: str, rows: Sequence[Row], **more: Json) -> Conversation:
+        steps = [step for row in rows for step in self._steps(row)]
+        return self.conversation(id, title, steps, *self._shows(), files=dict.fromkeys(FOLDERS), **more)
+
+    def _steps(self, row: Row) -> Iterator[Step]:
+        """What comes before, what runs beside it, and the call."""
+        number = next(self.numbers)
+        arguments = self._arguments(row, number)
+        yield from self._before(row[BEFORE], arguments, number)
+        beside = self._held(f"beside turn {number}") if row[BESIDE] == "a call" else None
+        if beside:
+            yield beside
+        outcome = self.rotation.next(row[OUTCOME], self.outcomes[row[OUTCOME]])
+        yield self._call(row, arguments, outcome, number)
+        if beside:
+            yield from (Release(beside.name), Await(beside.name))
+
+    def _arguments(self, row: Row, number: int) -> dict[str, Json]:
+        values = {
+            name: self.rotation.next(f"{name} {row[name]}", forms[row[name]]) for name, forms in self.forms.items()
+        }
+        given = {name: _numbered(value, number) for name, value in values.items() if value is not None}
+        return dict(reversed(given.items())) if row[WRITTEN] == "the other way round" else given
+
+    def _call(self, row: Row, arguments: dict[str, Json], outcome: Outcome, number: int) -> Request:
+        private = [arguments.get(name) for name in self.spec.template(self.tool).private]
+        turn = Turn(number, session(f"turn {number}"), tuple(text for text in private if isinstance(text, str)))
+        meta: dict[str, Json] = {"example.org/note": ["é", None]} if row[WRITTEN] == "with metadata" else {}
+        if row[TOKEN] in TOKENS:
+            meta["progressToken"] = _numbered(self.rotation.next(f"token {row[TOKEN]}", TOKENS[row[TOKEN]]), number)
+        params: dict[str, Json] = {"name": self.tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
+        id: dict[str, Json] = {}
+        if row[ID] in IDS:
+            id["id"] = _apart(self.rotation.next(f"id {row[ID]}", IDS[row[ID]]), number)
+        return Request("tools/call", params, (outcome(turn),), **id)
+
+    def _before(self, what: str, arguments: dict[str, Json], number: int) -> Iterator[Step]:
+        """What the port has just done when the call comes; every other time for another tool."""
+        tool = self.tool if number % 2 else self.sources.after(self.tool)
+        match what:
+            case "the same":
+                yield call(self.tool, arguments, self.sources.answers_anew(Turn(number, session(f"before {number}"))))
+            case "refused":
+                yield call(tool, {name: {"not": "allowed"} for name in self.spec.tools[tool].required})
+            case "unknown tool":
+                yield call("no-such-tool", arguments)
+            case "failed":
+                yield call(self.tool, arguments, fails(53))
+            case "cancelled" | "cancelled early":
+                yield from self._cancelled(what, arguments, number)
+            case "listed":
+                yield from (Request("tools/list"), Request("ping"))
+            case _:
+                pass
+
+    def _cancelled(self, what: str, arguments: dict[str, Json], number: int) -> Iterator[Step]:
+        """A call with the same options, cancelled when gemini runs or as soon as it was sent."""
+        name, prompt = f"cancelled before turn {number}", self.spec.prompt(self.tool)
+        asked = {prompt: f"The question that is {name}?"} if prompt is not None else {}
+        until = "started" if what == "cancelled" else "sent"
+        yield call(self.tool, {**arguments, **asked}, hangs(), name=name, until=until)
+        yield Cancel(name)
+
+    def _held(self, name: str) -> Request:
+        """A call of everything that a tool takes, which runs until it is released."""
+        tool, own = self.first, session(name)
+        meant: dict[str, Json] = {"option": "another-model", "file": f"You are {name}."}
+        answer = self.answers(f"The answer {name}.", own, name)
+        return self.ask(tool, f"The question {name}?", answer, session=own, name=name, until="started", **meant)
+
+    def _shows(self) -> tuple[str, ...]:
+        tool = kebab(self.tool)
+        arguments = tuple(f"command:{tool}:{kebab(name)}" for name in self.forms)
+        hostile = tuple(f"injection:shell:{kebab(name)}" for name in self.forms)
+        return (f"command:{tool}", *arguments, *hostile, *ANSWER, *FAILURE, *FALLBACK)
+
+
+def _numbered(value: Json, number: int) -> Json:
+    """A text with the number of its call put in."""
+    return value.replace("{number}", str(number)) if isinstance(value, str) else value
+
+
+def _apart(value: Json, number: int) -> Json:
+    """A value that no other call has."""
+    return _numbered(value, number) if isinstance(value, str) else value + number

@@ -1,0 +1,62 @@
+"""Combined calls: made from the specification, each of another form, and told of in the reports."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gemini_mcp_conformance.command.main import start
+from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.talk import sources
+from gemini_mcp_conformance.talk.conversation import Request
+from gemini_mcp_conformance.talk.forms import CallForms
+from gemini_mcp_conformance.talk.sources import combinations
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_value_of_a_form_must_be_served() -> None:
+    spec = specification.load(None)
+    for tool in spec.names:
+        for name, forms in CallForms(spec, tool).arguments().items():
+            short = [value for values in forms.values() for value in values if value is not None and len(value) < 9999]
+            assert all(spec.settles(tool, name, value) for value in short)
+
+
+def test_ids_and_sessions_are_told_apart() -> None:
+    made = list(combinations.conversations(sources.read()))
+    asked = [step for each in made for step in each.steps if isinstance(step, Request)]
+    ids = [repr(step.id) for step in asked if step.id != Request("").id]
+    assert len(ids) > 100
+    assert len(set(ids)) == len(ids)
+
+
+def test_all_pairs_meet_and_in_a_thorough_run_all_triples() -> None:
+    for thorough in (False, True):
+        for covered in combinations.coverage(sources.read(thorough=thorough)):
+            assert covered.pairs.met == covered.pairs.possible
+            assert (covered.triples.met == covered.triples.possible) == thorough
+
+
+def test_an_argument_that_is_new_in_the_specification_is_a_dimension(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "spec", tmp_path / "spec")
+    file = tmp_path / "spec/server/tools/chat.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["inputSchema"]["properties"]["tone"] = {"type": "string", "enum": ["kind", "terse"], "description": "x"}
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert "tone" in combinations.dimensions_of_tools(sources.read(tmp_path / "spec"))["chat"]
+
+
+def test_the_page_of_the_coverage_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert start(["coverage", "--markdown"]) == 0
+    printed = capsys.readouterr().out
+    page = (ROOT / "docs/coverage.md").read_text(encoding="utf-8")
+    assert printed == page, "Run: gemini-mcp-conformance coverage --markdown > docs/coverage.md"
+
+
+def test_a_thorough_run_generates_more() -> None:
+    usual, thorough = (sources.offered(None, 10, None, each)[0] for each in (False, True))
+    assert len(thorough) > 2 * len([each for each in usual if each.phase == "combinations"])

@@ -119,6 +119,9 @@ class HttpWire:
             task.cancel()
             await asyncio.wait((task,), timeout=1)
 
+    def listen(self, on: bool) -> None:
+        """Nothing: every answer has a connection of its own."""
+
     async def end(self, how: str) -> None:
         """Do nothing: the suite did not start the port."""
 

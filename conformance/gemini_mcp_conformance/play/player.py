@@ -35,6 +35,7 @@ from gemini_mcp_conformance.talk.conversation import (
     Conversation,
     End,
     Http,
+    Listen,
     Notify,
     Raw,
     Release,
@@ -49,6 +50,9 @@ PAGES = 50
 
 RECOGNISED = 512
 """Characters of a prompt by which the fake tells concurrent calls apart."""
+
+TIME_TO_END = 1.0
+"""Seconds that gemini has to end while nobody reads what the port writes."""
 
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
@@ -130,6 +134,8 @@ class Player:
                     self.fake.release(step.name)
             case End():
                 await self._end(step.how)
+            case Listen():
+                await self._listen(step.on)
             case Http():
                 await self._http(step)
 
@@ -242,6 +248,14 @@ class Player:
         await self._gone(self._runs())
         for pending in self.requests:
             pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")
+
+    async def _listen(self, on: bool) -> None:
+        """A port that waits until it is read may keep gemini waiting, too."""
+        fake = self.fake
+        if on and fake is not None:
+            calls = [run.call for run in self._runs()]
+            await self._poll(lambda: not fake.alive(*calls), TIME_TO_END, 4 * PAUSE)
+        self.session.wire.listen(on)
 
     async def _http(self, step: Http) -> None:
         wire = self.session.wire

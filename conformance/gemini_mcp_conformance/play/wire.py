@@ -37,6 +37,7 @@ class Wire(Protocol):
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None: ...
     async def write(self, data: bytes, seconds: float) -> bool: ...
     async def end(self, how: str) -> None: ...
+    def listen(self, on: bool) -> None: ...
     def stderr(self) -> bytes: ...
     def kill(self) -> None: ...
     async def closed(self) -> None: ...
@@ -53,6 +54,8 @@ class StdioWire:
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._over = False
+        self._listens = asyncio.Event()
+        self._listens.set()
 
     @property
     def pid(self) -> int | None:
@@ -110,6 +113,13 @@ class StdioWire:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(getattr(signal, f"SIG{how}"))
 
+    def listen(self, on: bool) -> None:
+        """Stop reading, so that the port's pipe fills up, or go on."""
+        if on:
+            self._listens.set()
+        else:
+            self._listens.clear()
+
     def stderr(self) -> bytes:
         """The last bytes that the port has written to stderr."""
         return self._stderr.tail()
@@ -134,6 +144,7 @@ class StdioWire:
         assert self._process.stdout is not None
         rest = bytearray()
         while chunk := await self._process.stdout.read(CHUNK):
+            await self._listens.wait()
             *lines, tail = chunk.split(b"\n")
             for line in lines:
                 on_line(bytes(rest + line), True)

@@ -105,6 +105,14 @@ class End:
 
 
 @dataclass(frozen=True)
+class Listen:
+    """Stop reading what the port writes, or go on with it once gemini has had time to end."""
+
+    kind: ClassVar[str] = "listen"
+    on: bool
+
+
+@dataclass(frozen=True)
 class Http:
     """A plain HTTP request. `headers` replace those of a usual client; None removes one.
 
@@ -121,9 +129,9 @@ class Http:
 BUSY = 1_000_000
 """Bytes that a slow port on a busy machine handles in a second."""
 
-Step = Request | Notify | Raw | Await | Cancel | Release | End | Http
+Step = Request | Notify | Raw | Await | Cancel | Release | End | Listen | Http
 _STEPS: Mapping[str, type[Step]] = {
-    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Http)
+    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Listen, Http)
 }
 
 
@@ -191,7 +199,7 @@ class Conversation:
     @property
     def needs_stdio(self) -> bool:
         """Whether it needs a port that the suite starts and speaks to over pipes."""
-        says = self.stdio or any(isinstance(step, Raw | End) for step in self.steps)
+        says = self.stdio or any(isinstance(step, Raw | End | Listen) for step in self.steps)
         return says or bool(self.env) or self.gemini != "present"
 
     @property

@@ -168,6 +168,14 @@ class Outcomes(Plays):
         ends: list[Json] = [*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS)]
         for number, end in enumerate(ends):
             yield partial(self._end, end, stderrs[number % len(stderrs)], number % 3 == 0)
+        yield from self._long_ends()
+
+    def _long_ends(self) -> Iterator[Outcome]:
+        """Failures whose stderr is just as long as what an error may quote, or a byte more or less."""
+        limit = self.spec.outcome.stderr_bytes
+        for size, filler in product((limit - 1, limit, limit + 1, 2 * limit), ("x", "€", "line\n")):
+            said = (filler * (size // len(filler.encode()))).rjust(size, "x")[-size:]
+            yield lambda turn, said=said: Script("ends", ({"stderr": f"{said}"}, {"exit": 1}))
 
     def _end(self, end: Json, stderr: str, answers: bool, turn: Turn) -> Script:
         whole = self.answers("This must not be taken for an answer.", turn.session).play if answers else ()

@@ -144,11 +144,11 @@ class Boundaries(Maker):
             if kind != "text" or not is_valid(schema, value):
                 yield self.one(f"{kebab(name)}-is-{kind}", {name: value}, shows)
         for number, value in enumerate(schema.get("enum", ())):
-            yield self.one(f"{kebab(name)}-choice-{number}", {name: value}, _shown(self.spec, self.tool, name))
+            yield self.one(f"{kebab(name)}-choice-{number}", {name: value}, shown_by(self.spec, self.tool, name))
         for rule in rules(name, self.spec.invocation):
             text = "x" * (rule.max_bytes + 1) if rule.max_bytes is not None else matching(rule.pattern or "")
             if text and takes_text(schema) and len(text) < TOO_LONG:
-                yield self.one(f"{kebab(name)}-{rule.name}", {name: text}, _shown(self.spec, self.tool, name))
+                yield self.one(f"{kebab(name)}-{rule.name}", {name: text}, shown_by(self.spec, self.tool, name))
         for limit, length in (("minLength", -1), ("maxLength", 1)):
             if limit in schema:
                 yield self.one(f"{kebab(name)}-{limit}", {name: "x" * max(0, schema[limit] + length)}, shows)
@@ -162,11 +162,11 @@ class Boundaries(Maker):
             table = self._table(name)
             for kind, text in table.items():
                 given = text.replace("canary-NAME", f"canary-{name}")
-                yield self.one(f"{kebab(name)}-{kind}", {name: given}, _shown(self.spec, self.tool, name))
+                yield self.one(f"{kebab(name)}-{kind}", {name: given}, shown_by(self.spec, self.tool, name))
             if not table and name != self.spec.directory(self.tool):
                 usual = {name: self.everything.get(name)}
-                yield self.one(f"{kebab(name)}-usual", usual, _shown(self.spec, self.tool, name))
-        yield self.one("everything", self.everything, _everything(self.spec, self.tool))
+                yield self.one(f"{kebab(name)}-usual", usual, shown_by(self.spec, self.tool, name))
+        yield self.one("everything", self.everything, everything_shows(self.spec, self.tool))
 
     def edges(self) -> Iterator[Conversation]:
         """Each argument with the texts that its patterns just match and just miss, a call each."""
@@ -175,7 +175,7 @@ class Boundaries(Maker):
             new = [text for text in dict.fromkeys(texts) if text not in self._table(name).values()]
             steps = [call(self.tool, {**self.usual, name: text}, self.answer) for text in new]
             if steps and takes_text(schema):
-                shows = (*_shown(self.spec, self.tool, name), f"arguments:{kebab(name)}:value")
+                shows = (*shown_by(self.spec, self.tool, name), f"arguments:{kebab(name)}:value")
                 refused = (f"arguments:refused:{rule.name}" for rule in rules(name, self.spec.invocation))
                 title = f"Calls of `{self.tool}` with texts at the edges of the patterns of `{name}`."
                 yield self.conversation(f"{self.tool}-{kebab(name)}-edges", title, steps, *shows, *refused)
@@ -225,7 +225,7 @@ class Boundaries(Maker):
             yield self.one(kind, {name: folder}, refused, files=MADE)
 
 
-def _everything(spec: Specification, tool: str) -> tuple[str, ...]:
+def everything_shows(spec: Specification, tool: str) -> tuple[str, ...]:
     id = kebab(tool)
     return (
         *(f"command:{id}", "command:once", "cwd:used", f"cwd:{id}"),
@@ -233,7 +233,7 @@ def _everything(spec: Specification, tool: str) -> tuple[str, ...]:
     )
 
 
-def _shown(spec: Specification, tool: str, name: str) -> tuple[str, ...]:
+def shown_by(spec: Specification, tool: str, name: str) -> tuple[str, ...]:
     """The requirements that odd texts of an argument show."""
     id, key = kebab(tool), kebab(name)
     if name == spec.prompt(tool):

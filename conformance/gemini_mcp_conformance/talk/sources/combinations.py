@@ -7,11 +7,10 @@ every three of them meet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TypeVar
 
-from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Release, Request, Step, call
 from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Never, Row, cover, share
@@ -19,7 +18,8 @@ from gemini_mcp_conformance.talk.forms import FOLDERS, CallForms, Forms
 from gemini_mcp_conformance.talk.outcomes import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.sources.outcomes import ANSWER, FAILURE, FALLBACK
+from gemini_mcp_conformance.talk.sources.boundaries import everything_shows, shown_by
+from gemini_mcp_conformance.talk.sources.outcomes import ANSWER, FAILURE, FALLBACK, TEXT
 
 ORDER = 60
 TOGETHER = 4
@@ -27,9 +27,11 @@ TOGETHER = 4
 
 OUTCOME, BEFORE, BESIDE, TOKEN, ID, WRITTEN = "outcome", "before", "beside", "progress token", "request id", "written"
 
+ALONE, SAME_SESSION = "nothing", "its session"
+
 CIRCUMSTANCES: Mapping[str, tuple[str, ...]] = {
     BEFORE: ("nothing", "the same", "refused", "unknown tool", "failed", "cancelled", "cancelled early", "listed"),
-    BESIDE: ("nothing", "a call"),
+    BESIDE: (ALONE, "a call", SAME_SESSION),
     TOKEN: ("none", "text", "number", "odd"),
     ID: ("usual", "text", "number"),
     WRITTEN: ("as declared", "the other way round", "with metadata"),
@@ -38,7 +40,10 @@ CIRCUMSTANCES: Mapping[str, tuple[str, ...]] = {
 
 CHEAP = (BEFORE, BESIDE)
 
-NEVER = (Never((BESIDE, "a call"), (OUTCOME, "listed"), "the fake cannot tell which of two calls asks for the list"),)
+NEVER = tuple(
+    Never((BESIDE, beside), (OUTCOME, "listed"), "the fake cannot tell which of two calls asks for the list")
+    for beside in ("a call", SAME_SESSION)
+)
 
 TOKENS: Mapping[str, tuple[Json, ...]] = {
     "text": ("of turn {number}",),
@@ -51,6 +56,14 @@ IDS: Mapping[str, tuple[Json, ...]] = {
 }
 """Ids are told apart by the number of the call, which is put in or added."""
 
+MEANWHILE = (
+    *("rpc:response:id", "arguments:refused:not-started", "tools:unknown", "cancel:child", "cancel:unanswered"),
+    *("progress:token", "progress:increase", "progress:end", "progress:unasked", "progress:start"),
+    *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "concurrency:latest"),
+    *("system:removed:failure", "system:absent", "system:leak", "system:isolation", "error:prompt", "error:secrets"),
+)
+"""What the circumstances show."""
+
 Value = TypeVar("Value")
 
 
@@ -62,10 +75,11 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from made.of_revisions()
 
 
-def dimensions(forms: Mapping[str, Forms], outcomes: Mapping[str, tuple[Outcome, ...]]) -> Dimensions:
-    """Everything in which calls of a tool differ, by name."""
+def dimensions(forms: Mapping[str, Forms], outcomes: Mapping[str, tuple[Outcome, ...]], resumes: bool) -> Dimensions:
+    """Everything in which calls of a tool differ, by name; only a tool that resumes sessions has to wait for one."""
     arguments = {name: tuple(values) for name, values in forms.items()}
-    return {**arguments, OUTCOME: tuple(outcomes), **CIRCUMSTANCES}
+    beside = tuple(each for each in CIRCUMSTANCES[BESIDE] if resumes or each != SAME_SESSION)
+    return {**arguments, OUTCOME: tuple(outcomes), **CIRCUMSTANCES, BESIDE: beside}
 
 
 def demands(forms: Mapping[str, Forms], every: Iterable[str], is_thorough: bool) -> tuple[Demand, ...]:
@@ -102,7 +116,7 @@ class Combinations(Maker):
         super().__init__(sources)
         self.tool, self.numbers, self.rotation = tool, count(first + 1), Rotation()
         self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), sources.kinds()
-        self.dimensions = dimensions(self.forms, self.outcomes)
+        self.dimensions = dimensions(self.forms, self.outcomes, self.spec.resumed(tool) is not None)
 
     def rows(self) -> list[Row]:
         wanted = demands(self.forms, self.dimensions, self.sources.thorough)
@@ -137,13 +151,16 @@ class Combinations(Maker):
         number = next(self.numbers)
         arguments = self._arguments(row, number)
         yield from self._before(row[BEFORE], arguments, number)
-        beside = self._held(f"beside turn {number}") if row[BESIDE] == "a call" else None
-        if beside:
-            yield beside
         outcome = self.rotation.next(row[OUTCOME], self.outcomes[row[OUTCOME]])
-        yield self._call(row, arguments, outcome, number)
-        if beside:
-            yield from (Release(beside.name), Await(beside.name))
+        asked = self._call(row, arguments, outcome, number)
+        if row[BESIDE] == ALONE:
+            yield asked
+            return
+        held = self._held(f"beside turn {number}")
+        if row[BESIDE] == SAME_SESSION:
+            held, asked = self._same(arguments, number), replace(asked, name=f"turn {number}", until="sent")
+        yield from (held, asked, Release(held.name), Await(held.name))
+        yield from [Await(asked.name)] if asked.name else []
 
     def _arguments(self, row: Row, number: int) -> dict[str, Json]:
         values = {
@@ -198,11 +215,17 @@ class Combinations(Maker):
         answer = self.answers(f"The answer {name}.", own, name)
         return self.ask(tool, f"The question {name}?", answer, session=own, name=name, until="started", **meant)
 
+    def _same(self, arguments: dict[str, Json], number: int) -> Request:
+        """A call with the same arguments, but for its prompt; it runs until it is released."""
+        name, prompt = f"before turn {number} in its session", self.spec.prompt(self.tool)
+        asked = {prompt: f"The question {name}?"} if prompt is not None else {}
+        answer = self.answers(f"The answer {name}.", session(name), name)
+        return call(self.tool, {**arguments, **asked}, answer, name=name, until="started")
+
     def _shows(self) -> tuple[str, ...]:
-        tool = kebab(self.tool)
-        arguments = tuple(f"command:{tool}:{kebab(name)}" for name in self.forms)
-        hostile = tuple(f"injection:shell:{kebab(name)}" for name in self.forms)
-        return (f"command:{tool}", *arguments, *hostile, *ANSWER, *FAILURE, *FALLBACK)
+        arguments = (id for name in self.forms for id in shown_by(self.spec, self.tool, name))
+        every = everything_shows(self.spec, self.tool)
+        return tuple(dict.fromkeys((*every, *arguments, *TEXT, *ANSWER, *FAILURE, *FALLBACK, *MEANWHILE)))
 
 
 def _numbered(value: Json, number: int) -> Json:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Conversation, Request, call, path
+from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Request, Step, call, path
 from gemini_mcp_conformance.talk.exploration import Exploration
+from gemini_mcp_conformance.talk.plays import hangs
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 40
@@ -23,7 +24,7 @@ PHASE = "sequences"
 
 OPTIONS = ("option", "file", "directory")
 """What a call can be given in addition to its prompt and its session."""
-FAILED = "failed"
+FAILED, CANCELLED, UNKNOWN, LISTED = "failed", "cancelled", "unknown tool", "listed"
 FILES = {f"turn-{number}": None for number in range(3)}
 LONGEST = 8
 
@@ -64,13 +65,14 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 def explorations(sources: Sources) -> Iterable[Exploration]:
     """Moves at random."""
     strategy = st.lists(moves(sources), min_size=1, max_size=LONGEST).map(lambda made: conversation(made, sources))
-    count = max(1, sources.examples // 15)
+    count = max(1, sources.examples // 10)
     title = "A sequence of calls."
     yield Exploration("generated-sequence", title, lambda _: strategy, count, sources.seed, PHASE, _shows(sources))
 
 
 def moves(sources: Sources) -> st.SearchStrategy[Move]:
-    outcomes = st.sampled_from(["success", "success", "success", "changed", "refused", *_failures(sources)])
+    usual = ["success", "success", "success", "changed", "refused", CANCELLED, UNKNOWN, LISTED]
+    outcomes = st.sampled_from([*usual, *_failures(sources)])
     options = st.frozensets(st.sampled_from(OPTIONS))
     return st.builds(Move, st.sampled_from(sources.spec.names), options, st.none() | st.integers(0, 3), outcomes)
 
@@ -102,7 +104,7 @@ def _shows(sources: Sources) -> tuple[str, ...]:
     )
 
 
-def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Request]:
+def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Step]:
     sessions: list[str] = []
     for number, move in enumerate(moves, 1):
         own = f"00000000-0000-4000-8000-{number:012}"
@@ -116,7 +118,16 @@ def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Request]:
             arguments |= dict.fromkeys(sources.spec.tools[move.tool].required)
         elif move.outcome in ("success", "changed"):
             sessions.append(session)
-        yield call(move.tool, arguments, _script(move, number, session, sources))
+        match move.outcome:
+            case "cancelled":
+                name = f"turn {number}"
+                yield from (call(move.tool, arguments, hangs(), name=name, until="started"), Cancel(name))
+            case "unknown tool":
+                yield call("no-such-tool", arguments)
+            case "listed":
+                yield from (Request("tools/list"), Request("ping"))
+            case _:
+                yield call(move.tool, arguments, _script(move, number, session, sources))
 
 
 def _options(move: Move, number: int) -> dict[str, Json]:

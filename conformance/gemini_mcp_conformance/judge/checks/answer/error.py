@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from gemini_mcp.spec.families import Subject
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, decode, texts_in
 from gemini_mcp.spec.wording import Sentence
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.checks.answer.result import (
@@ -259,15 +259,21 @@ def _private(exchange: Exchange) -> list[str]:
 
 
 def _echoed(exchange: Exchange) -> list[str]:
-    """The private texts that gemini has written to stderr, as far as they cannot be there by chance."""
-    end = _end_of_stderr(exchange)
-    return [text for text in _private(exchange) if len(text) >= 16 and text in end] if end else []
+    """The private texts that gemini has written, as far as they cannot be there by chance."""
+    if not shows_error(exchange):
+        return []
+    end = end_of(exchange)
+    streams = (end.stdout, end.stderr)
+    raw = (stream.decode("utf-8", "replace") for stream in streams)
+    written = "\n".join((*raw, *texts_in([decode(stream) for stream in streams])))
+    return [text for text in _private(exchange) if len(text.strip()) >= 16 and text in written]
 
 
 @check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))
 def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
+    answered = tuple(texts_in([exchange.result, exchange.error]))
     for text in _echoed(exchange):
-        if text in (exchange.text or ""):
+        if any(text in each for each in answered):
             yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
 
 

@@ -1,0 +1,53 @@
+"""Clients that read slowly: answers that fill every buffer wait until they are read, whole and in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.conversation import Await, Conversation, Listen, Request, Step
+from gemini_mcp_conformance.talk.plays import session
+from gemini_mcp_conformance.talk.sources import Sources
+
+ORDER = 65
+PHASE = "reading"
+CALLS = 5
+ANSWER = "All work and no play. 서울 👍 "
+TIMES = 12_000
+"""How often an answer says so: some hundred kilobytes, more than a pipe and its reader hold."""
+
+SHOWN = (
+    "stdio:framing",
+    "stdio:encoding",
+    "result:text",
+    "result:large-stdout",
+    "concurrency:crossed",
+    "rpc:response:id",
+)
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    """Calls side by side, and one after the other."""
+    if sources.spec.told_apart:
+        yield _conversation(sources, "unread-side-by-side", "Calls whose answers are read late.", late=True)
+        yield _conversation(sources, "unread-one-by-one", "Calls whose answers are read late, one by one.", late=False)
+
+
+def _conversation(sources: Sources, id: str, title: str, late: bool) -> Conversation:
+    """Each call is sent while nobody listens; a ping and a list are asked for in between."""
+    steps: list[Step] = [Listen(False)] if late else []
+    for number in range(CALLS):
+        asked = _asked(sources, number)
+        others = [Request(method, until="sent", name=f"{method} {number}") for method in ("ping", "tools/list")]
+        steps += [asked, *others] if late else [Listen(False), asked, *others, Listen(True), Await(asked.name)]
+    if late:
+        steps.append(Listen(True))
+    return Conversation(id, title, (*steps, Request("ping")), PHASE, SHOWN, aside=True)
+
+
+def _asked(sources: Sources, number: int) -> Request:
+    tool, name = sources.spec.told_apart[number % len(sources.spec.told_apart)], f"call {number}"
+    answer = sources.answers(f"{number} {ANSWER * TIMES}", session(name), ensure_ascii=number % 2 == 0)
+    arguments = sources.arguments(tool, f"The question of {name}?", session=session(name))
+    params: dict[str, Json] = {"name": tool, "arguments": arguments, "_meta": {"progressToken": name}}
+    return Request("tools/call", params, (answer,), name, "sent")

@@ -1,16 +1,18 @@
-"""Killers: for each defective port the conversation that shows its fault soonest, as measured and kept. One file.
+"""Killers: for each defective port the conversation that shows its fault soonest, as measured and kept.
 
-`cover` is a small set of conversations of which each defective port fails at least one. Pure but for `load` and `save`.
+`cover` is a small set of conversations of which each of these ports fails at least one. The ports whose fault nothing
+shows yet are kept in a file of their own, which should become empty. Pure but for what loads and saves.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 FILE = Path(__file__).with_name("killers.json")
+SURVIVORS = Path(__file__).with_name("survivors.json")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,16 @@ def save(killers: Killers) -> None:
     kills = ",\n".join(lines)
     cover = ",\n".join(f"  {json.dumps(conversation)}" for conversation in killers.cover)
     FILE.write_text(f'{{"kills": {{\n{kills}\n}}, "cover": [\n{cover}\n]}}\n', encoding="utf-8")
+
+
+def survivors() -> frozenset[str]:
+    """The names of the defective ports that nothing is known to kill."""
+    return frozenset(json.loads(SURVIVORS.read_text(encoding="utf-8")))
+
+
+def save_survivors(names: Iterable[str]) -> None:
+    """Keep them, one a line, in order."""
+    SURVIVORS.write_text(json.dumps(sorted(names), indent=1) + "\n", encoding="utf-8")
 
 
 def cover(killing: Mapping[str, Collection[str]], cost: Callable[[str], tuple[float, ...]]) -> tuple[str, ...]:

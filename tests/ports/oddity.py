@@ -1,24 +1,52 @@
-"""A port that conforms oddly: `python oddity.py NAME` serves over stdio, `--list` prints all of them as JSON."""
+"""A port that conforms oddly: `python oddity.py NAME` serves over stdio, `--list` prints all of them as JSON.
+
+A port in Go is built when its command is asked for, and again when its sources have changed.
+"""
 
 import json
 import os
+import shutil
+import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 from odd import ODD, Odd
 
+BUILT = Path(__file__).parent / "go/.built"
+BUILD_SECONDS = 300
+
 
 def command(odd: Odd) -> list[str]:
-    if isinstance(odd.port, Path):
-        return ["node", str(odd.port.resolve())]
-    return [sys.executable, str(Path(__file__).resolve()), odd.name]
+    if not isinstance(odd.port, Path):
+        return [sys.executable, str(Path(__file__).resolve()), odd.name]
+    if odd.port.is_dir():
+        return in_go(odd.port.resolve())
+    return ["node", str(odd.port.resolve())]
+
+
+def in_go(sources: Path) -> list[str]:
+    """The program of a port in Go, which is built if it is new; without `go` a command that names what is missing."""
+    digest = sha256(b"".join(file.read_bytes() for file in sorted(sources.iterdir())))
+    program = BUILT.resolve() / f"{sources.name}-{digest.hexdigest()[:16]}"
+    if shutil.which("go") is None:
+        return ["go", "run", str(sources)]
+    if not program.exists():
+        BUILT.mkdir(exist_ok=True)
+        new = program.with_suffix(f".{os.getpid()}")
+        subprocess.run(["go", "build", "-o", str(new), "."], cwd=sources, check=True, timeout=BUILD_SECONDS)
+        new.replace(program)
+    return [str(program)]
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--list":
         entries = [{"name": odd.name, "sentence": odd.sentence, "command": command(odd)} for odd in ODD.values()]
         print(json.dumps(entries, indent=1))
-    elif isinstance(port := ODD[sys.argv[1]].port, Path):
-        os.execvp("node", command(ODD[sys.argv[1]]))
+    elif isinstance(ODD[sys.argv[1]].port, Path):
+        program, *arguments = command(ODD[sys.argv[1]])
+        os.execvp(program, [program, *arguments])
     else:
+        port = ODD[sys.argv[1]].port
+        assert not isinstance(port, Path)
         port().serve()

@@ -3,12 +3,14 @@
 `python tests/ports/prove.py` plays on each defective port the conversation that `killers.json` names for it, and on
 each odd port a part of those that together kill every defective one. A defective port that its conversation does not
 kill is played everything that can show its fault, and the proof says so. `--all` plays everything on every port. Names
-choose ports. A survivor, or an odd port that is accused, ends the proof with 1.
+choose ports. A survivor, or an odd port that is accused, ends the proof with 1. The ports of `survivors.json`, which
+nothing kills yet, are left out unless they are named.
 
-`--write` measures anew which conversations kill each defective port, and keeps that in `killers.json`, and in the suite
-for its badge and for `explain`. `--precision` tells how many requirements each defective port fails in a strict run. It
-plays the port's own conversation and those that together kill every port; with `--all` every conversation, for hours.
-It ends with 1 when a port in twenty, not counting those of `broad.json`, fails more than three.
+`--write` measures anew which conversations kill each defective port, and keeps that in `killers.json` and in
+`survivors.json`, and in the suite for its badge and for `explain`. `--precision` tells how many requirements each
+defective port fails in a strict run. It plays the port's own conversation and those that together kill every port;
+with `--all` every conversation, for hours. It ends with 1 when a port in twenty, not counting those of `broad.json`,
+fails more than three.
 """
 
 import argparse
@@ -92,7 +94,7 @@ def kept() -> Path:
 
 def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
-    trials = defective(options.names)
+    trials = defective(options.names, with_survivors=options.write)
     if options.precision:
         work = [partial(precision.accused, trial, options.all) for trial in trials]
         return precision.tell(side_by_side(work, options.jobs))
@@ -119,6 +121,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def _write(every: Sequence[Proof]) -> None:
     cover = killers.cover({proof.trial.name: proof.killing for proof in every}, cost)
     killers.save(Killers({proof.trial.name: proof.kill for proof in every if proof.kill}, cover))
+    killers.save_survivors(proof.trial.name for proof in every if not proof.kill)
     kept().write_text(json.dumps(mutants(every), indent=2) + "\n", encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import killers
 import oddity
 from defects import DEFECTS
 from gemini_mcp_conformance.play.target import Target
@@ -42,8 +43,9 @@ class Trial:
             yield target
 
 
-def defective(names: Sequence[str]) -> list[Trial]:
-    """Every defective port, or those that are named."""
+def defective(names: Sequence[str], with_survivors: bool = False) -> list[Trial]:
+    """Every defective port that is known to be killed, or those that are named."""
+    left_out = frozenset[str]() if with_survivors else killers.survivors()
     return [
         Trial(
             defect.name,
@@ -52,7 +54,7 @@ def defective(names: Sequence[str]) -> list[Trial]:
             issubclass(defect.port, HttpPort),
         )
         for defect in DEFECTS.values()
-        if not names or defect.name in names
+        if (defect.name in names if names else defect.name not in left_out)
     ]
 
 

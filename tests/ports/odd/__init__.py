@@ -1,11 +1,13 @@
-"""Ports that conform and look odd, none to be accused. A new one is a class here, or a program in `../node`."""
+"""Ports that conform and look odd. A new one is a class here, or a program in `../node` or `../go`."""
 
 from pathlib import Path
 
-from odd import commands, messages, results
+from odd import commands, habits, messages, paces, results
 from odd.record import ODD, Odd, program
 
 for file in sorted((Path(__file__).parents[1] / "node").glob("*.mjs")):
     program(file)
+for sources in sorted((Path(__file__).parents[1] / "go").glob("*/main.go")):
+    program(sources)
 
-__all__ = ["ODD", "Odd", "commands", "messages", "results"]
+__all__ = ["ODD", "Odd", "commands", "habits", "messages", "paces", "results"]

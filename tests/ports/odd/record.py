@@ -32,6 +32,7 @@ def odd(name: str, sentence: str) -> Registers:
 
 
 def program(file: Path) -> None:
-    """Register a program; the first line of its opening comment says what is odd."""
+    """Register a program; the first line of its opening comment says what is odd. One in Go is all of its folder."""
     first = file.read_text(encoding="utf-8").splitlines()[0]
-    ODD[file.stem] = Odd(file.stem, first.removeprefix("//").strip(), file)
+    port = file.parent if file.suffix == ".go" else file
+    ODD[port.stem] = Odd(port.stem, first.removeprefix("//").strip(), port)

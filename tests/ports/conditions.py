@@ -1,0 +1,131 @@
+"""Steps that are wrong under a condition only: for some runs, after something else, or from a certain time on.
+
+A step is as in steps.py. What several areas need is here; what one area needs stands above its rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any, cast
+
+from answering import Outcome
+from planning import Plan
+from running import Call
+from speaking import Message
+from steps import Change, Step
+
+STDERR = "\nStderr: "
+
+
+def asks(test: Callable[[Call, Plan], bool], change: Callable[[Plan], Plan]) -> Step:
+    """Of `ask`: runs another plan than the right one for the calls of which `test` holds."""
+    return lambda port, real, call, plan: real(call, change(plan) if test(call, plan) else plan)
+
+
+def ends(test: Callable[[Call, Outcome], bool], change: Callable[[Outcome], Outcome]) -> Step:
+    """Of `run_prompt`: takes an outcome of which `test` holds for another."""
+
+    def run_prompt(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
+        outcome = real(call, plan)
+        return change(outcome) if test(call, outcome) else outcome
+
+    return run_prompt
+
+
+def results(test: Callable[[Call, Message], bool], change: Change) -> Step:
+    """Of `execute`: gives another result where `test` holds of the call and the right one."""
+
+    def execute(port: Any, real: Any, call: Call) -> Message:
+        result = real(call)
+        return change(result) if test(call, result) else result
+
+    return execute
+
+
+def marks(key: str, test: Callable[[Call, Message], bool]) -> Step:
+    """Of `execute`: remembers whether a call has had a result of which `test` holds."""
+
+    def execute(port: Any, real: Any, call: Call) -> Message:
+        result = real(call)
+        port.memory[key] = port.memory.get(key) or test(call, result)
+        return result
+
+    return execute
+
+
+def since(key: str, other: Step) -> Step:
+    """Another step since this has been remembered."""
+
+    def step(port: Any, real: Any, *arguments: Any) -> Any:
+        return _done(other, port, real, *arguments) if port.memory.get(key) else real(*arguments)
+
+    return step
+
+
+def from_time(first: int, other: Step) -> Step:
+    """Another step from this time on."""
+    return _at(lambda number: number >= first, other)
+
+
+def every(period: int, other: Step) -> Step:
+    """Another step each time this many are full."""
+    return _at(lambda number: number % period == 0, other)
+
+
+def _at(test: Callable[[int], bool], other: Step) -> Step:
+    numbers = count(1)
+
+    def step(port: Any, real: Any, *arguments: Any) -> Any:
+        return _done(other, port, real, *arguments) if test(next(numbers)) else real(*arguments)
+
+    return step
+
+
+def _done(step: Step, *arguments: Any) -> Any:
+    return cast(Callable[..., Any], step)(*arguments)
+
+
+def failed(call: Call, result: Message) -> bool:
+    """Whether gemini has run and failed."""
+    return bool(result.get("isError")) and STDERR in result["content"][0]["text"]
+
+
+def refused(call: Call, result: Message) -> bool:
+    """Whether the call has started nothing."""
+    return bool(result.get("isError")) and STDERR not in result["content"][0]["text"]
+
+
+def lacking(option: str) -> Callable[[Plan], Plan]:
+    """Takes an option and its value off the command line."""
+
+    def change(plan: Plan) -> Plan:
+        if option not in plan.argv:
+            return plan
+        at = plan.argv.index(option)
+        return replace(plan, argv=(*plan.argv[:at], *plan.argv[at + 2 :]))
+
+    return change
+
+
+def altering(option: str, change: Callable[[str], str]) -> Callable[[Plan], Plan]:
+    """Changes the value of an option on the command line."""
+
+    def altered(plan: Plan) -> Plan:
+        words = zip(("", *plan.argv), plan.argv, strict=False)
+        return replace(plan, argv=tuple(change(word) if before == option else word for before, word in words))
+
+    return altered
+
+
+def has_model(plan: Plan) -> bool:
+    return "-m" in plan.argv
+
+
+def is_flagged(plan: Plan) -> bool:
+    """Whether the prompt follows `--prompt=`."""
+    return any(word.startswith("--prompt=") for word in plan.argv)
+
+
+def is_named(plan: Plan) -> bool:
+    """Whether the plan resumes a session by its id."""
+    return plan.session not in (None, "latest")

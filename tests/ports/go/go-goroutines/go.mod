@@ -1,0 +1,3 @@
+module gemini-mcp-server
+
+go 1.19

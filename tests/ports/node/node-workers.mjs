@@ -268,7 +268,6 @@ function callTool(id, params) {
   try {
     found = checked(tool, values);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
     return send({ id, result: problem(error.message) });
   }
   const call = { id, tool, found, progress: 0, token: meta?.progressToken };

@@ -25,7 +25,10 @@ ABSENT = "absent"
 NO_VALUE: tuple[Json, ...] = (None,)
 """Stands for an argument that is left out."""
 
-FOLDERS = ("plain", "deep/a b", "é 日本 😀", "e\u0301", "-dash", 'it\'s "quoted"', "back\\slash", "x" * 200, "$(id)")
+FOLDERS = (
+    *("plain", "deep/a b", "é 日本 😀", "e\u0301", "-dash", 'it\'s "quoted"', "back\\slash", "$(id)", "a%20b", "~x"),
+    *(" blank ends ", "'single'", '"double"', "x" * 200, "/".join(["long" * 20] * 8), "\u1100\u1161\u11a8", "a+b&c;d"),
+)
 """Directories below the port's own; each exists."""
 
 ORDINARY = "The question of turn {number}, which is for nobody else."

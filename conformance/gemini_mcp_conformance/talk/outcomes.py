@@ -21,6 +21,7 @@ from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.schema import matching
 from gemini_mcp_conformance.talk.plays import Plays, session
+from gemini_mcp_conformance.talk.texts import CHARACTERS
 
 KIB = 1024
 SIZES = (4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB)
@@ -32,6 +33,8 @@ EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
 SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
 ECHOED = range(16, 4 * KIB)
 """Characters of a text that gemini repeats on stderr: too many to be there by chance, and few enough for an error."""
+NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
+"""What gemini may write to stderr in any case."""
 KEY = "AIzaSyD-0123456789abcdefghijklmnopqrstuv"
 
 TEXTS: Mapping[str, str] = {
@@ -115,7 +118,7 @@ class Outcomes(Plays):
             yield lambda turn, dump=dump: self.answers(f"The answer to turn {turn.number}.", turn.session, **dump)
 
     def _odd_answers(self) -> Iterator[Outcome]:
-        for number, text in enumerate(map(self.spelt, TEXTS.values())):
+        for number, text in enumerate(map(self.spelt, (*TEXTS.values(), *CHARACTERS.values()))):
             form = ("{odd}", "{number}. {odd}", "{odd} {number}")[number % 3]
             dump: Mapping[str, Json] = ({"ensure_ascii": False}, {}, {"indent": 2, "ensure_ascii": False})[number % 3]
             yield partial(self._odd_answer, text, form, dump)
@@ -127,7 +130,8 @@ class Outcomes(Plays):
         """Outputs that are just as long as a buffer, or a byte more or less, whole and in two pieces."""
         for number, (size, filler, more) in enumerate(product(SIZES, FILLERS, (-1, 0, 1))):
             yield partial(self._sized, size + more, filler, number % 2 == 1)
-        yield partial(self._sized, KIB * KIB, "😀", True)
+        for size in (KIB * KIB, KIB * KIB + 65, KIB * KIB + 66):
+            yield partial(self._sized, size, "😀", size % 2 == 0)
 
     def _sized(self, size: int, filler: str, in_pieces: bool, turn: Turn) -> Script:
         bare = self._printed(f"{turn.number} ", turn.session)
@@ -144,6 +148,25 @@ class Outcomes(Plays):
         for script in self.spec.scripts.values():
             if not takes_time(script) and script.list_sessions is None and not is_large(script):
                 yield lambda turn, script=script: script
+                yield lambda turn, script=script: Script(script.id, ({"stderr": NOTICE}, *script.play))
+        yield from self._documents()
+
+    def _documents(self) -> Iterator[Outcome]:
+        """What the JSON can hold: texts, sessions, errors and warnings, each there or not."""
+        errors: tuple[Json, ...] = (None, "It failed.", {"message": "No."})
+        for text, error, warned, named in product(("A text.", None), errors, (False, True), (False, True)):
+            yield partial(self._document, text, error, warned, named or error is None)
+
+    def _document(self, text: str | None, error: Json, warned: bool, named: bool, turn: Turn) -> Script:
+        keys = self.spec.outcome.answer
+        held: dict[str, Json] = {
+            keys["session"]: turn.session if named else None,
+            keys["text"]: text and f"{text} {turn.number}",
+            keys["warnings"]: ["Something may be wrong."] if warned else None,
+            keys["error"]: error,
+        }
+        document = {key: value for key, value in held.items() if value is not None}
+        return Script("document", ({"stdout": json.dumps(document)},))
 
     def _listings(self) -> Iterator[Outcome]:
         """Answers without a session, and lists of sessions of many kinds; some are of no use."""
@@ -164,16 +187,16 @@ class Outcomes(Plays):
 
     def _ends(self) -> Iterator[Outcome]:
         """Failures of every kind, some behind a whole answer."""
-        stderrs = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n")
+        stderrs = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values())
         ends: list[Json] = [*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS)]
-        for number, end in enumerate(ends):
-            yield partial(self._end, end, stderrs[number % len(stderrs)], number % 3 == 0)
+        for number in range(max(len(ends), len(stderrs))):
+            yield partial(self._end, ends[number % len(ends)], stderrs[number % len(stderrs)], number % 3 == 0)
         yield from self._long_ends()
 
     def _long_ends(self) -> Iterator[Outcome]:
         """Failures whose stderr is just as long as what an error may quote, or a byte more or less."""
         limit = self.spec.outcome.stderr_bytes
-        for size, filler in product((limit - 1, limit, limit + 1, 2 * limit), ("x", "€", "line\n")):
+        for size, filler in product((limit // 2, limit - 1, limit, limit + 1, 2 * limit), ("x", "€", "line\n")):
             said = (filler * (size // len(filler.encode()))).rjust(size, "x")[-size:]
             yield lambda turn, said=said: Script("ends", ({"stderr": f"{said}"}, {"exit": 1}))
 

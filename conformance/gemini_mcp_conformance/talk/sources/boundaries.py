@@ -89,7 +89,8 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
             kind = f"{kebab(name)}-{'over-' * beyond}{limit}"
             shows = ("prompt:long:whole", "prompt:over-limit")
-            yield Boundaries(sources, tool).one(kind, {name: "x" * (limit + beyond)}, shows)
+            wide = "é" * (limit // 2) + "x" * (limit % 2 + beyond)
+            yield Boundaries(sources, tool).one(kind, {name: wide}, shows)
 
 
 class Boundaries(Maker):
@@ -166,7 +167,17 @@ class Boundaries(Maker):
             if not table and name != self.spec.directory(self.tool):
                 usual = {name: self.everything.get(name)}
                 yield self.one(f"{kebab(name)}-usual", usual, shown_by(self.spec, self.tool, name))
+        yield from self._wrong_beside_others()
         yield self.one("everything", self.everything, everything_shows(self.spec, self.tool))
+
+    def _wrong_beside_others(self) -> Iterator[Conversation]:
+        """Each argument with values of wrong types, beside all others: these change nothing of the refusal."""
+        for name, schema in self.properties.items():
+            values = [value for value in WRONG.values() if not is_valid(schema, value)]
+            steps = [call(self.tool, {**self.everything, name: value}) for value in values]
+            shows = (f"arguments:{kebab(name)}:type", f"arguments:{kebab(name)}:value", "arguments:optional:type")
+            title = f"Calls of `{self.tool}` with a wrong `{name}` and everything else."
+            yield self.conversation(f"{self.tool}-wrong-{kebab(name)}-beside-others", title, steps, *shows)
 
     def edges(self) -> Iterator[Conversation]:
         """Each argument with the texts that its patterns just match and just miss, a call each."""

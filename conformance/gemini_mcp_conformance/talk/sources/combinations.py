@@ -48,10 +48,13 @@ NEVER = tuple(
 TOKENS: Mapping[str, tuple[Json, ...]] = {
     "text": ("of turn {number}",),
     "number": (7_000_000,),
-    "odd": ("", "7", "질문 {number}", "t" * 300, -1, 0, 2**53 - 1),
+    "odd": ("", "7", "질문 {number}", "e\u0301", " x ", "👍", "%20", "t" * 300, -1, 0, 2**53 - 1),
 }
 IDS: Mapping[str, tuple[Json, ...]] = {
-    "text": ("turn {number}", "{number}", "질문 {number}", "x" * 300 + "{number}", " {number} ", '"{number}\\"'),
+    "text": (
+        *("turn {number}", "{number}", "질문 {number}", "e\u0301 {number}", " {number} ", "👍 {number}", "%20{number}"),
+        *('"{number}\\"', "x" * 300 + "{number}", "UPPER {number}", "0{number}", "{number}.0", "{number}\n"),
+    ),
     "number": (10_000_000, -10_000_000, 2**31, 2**53 - 10_000_000),
 }
 """Ids are told apart by the number of the call, which is put in or added."""
@@ -64,15 +67,24 @@ MEANWHILE = (
 )
 """What the circumstances show."""
 
+SESSIONS = (
+    *("{uuid}", "UPPER-{number}", "{number}", "e\u0301-{number}", "a%20{number}", "👍{number}"),
+    "s" * 200 + "{number}",
+)
+"""Ids of sessions that gemini reports; each can stand in a list of sessions."""
+
 Value = TypeVar("Value")
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """The calls of every tool, then a few of them in each revision of the protocol."""
-    for number, tool in enumerate(sources.spec.names):
-        made = Combinations(sources, tool, number * 100_000)
+    rotation, names = Rotation(), sources.spec.names
+    every = [Combinations(sources, tool, number * 100_000, rotation) for number, tool in enumerate(names)]
+    for made in every:
         yield from made.usual()
         yield from made.of_revisions()
+    for made in every:
+        yield from made.rest()
 
 
 def dimensions(forms: Mapping[str, Forms], outcomes: Mapping[str, tuple[Outcome, ...]], resumes: bool) -> Dimensions:
@@ -82,29 +94,39 @@ def dimensions(forms: Mapping[str, Forms], outcomes: Mapping[str, tuple[Outcome,
     return {**arguments, OUTCOME: tuple(outcomes), **CIRCUMSTANCES, BESIDE: beside}
 
 
-def demands(forms: Mapping[str, Forms], every: Iterable[str], is_thorough: bool) -> tuple[Demand, ...]:
-    """What must meet: any two, and any three of the arguments; in thorough runs any three."""
-    return Demand(tuple(every), 3 if is_thorough else 2), Demand(tuple(forms), 3)
+def demands(
+    forms: Mapping[str, Forms], every: Iterable[str], prompt: str | None, is_thorough: bool
+) -> tuple[Demand, ...]:
+    """What must meet: any two, any three of the arguments, any two of the options and an outcome."""
+    options = tuple(name for name in forms if name != prompt)
+    demanded = (Demand(tuple(every), 2), Demand(tuple(forms), 3), Demand((*options, OUTCOME), 3))
+    return (Demand(tuple(every), 3),) if is_thorough else demanded
 
 
 def dimensions_of_tools(sources: Sources) -> Mapping[str, Dimensions]:
     """The dimensions of the calls of each tool."""
-    return {tool: Combinations(sources, tool, 0).dimensions for tool in sources.spec.names}
+    return {tool: Combinations(sources, tool).dimensions for tool in sources.spec.names}
 
 
 def coverage(sources: Sources) -> tuple[Coverage, ...]:
     """What the combined calls of each tool cover."""
-    return tuple(Combinations(sources, tool, 0).coverage() for tool in sources.spec.names)
+    return tuple(Combinations(sources, tool).coverage() for tool in sources.spec.names)
 
 
 @dataclass
 class Rotation:
-    """Takes the values of each form in turn."""
+    """Takes the values of each form in turn, for all tools together."""
 
-    taken: dict[str, count[int]] = field(default_factory=dict[str, "count[int]"])
+    taken: dict[str, int] = field(default_factory=dict[str, int])
 
     def next(self, form: str, values: Sequence[Value]) -> Value:
-        return values[next(self.taken.setdefault(form, count())) % len(values)]
+        number = self.taken.get(form, 0)
+        self.taken[form] = number + 1
+        return values[number % len(values)]
+
+    def left(self, form: str, values: Sequence[object]) -> int:
+        """How many of the values were never taken."""
+        return max(0, len(values) - self.taken.get(form, 0))
 
 
 class Combinations(Maker):
@@ -112,14 +134,14 @@ class Combinations(Maker):
 
     phase, prefix = "combinations", "combined-"
 
-    def __init__(self, sources: Sources, tool: str, first: int) -> None:
+    def __init__(self, sources: Sources, tool: str, first: int = 0, rotation: Rotation | None = None) -> None:
         super().__init__(sources)
-        self.tool, self.numbers, self.rotation = tool, count(first + 1), Rotation()
+        self.tool, self.numbers, self.rotation = tool, count(first + 1), rotation or Rotation()
         self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), sources.kinds()
         self.dimensions = dimensions(self.forms, self.outcomes, self.spec.resumed(tool) is not None)
 
     def rows(self) -> list[Row]:
-        wanted = demands(self.forms, self.dimensions, self.sources.thorough)
+        wanted = demands(self.forms, self.dimensions, self.spec.prompt(self.tool), self.sources.thorough)
         return cover(self.dimensions, wanted, NEVER, CHEAP)
 
     def coverage(self) -> Coverage:
@@ -129,10 +151,29 @@ class Combinations(Maker):
         return Coverage(self.tool, len(rows), sizes, pairs, triples, never)
 
     def usual(self) -> Iterator[Conversation]:
-        rows = self.rows()
+        rows, title = self.rows(), f"Calls of `{self.tool}` in which much meets."
         for number, start in enumerate(range(0, len(rows), TOGETHER), 1):
-            title = f"Calls of `{self.tool}` in which much meets."
             yield self._conversation(f"{self.tool}-{number:03}", title, rows[start : start + TOGETHER])
+
+    def rest(self) -> Iterator[Conversation]:
+        """Calls of the values that were not taken, several in a call."""
+        title = f"Calls of `{self.tool}` with what was left."
+        for number in count(1):
+            rows = list(self._rows_of_the_rest())
+            if not rows:
+                return
+            yield self._conversation(f"{self.tool}-rest-{number}", title, rows)
+
+    def _rows_of_the_rest(self) -> Iterator[Row]:
+        usual = {name: values[0] for name, values in self.dimensions.items()}
+        left = {name: list(self._left(name, forms)) for name, forms in {**self.forms, OUTCOME: self.outcomes}.items()}
+        for number in range(min(TOGETHER, max(map(len, left.values())))):
+            yield usual | {name: forms[number] for name, forms in left.items() if number < len(forms)}
+
+    def _left(self, name: str, forms: Mapping[str, Sequence[object]]) -> Iterator[str]:
+        """The forms that have values which were not taken, each as often as it has."""
+        for form, values in forms.items():
+            yield from [form] * self.rotation.left(f"{name} {form}", values)
 
     def of_revisions(self) -> Iterator[Conversation]:
         """Every form of everything once in each revision, on the port that speaks it anyway."""
@@ -151,7 +192,7 @@ class Combinations(Maker):
         number = next(self.numbers)
         arguments = self._arguments(row, number)
         yield from self._before(row[BEFORE], arguments, number)
-        outcome = self.rotation.next(row[OUTCOME], self.outcomes[row[OUTCOME]])
+        outcome = self.rotation.next(f"{OUTCOME} {row[OUTCOME]}", self.outcomes[row[OUTCOME]])
         asked = self._call(row, arguments, outcome, number)
         if row[BESIDE] == ALONE:
             yield asked
@@ -171,7 +212,12 @@ class Combinations(Maker):
 
     def _call(self, row: Row, arguments: dict[str, Json], outcome: Outcome, number: int) -> Request:
         private = [arguments.get(name) for name in self.spec.template(self.tool).private]
-        turn = Turn(number, session(f"turn {number}"), tuple(text for text in private if isinstance(text, str)))
+        own = _numbered(self.rotation.next("session", SESSIONS), number)
+        turn = Turn(
+            number,
+            own.replace("{uuid}", session(f"turn {number}")),
+            tuple(text for text in private if isinstance(text, str)),
+        )
         meta: dict[str, Json] = {"example.org/note": ["é", None]} if row[WRITTEN] == "with metadata" else {}
         if row[TOKEN] in TOKENS:
             meta["progressToken"] = _numbered(self.rotation.next(f"token {row[TOKEN]}", TOKENS[row[TOKEN]]), number)
@@ -203,9 +249,11 @@ class Combinations(Maker):
     def _cancelled(self, what: str, arguments: dict[str, Json], number: int) -> Iterator[Step]:
         """A call with the same options, cancelled when gemini runs or as soon as it was sent."""
         name, prompt = f"cancelled before turn {number}", self.spec.prompt(self.tool)
-        asked = {prompt: f"The question that is {name}?"} if prompt is not None else {}
+        asked = {prompt: f"The question that is {name}? {arguments[prompt]}"} if prompt in arguments else {}
         until = "started" if what == "cancelled" else "sent"
-        yield call(self.tool, {**arguments, **asked}, hangs(), name=name, until=until)
+        given: dict[str, Json] = {"name": self.tool, "arguments": {**arguments, **asked}}
+        meta: dict[str, Json] = {"_meta": {"progressToken": name}} if number % 3 else {}
+        yield Request("tools/call", {**given, **meta}, (hangs(),), name, until)
         yield Cancel(name)
 
     def _held(self, name: str) -> Request:

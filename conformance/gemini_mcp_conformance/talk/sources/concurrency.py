@@ -12,7 +12,7 @@ from gemini_mcp_conformance.talk.sources import Maker, Sources
 
 ORDER = 40
 CROWD = 16
-FEW = 4
+FEW = 8
 """Calls that every port can run at once."""
 
 AFTER_FAILURE = "concurrency:after-failure"
@@ -137,7 +137,7 @@ class Concurrency(Maker):
         return self.conversation("out-of-order", "Answers out of order.", steps, "concurrency:crossed")
 
     def crowd(self) -> Conversation:
-        """Sixteen calls wait for one release, which comes when at least the first four have started."""
+        """Sixteen calls wait for one release, which comes when at least the first eight have started."""
         calls: list[Step] = []
         for number in range(CROWD):
             name, tool = f"{number:02} of the crowd", self.names[number % len(self.names)]

@@ -17,7 +17,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     says,
     session_in,
 )
-from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, text_of
+from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, schema_faults, text_of
 from gemini_mcp_conformance.judge.reading import message_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
@@ -26,6 +26,11 @@ from gemini_mcp_conformance.tell.witness import shown
 
 MARGIN = 256
 """Bytes that a port may spend on saying that something was cut."""
+
+RECOGNISED = 8
+"""Characters of a private text that must be taken out wherever it stands."""
+LONG_ENOUGH = 16
+"""Characters that stand in an error by no chance."""
 
 SECRETS = re.compile(r"AIza[0-9A-Za-z_-]{20,}|ya29\.[0-9A-Za-z_.-]{10,}")
 SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
@@ -111,12 +116,17 @@ def text_begins_with_the_prefix(exchange: Exchange) -> Complaints:
 
 
 def has_plain_stderr(exchange: Exchange) -> bool:
-    """Whether nothing may be left out of stderr: it is short, and holds no key and nothing that the client sent."""
-    text = stderr_of(exchange)
-    if not shows_error(exchange) or not text.strip() or len(end_of(exchange).stderr) > limit(exchange):
-        return False
+    """Whether nothing may be left out of stderr."""
+    is_short = len(end_of(exchange).stderr) <= limit(exchange)
+    return shows_error(exchange) and bool(stderr_of(exchange).strip()) and is_short and not _is_private(exchange)
+
+
+@remembered
+def _is_private(exchange: Exchange) -> bool:
+    """Whether the end of stderr holds a key, or something that the client sent."""
+    text, masks = stderr_of(exchange)[-2 * limit(exchange) :], exchange.spec.outcome.masks
     sent = [form for value in exchange.arguments.values() for form in _forms(value)]
-    return not SECRET_WORDS.search(text) and not any(form in text for form in sent)
+    return any(re.search(mask, text) for mask in (SECRET_WORDS, *masks)) or any(form in text for form in sent)
 
 
 def _forms(value: Json) -> list[str]:
@@ -145,10 +155,12 @@ def has_long_stderr(exchange: Exchange) -> bool:
 @check("error:stderr:tail", judges=has_long_stderr, about="stderr")
 def long_stderr_is_cut(exchange: Exchange) -> Complaints:
     found = quoted(exchange) or ""
-    size, last = len(found.encode("utf-8", "replace")), stderr_of(exchange).rstrip()[-min(64, limit(exchange) // 4) :]
+    size = len(found.encode("utf-8", "replace"))
     if size > limit(exchange) + MARGIN:
         yield f"The port quotes {size} bytes of stderr, and should quote the last {limit(exchange)}."
-    if last not in found:
+    # What a port says of the cut, and where it cuts, may cost it some bytes.
+    last = end_of(exchange).stderr[-max(limit(exchange) - MARGIN, 1) :].decode("utf-8", "ignore").strip()
+    if not _is_private(exchange) and last not in found:
         yield f"The port quotes the stderr {shown(found)}, and should quote its end {shown(last)}."
 
 
@@ -259,31 +271,44 @@ def _private(exchange: Exchange) -> list[str]:
 
 
 def _echoed(exchange: Exchange) -> list[str]:
-    """The private texts that gemini has written, as far as they cannot be there by chance."""
-    if not shows_error(exchange):
-        return []
-    end = end_of(exchange)
-    streams = (end.stdout, end.stderr)
-    raw = (stream.decode("utf-8", "replace") for stream in streams)
-    written = "\n".join((*raw, *texts_in([decode(stream) for stream in streams])))
-    return [text for text in _private(exchange) if len(text.strip()) >= 16 and text in written]
+    """The private texts that gemini has written, or that were sent in a call that was refused."""
+    private = [text for text in _private(exchange) if len(text.strip()) >= RECOGNISED] if is_call(exchange) else []
+    if shows_error(exchange):
+        end = end_of(exchange)
+        streams = (end.stdout, end.stderr)
+        raw = (stream.decode("utf-8", "replace") for stream in streams)
+        written = "\n".join((*raw, *texts_in([decode(stream) for stream in streams])))
+        return [text for text in private if any(form in written for form in _forms(text))]
+    return private if exchange.is_error and is_refused(exchange) else []
+
+
+def is_refused(exchange: Exchange) -> bool:
+    """Whether the call was refused for an argument that is not private."""
+    return is_call(exchange) and bool(schema_faults(exchange)) and not exchange.runs
+
+
+def _traces(text: str) -> list[str]:
+    """What of a private text must not be found: the text, as it is and escaped, and the end of one that was cut."""
+    whole = [text, *_forms(text)]
+    return [*whole, text[len(text) // 2 :]] if len(text) >= 2 * LONG_ENOUGH else whole
 
 
 @check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))
 def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
     answered = tuple(texts_in([exchange.result, exchange.error]))
     for text in _echoed(exchange):
-        if any(text in each for each in answered):
+        if any(trace in each for trace in _traces(text) for each in answered):
             yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
 
 
-def _holds_key(exchange: Exchange) -> bool:
-    """Whether stderr holds what looks like a key, and what the specification masks."""
-    keys = SECRETS.findall(_end_of_stderr(exchange))
-    return any(re.search(mask, key) for key in keys for mask in exchange.spec.outcome.masks)
+def _keys(exchange: Exchange) -> list[str]:
+    """What gemini has written to stderr that the specification masks."""
+    end, masks = _end_of_stderr(exchange), exchange.spec.outcome.masks
+    return [found[0] for mask in masks for found in re.finditer(mask, end)] if end else []
 
 
-@check("error:secrets", judges=_holds_key)
+@check("error:secrets", judges=lambda exchange: bool(_keys(exchange)))
 def keys_are_masked(exchange: Exchange) -> Complaints:
-    if key := SECRETS.search(exchange.text or ""):
-        yield f"The port's error holds {key[0]!r}, which looks like a key, and should mask it."
+    for key in dict.fromkeys(_keys(exchange)):
+        if key in (exchange.text or ""):
+            yield f"The port's error holds {shown(key)}, which looks like a key, and should mask it."

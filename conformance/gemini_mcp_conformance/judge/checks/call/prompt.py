@@ -58,11 +58,12 @@ check(
 
 
 def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
-    """Calls with such a prompt, whether a port may refuse them or must serve them."""
+    """Calls with such a prompt, whether a port may refuse them or must serve them, that ran to their end."""
 
     def accepts(exchange: Exchange) -> bool:
         text = prompt_of(exchange)
-        played = is_played(exchange) and exchange.gemini == "present"
+        whole = exchange.silence not in ("cancelled", "ended")
+        played = is_played(exchange) and exchange.gemini == "present" and whole
         return played and isinstance(heard(exchange), Heard) and text is not None and fits(exchange, text)
 
     return accepts

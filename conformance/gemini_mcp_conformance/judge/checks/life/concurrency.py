@@ -17,7 +17,7 @@ from gemini_mcp_conformance.tell.witness import reply, shown
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
 """How two calls that are open at the same time relate; a port may do as it likes where that is unspecified."""
 
-FEWEST_RUNS = 4
+FEWEST_RUNS = 8
 """A port may limit how many gemini run at once, but not below this."""
 MANY_CALLS = 16
 """So many calls at once must all be answered."""

@@ -1,0 +1,68 @@
+"""The same, many times: what a port does at its first request it does at its hundredth, and after many failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Request, Step, call
+from gemini_mcp_conformance.talk.plays import fails, hangs, session
+from gemini_mcp_conformance.talk.sources import Maker, Sources
+
+ORDER = 75
+MANY = 120
+"""Requests that cost a port hardly anything."""
+SOME = 18
+"""Calls that fail, one more than a pool that never gets its places back is likely to have."""
+FEW = 6
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    """What is cheap first."""
+    made = Counts(sources)
+    yield made.requests()
+    for tool in sources.spec.names:
+        yield made.failures(tool)
+        yield made.cancellations(tool)
+
+
+class Counts(Maker):
+    """Requests of one specification, again and again."""
+
+    phase, prefix = "counts", "many-"
+
+    def requests(self) -> Conversation:
+        """Pings, lists and what is refused."""
+        steps: list[Step] = []
+        for number in range(MANY):
+            steps += [Request("ping"), Request("tools/list")]
+            if number % 10 == 0:
+                steps += self._refused(number)
+        shows = ("lifecycle:ping", "tools:order", "rpc:error:method", "tools:unknown", "arguments:refused:not-started")
+        listed = tuple(f"tools:{tool}" for tool in self.names)
+        return self.conversation("requests", f"{MANY} pings and lists.", steps, *shows, *listed)
+
+    def _refused(self, number: int) -> Iterator[Request]:
+        tool = self.names[number // 10 % len(self.names)]
+        yield Request("no/such/method", {})
+        yield call("no-such-tool", self.arguments(tool, "x"))
+        yield call(tool, {name: {"not": "allowed"} for name in self.spec.tools[tool].required})
+
+    def failures(self, tool: str) -> Conversation:
+        """Failures in a row, then calls that are served."""
+        steps: list[Step] = [self.ask(tool, f"Failure {number}", fails(1), file="Be kind.") for number in range(SOME)]
+        steps += [self.ask(each, f"After the failures of {tool}", self.answers("Served.")) for each in self.names]
+        shows = ("concurrency:after-failure", "command:once", "error:exit", "system:removed:failure")
+        return self.conversation(f"failures-{tool}", f"{SOME} failures of {tool}.", steps, *shows)
+
+    def cancellations(self, tool: str) -> Conversation:
+        """Calls that run at the same time and are cancelled, the oldest first; with the same arguments each."""
+        steps: list[Step] = []
+        for number in range(FEW):
+            name = f"{number} of the cancelled {tool}"
+            how: dict[str, Json] = {"session": session(name), "name": name, "until": "started"}
+            steps.append(self.ask(tool, f"No end of {name}", hangs(), **how))
+        steps += [Cancel(step.name) for step in steps if isinstance(step, Request)]
+        steps.append(self.ask(tool, "Served after them", self.answers("Served after them.")))
+        shows = ("cancel:child", "cancel:unanswered", "cancel:others")
+        return self.conversation(f"cancelled-{tool}", f"{FEW} cancelled calls of {tool}.", steps, *shows)

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from gemini_mcp.spec.values import SURROGATE, Json, is_unicode, items, table
@@ -57,9 +58,11 @@ def read(stdout: bytes, keys: Keys) -> Reading:
     return Reading("error", "no-response") if begins_line else Reading("plain", text=text)
 
 
+@lru_cache(256)
 def newest(listing: str, entry: str) -> str | None:
     """The id of the entry with the highest index, each line read with the pattern `entry`."""
-    entries = [match for line in listing.split("\n") if (match := re.match(entry, line))]
+    found = re.compile(entry).match
+    entries = [match for line in listing.split("\n") if (match := found(line))]
     return max(entries, key=lambda match: int(match[1]))[2] if entries else None
 
 

@@ -135,7 +135,7 @@ class Player:
             case End():
                 await self._end(step.how)
             case Listen():
-                await self._listen(step.on)
+                await self._listen(step)
             case Http():
                 await self._http(step)
 
@@ -161,10 +161,11 @@ class Player:
         pieces = [step.data[begin:end] for begin, end in itertools.pairwise(edges)]
         message = decode(step.data)
         if is_request(message):
-            await self._opened(number, step, message, lambda: self.session.send_bytes(pieces, message))
+            send = partial(self.session.send_bytes, pieces, message, pause=step.pause)
+            await self._opened(number, step, message, send)
         else:
             self._sent_noise = True
-            await self.session.send_bytes(pieces, message)
+            await self.session.send_bytes(pieces, message, pause=step.pause)
 
     async def _opened(
         self,
@@ -201,11 +202,15 @@ class Player:
         return self._take(pending, False) or any(run.call.kind == "list" for run in self._runs(pending.mark))
 
     def _load(self) -> None:
-        """Load the scripts: in order for one pending request; for several, each is chosen by its prompt."""
+        """Load the scripts: in order for one pending request; for several, each is chosen by its prompt.
+
+        The gemini of a call that was cancelled as soon as it was sent may start later than that.
+        """
         if self.fake is None:
             return
-        unfinished = [pending for pending in self.requests if pending.is_unfinished]
-        matched = len(unfinished) > 1 or unfinished[0].step.until != "answered"
+        cancelled = [each for each in self.requests if each.silence == "cancelled" and each.step.until == "sent"]
+        unfinished = [*cancelled, *(pending for pending in self.requests if pending.is_unfinished)]
+        matched = len(unfinished) > 1 or unfinished[-1].step.until != "answered"
         plays = [
             Play(script, pending.token[:RECOGNISED] if matched and pending.token else None)
             for pending in unfinished
@@ -249,13 +254,14 @@ class Player:
         for pending in self.requests:
             pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")
 
-    async def _listen(self, on: bool) -> None:
+    async def _listen(self, step: Listen) -> None:
         """A port that waits until it is read may keep gemini waiting, too."""
         fake = self.fake
-        if on and fake is not None:
+        await asyncio.sleep(step.wait)
+        if step.on and fake is not None:
             calls = [run.call for run in self._runs()]
             await self._poll(lambda: not fake.alive(*calls), TIME_TO_END, 4 * PAUSE)
-        self.session.wire.listen(on)
+        self.session.wire.listen(step.on)
 
     async def _http(self, step: Http) -> None:
         wire = self.session.wire

@@ -75,13 +75,15 @@ class Session:
     async def send(self, message: Json, seconds: float = 10) -> Line:
         return await self.send_bytes((encode(message),), message, seconds)
 
-    async def send_bytes(self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10) -> Line:
+    async def send_bytes(
+        self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10, pause: float = 0.01
+    ) -> Line:
         """Write the pieces with a pause between them; together they count as one line."""
         pieces = tuple(pieces)
         line = self._record(b"".join(pieces).removesuffix(b"\n"), True, True, message)
         for number, piece in enumerate(pieces):
             if number:
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(pause)
             if not await self.wire.write(piece, seconds):
                 break
         return line

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from gemini_mcp.spec import ToolSpec
 from gemini_mcp.spec.values import Json, items, table
+from gemini_mcp_conformance.spec.patterns import samples
 
 Fault = Literal["missing", "null", "type", "value"]
 """Why a schema forbids an argument."""
@@ -93,6 +94,13 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
     """A printable text that a pattern matches; always the same."""
     if not pattern:
         return None
+
+    def fits(text: str) -> bool:
+        return text.isprintable() and bool(text.strip()) and shortest <= len(text) <= (longest or 10_000)
+
+    for text in samples(pattern):
+        if fits(text):
+            return text
     quiet = settings(
         derandomize=True,
         database=None,
@@ -103,11 +111,7 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
     )
     try:
         texts = st.from_regex(pattern, alphabet=PRINTABLE).map(lambda text: text + "." * max(0, shortest - len(text)))
-        return find(
-            texts,
-            lambda text: text.isprintable() and bool(text.strip()) and len(text) <= (longest or 10_000),
-            settings=quiet,
-        )
+        return find(texts, fits, settings=quiet)
     except (NoSuchExample, InvalidArgument):
         return None
 

@@ -59,7 +59,7 @@ class Notify:
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes that are sent as they are, in pieces that are cut before each offset of `cuts`.
+    """Bytes that are sent as they are, in pieces that are cut before each offset of `cuts`, `pause` seconds apart.
 
     Bytes that are a request are treated as one; its id should be a string that no other request has.
     """
@@ -70,6 +70,7 @@ class Raw:
     scripts: tuple[Script, ...] = ()
     name: str = ""
     until: Until = "sent"
+    pause: float = 0.01
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,11 @@ class End:
 
 @dataclass(frozen=True)
 class Listen:
-    """Stop reading what the port writes, or go on with it once gemini has had time to end."""
+    """Stop reading what the port writes, or go on with it after `wait` seconds and when gemini had time to end."""
 
     kind: ClassVar[str] = "listen"
     on: bool
+    wait: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,9 @@ class Conversation:
         """How long its scripts take at least. Long conversations are started early."""
         asked = [step for step in self.steps if isinstance(step, Request | Raw)]
         side_by_side = [seconds(step) for step in asked if step.until != "answered"]
-        return sum(seconds(step) for step in asked if step.until == "answered") + max(side_by_side, default=0)
+        paused = sum(step.pause * len(step.cuts) for step in asked if isinstance(step, Raw))
+        paused += sum(step.wait for step in self.steps if isinstance(step, Listen))
+        return sum(seconds(step) for step in asked if step.until == "answered") + max(side_by_side, default=0) + paused
 
     @property
     def needs_stdio(self) -> bool:

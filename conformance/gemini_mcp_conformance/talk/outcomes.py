@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import cycle, product
 from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json, table
@@ -20,7 +20,7 @@ from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.schema import matching
-from gemini_mcp_conformance.talk.plays import Plays, session
+from gemini_mcp_conformance.talk.plays import Plays
 from gemini_mcp_conformance.talk.texts import CHARACTERS
 
 KIB = 1024
@@ -170,17 +170,24 @@ class Outcomes(Plays):
 
     def _listings(self) -> Iterator[Outcome]:
         """Answers without a session, and lists of sessions of many kinds; some are of no use."""
-        for count, stream, end in product((1, 12, 120, 1200), ("stdout", "stderr"), ("\n", "")):
-            yield partial(self._listing, count, stream, end)
+        forms = ("", "  ", "\t", "            "), ("", " (current)", "\r"), ("stdout", "stderr"), ("\n", "")
+        for count, (indent, behind, stream, end) in zip(cycle((1, 12, 120, 1200)), product(*forms), strict=False):
+            yield partial(self._listing, count, indent, behind, stream, end)
         for play in ({"exit": 1}, {"stdout": "No previous sessions found for this project.\n"}, {"signal": "KILL"}):
             yield lambda turn, play=play: Script("bare", self._bare(turn), (play,))
 
-    def _listing(self, count: int, stream: str, end: str, turn: Turn) -> Script:
-        """The newest of the list stands neither first nor last."""
-        newest = self.listed(count, turn.session)
-        others = [self.listed(index, session(f"{turn.number} {index}")) for index in {1, count // 2, count - 1} - {0}]
-        lines = ["", f"Available sessions for this project ({count}):", *others[:1], newest, *others[1:]]
-        return Script("listed", self._bare(turn), ({stream: "\n".join(lines) + end},))
+    def _listing(self, count: int, indent: str, behind: str, stream: str, end: str, turn: Turn) -> Script:
+        """A list of so many sessions; the newest stands neither first nor last."""
+
+        def odd(index: int, session: str) -> str:
+            return f"{indent}{index}. Odd\f title\u2028 of [{index}] [{session}]{behind}"
+
+        known = newest(odd(count, turn.session), self.spec.invocation.listing.entry) == turn.session
+        entry = odd if known else self.listed
+        others = [entry(index, f"{turn.number:08}-{index:04}") for index in range(1, count)]
+        listed = [*others[: count // 2], entry(count, turn.session), *others[count // 2 :]]
+        text = "\n".join(("", f"Available sessions for this project ({count}):", *listed))
+        return Script("listed", self._bare(turn), ({stream: f"{text}{end}"},))
 
     def _bare(self, turn: Turn) -> tuple[Json, ...]:
         return self.answers(f"No session is named in turn {turn.number}.", None).play

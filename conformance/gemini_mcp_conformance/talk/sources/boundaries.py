@@ -121,7 +121,11 @@ class Boundaries(Maker):
         """Arguments that are missing, null, of a wrong type, or unknown."""
         shows = ("arguments:refused:not-started", "arguments:refused:is-error", "arguments:refused:prefix")
         if self.required:
-            yield self.bare("nothing", {}, (*(f"arguments:{kebab(name)}:missing" for name in self.required), *shows))
+            shows = (*(f"arguments:{kebab(name)}:missing" for name in self.required), *shows)
+            yield self.bare("nothing", {}, shows)
+            steps = (call(self.tool, self.everything, self.answer), call(self.tool, {}))
+            title = f"A call of `{self.tool}` without anything, after one with everything."
+            yield self.conversation(f"{self.tool}-nothing-after-all", title, steps, *shows)
         for name in self.required:
             own, key = f"arguments:{kebab(name)}", kebab(name)
             others = {each: value for each, value in self.everything.items() if each != name}

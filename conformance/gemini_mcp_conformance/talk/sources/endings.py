@@ -88,12 +88,19 @@ class Endings(Maker):
         for name in ("late", "later"):
             first = self.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
             late += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
-        yield self._cancel(f"{tool}-late", f"A {tool} cancelled after its answer.", late, "cancel:late")
+        held = self.hanging(other, f"beside {tool}", self.answers("Beside.", release="beside"))
+        answered = self.ask(tool, "Answered beside another", self.answers("Answered."), name="answered")
+        late += [held, answered, Cancel("answered"), Request("tools/list"), Release("beside"), Await(held.name)]
+        yield self._cancel(
+            f"{tool}-late", f"A {tool} cancelled after its answer.", late, "cancel:late", "cancel:others"
+        )
         unknown: list[Step] = []
         for id in ("no such call", 99_000_002, 0, ""):
             unknown += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         last = Notify(CANCELLED, {"requestId": "no such call", "reason": "None."})
         unknown += [last, self.served("nothing", tool)]
+        words, early = f"Cancelled before it was sent to {tool}", f"early {tool}"
+        unknown += [Notify(CANCELLED, {"requestId": early}), self.ask(tool, words, self.answers("Served."), id=early)]
         yield self._cancel(f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown")
 
     def cancel_stubborn(self) -> Conversation:

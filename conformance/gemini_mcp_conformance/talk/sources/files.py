@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Step
-from gemini_mcp_conformance.talk.plays import SESSION, hangs
+from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Step
+from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.texts import PLAIN
 
@@ -36,6 +36,10 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         _call(sources, names[number % len(names)], number, _late(sources, number), until="sent")
         for number in range(6 if names else 0)
     )
+    for tool in names:
+        held = _call(sources, tool, 1, _late(sources, 1, LONG), name="held", until="started")
+        failing = _call(sources, tool, 2, fails(1))
+        yield _conversation(f"{tool}-system-beside-failure", (held, failing, Await("held")), "system:life")
     if several:
         yield _conversation("system-prompts-side-by-side", several, "system:isolation", "system:life")
 

@@ -40,6 +40,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.unheard()
     yield made.wrong_params()
     yield made.pieces()
+    yield made.pauses()
     yield made.together()
     yield from made.long_lines()
     yield made.surrogates()
@@ -109,6 +110,18 @@ class Malformed(Maker):
                 steps.append(Raw(named, moved, (self.answers("Whole."),), until="answered"))
         steps += [Raw(b'{"jsonrpc":"2.0","method":"notifications/no', (10,)), Raw(b'-such"}\n')]
         return self.conversation("pieces", "Messages in pieces.", (*steps, *self.alive("pieces")), "rpc:alive:chunks")
+
+    def pauses(self) -> Conversation:
+        """Requests whose rest comes later."""
+        steps: list[Step] = []
+        for number, pause in enumerate((0.1, 0.5, 2.0)):
+            tool = self.names[number % len(self.names)]
+            params = {"name": tool, "arguments": self.arguments(tool, "Late")}
+            data = line(request(f"paused-{number}", "tools/call", params))
+            cuts, answer = (len(data) // 2, len(data) - 1), self.answers("Whole.")
+            steps.append(Raw(data, cuts, (answer,), until="answered", pause=pause))
+        title = "Messages whose rest comes later."
+        return self.conversation("pauses", title, (*steps, *self.alive("pauses")), "rpc:alive:chunks", aside=True)
 
     def together(self) -> Conversation:
         """Several messages in one write, the last of which comes in two; and lines that end as on Windows."""

@@ -14,6 +14,8 @@ ORDER = 70
 PHASE = "progress"
 LONG = 11.0
 """Seconds of a call that is long enough to show an interval of ten."""
+VERY_LONG = 45.0
+"""Seconds of such a call in a thorough run, which shows several intervals."""
 
 TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, "질문", "t" * 200)
 SHOWN = ("token", "increase", "end", "start")
@@ -63,11 +65,11 @@ def _at_once(sources: Sources) -> Conversation:
 
 def _long(sources: Sources) -> Conversation:
     """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
-    one, answers = sources.first, sources.answers
-    unasked = answers("At last as well.", wait=LONG)
+    one, answers, long = sources.first, sources.answers, VERY_LONG if sources.thorough else LONG
+    unasked = answers("At last as well.", wait=long)
     steps = (
-        asking(sources, one, "long", answers("At last.", wait=LONG), "long", until="started"),
-        asking(sources, sources.after(one), 0, answers("At last, too.", wait=LONG), "reply", until="started"),
+        asking(sources, one, "long", answers("At last.", wait=long), "long", until="started"),
+        asking(sources, sources.after(one), 0, answers("At last, too.", wait=long), "reply", until="started"),
         asking(sources, one, "short", answers("At once."), "short"),
         sources.ask(one, "Long, and not asked", unasked, until="started"),
         Await("long"),

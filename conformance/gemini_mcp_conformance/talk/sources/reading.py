@@ -13,6 +13,8 @@ ORDER = 65
 PHASE = "reading"
 CALLS = 5
 ANSWER = "All work and no play. 서울 👍 "
+LATE = 4.0
+"""Seconds for which nobody reads."""
 TIMES = 12_000
 """How often an answer says so: some hundred kilobytes, more than a pipe and its reader hold."""
 
@@ -41,7 +43,7 @@ def _conversation(sources: Sources, id: str, title: str, late: bool) -> Conversa
         others = [Request(method, until="sent", name=f"{method} {number}") for method in ("ping", "tools/list")]
         steps += [asked, *others] if late else [Listen(False), asked, *others, Listen(True), Await(asked.name)]
     if late:
-        steps.append(Listen(True))
+        steps.append(Listen(True, LATE))
     return Conversation(id, title, (*steps, Request("ping")), PHASE, SHOWN, aside=True)
 
 

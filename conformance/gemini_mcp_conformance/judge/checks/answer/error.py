@@ -279,7 +279,7 @@ def _echoed(exchange: Exchange) -> list[str]:
         raw = (stream.decode("utf-8", "replace") for stream in streams)
         written = "\n".join((*raw, *texts_in([decode(stream) for stream in streams])))
         return [text for text in private if any(form in written for form in _forms(text))]
-    return private if exchange.is_error and is_refused(exchange) else []
+    return private if exchange.is_error and (cannot_start(exchange) or is_refused(exchange)) else []
 
 
 def is_refused(exchange: Exchange) -> bool:

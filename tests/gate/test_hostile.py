@@ -189,4 +189,4 @@ def test_an_unreadable_side_of_a_comparison_is_told_alone(tmp_path: Path) -> Non
     old = laid_out(replaced(CHAT, '"name":', '"title": "a", "name":').of(small()), tmp_path / "old")
     ended = run("diff", old, laid_out(changed(CHAT, ["name"], "talk").of(small()), tmp_path / "new"))
     assert (ended.returncode, len(ended.stdout.splitlines())) == (1, 2)
-    assert "the key 'title' twice" in ended.stdout
+    assert 'the key "title" twice' in ended.stdout

@@ -1,5 +1,6 @@
 """Ports for the tests of the command: `python small_ports.py NAME`. Each is correct but for what its name says."""
 
+import json
 import os
 import signal
 import sys
@@ -74,6 +75,16 @@ class Old(Port):
 
     def versions(self) -> tuple[str, ...]:
         return ("2024-11-05",)
+
+
+class Follows(Port):
+    """Reads the word for the last session in the specification whose directory it is told."""
+
+    def resume_option(self, texts: Mapping[str, str]) -> tuple[str, ...]:
+        invocation = json.loads(Path(sys.argv[2], "server/invocation.json").read_text(encoding="utf-8"))
+        last = invocation["tools"]["chat-reply"]["resumes"]["default"]
+        option, session = super().resume_option(texts)
+        return (option, last if session == "latest" else session)
 
 
 class Chatty(Port):
@@ -160,6 +171,7 @@ PORTS: Mapping[str, type[Port]] = {
     "panics": Panics,
     "splits-prompt": SplitsPrompt,
     "old": Old,
+    "follows": Follows,
     "no-tools": NoTools,
     "foreign": Foreign,
     "tells-ignored": TellsIgnored,

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.run import gather, run
 from gemini_mcp_conformance.run.selection import Selection
+from gemini_mcp_conformance.talk import sources
 from gemini_mcp_conformance.tell.report import Report
 
 EXAMPLES = 20
@@ -31,10 +33,10 @@ def judge() -> Generator[Executor]:
 def judged(spec: Path, obeyed: Path, shown: Sequence[str] | None, only: tuple[str, ...] = ()) -> Report:
     """What `spec` says of the reference that obeys another, strictly; None is every conversation."""
     command = (sys.executable, "-m", "gemini_mcp.cli", "--spec", str(obeyed))
-    options = Options(
-        Target(command), Selection(only=only, spec=spec), strict=True, examples=EXAMPLES if shown is None else 0
-    )
+    options = Options(Target(command), Selection(only=only, spec=spec), strict=True, examples=EXAMPLES)
+    sources.offered.cache_clear()
     if shown is None:
         return run(options)
+    options = replace(options, examples=0, jobs=1)
     offered = gather(options)[0]
     return run(options, [each for each in offered if any(fnmatchcase(each.id, glob) for glob in shown)])

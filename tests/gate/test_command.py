@@ -39,7 +39,7 @@ def test_lint_of_a_mistake_is_1_and_names_place_rule_and_fix(
 ) -> None:
     spec = edited(tmp_path, changed(CHAT, ["name"], "talk"))
     assert main(["lint", spec]) == 1
-    assert f"{spec}/{CHAT}:2:11: file-name: The file is named 'chat', but its `name` is 'talk'. Make them equal." in (
+    assert f'{spec}/{CHAT}:2:11: file-name: The file is named "chat", but its `name` is "talk". Make them equal.' in (
         capsys.readouterr().out
     )
 

@@ -1,6 +1,7 @@
 """Lint: every seeded mistake is named with its rule and its place."""
 
 import json
+import re
 
 import pytest
 from editing import SPEC, Edit, Json, changed, deleted, document, replaced, requirement, small, without, written
@@ -23,6 +24,7 @@ FIRST = ["requirements", 0]
 ENTRIES: list[Json] = document(REQUIREMENTS)["requirements"]
 DOCUMENT: Json = ENTRIES[0]["source"]
 VECTOR: Json = document(VECTORS)[0]
+QUOTED = re.compile(r"(?<!\w)'[^']*'(?!\w)")
 SENTENCES = len(document(OUTCOME)["sentences"])
 INITIALIZE, DASH, DECISION = (
     ["requirements", requirement(name)] for name in ("lifecycle:initialize", "prompt:verbatim:dash", "rpc:error:parse")
@@ -230,8 +232,10 @@ LEFT_BEHIND: dict[str, tuple[Edit, str]] = {
 
 
 @pytest.mark.parametrize(("rule", "edit"), MISTAKES.values(), ids=list(MISTAKES))
-def test_a_seeded_mistake_is_named_in_its_file(rule: str, edit: Edit) -> None:
-    assert (rule, edit.file) in {(complaint.rule, complaint.file) for complaint in lint(edit.of(small()))}
+def test_a_seeded_mistake_is_named_in_its_file_and_in_no_quotes_of_python(rule: str, edit: Edit) -> None:
+    found = lint(edit.of(small()))
+    assert (rule, edit.file) in {(complaint.rule, complaint.file) for complaint in found}
+    assert [text for one in found for text in (one.message, one.fix) if QUOTED.search(text)] == []
 
 
 @pytest.mark.parametrize(("edit", "file"), LEFT_BEHIND.values(), ids=list(LEFT_BEHIND))
@@ -256,8 +260,8 @@ def test_a_complaint_stands_where_the_mistake_is() -> None:
 
 
 UNREADABLE = {
-    "invalid JSON": (replaced(CHAT, '"name":', '"name"'), "Expecting ':' delimiter", (2, 10)),
-    "a key twice": (replaced(CHAT, '"name":', '"title": "Chat",\n  "name":'), "the key 'title' twice", (4, 12)),
+    "invalid JSON": (replaced(CHAT, '"name":', '"name"'), "Expecting `:` delimiter", (2, 10)),
+    "a key twice": (replaced(CHAT, '"name":', '"title": "Chat",\n  "name":'), 'the key "title" twice', (4, 12)),
     "a byte order mark": (Edit(CHAT, lambda content: b"\xef\xbb\xbf" + content), "byte order mark", (1, 1)),
     "no UTF-8": (Edit(CHAT, lambda content: content.replace(b"Chat", b"Ch\xe4t", 1)), "is no UTF-8", (3, 15)),
     "no number": (replaced(CHAT, "false", "NaN"), "NaN is no JSON value", (29, 21)),

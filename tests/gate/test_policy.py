@@ -8,6 +8,7 @@ from gemini_mcp_spec.diff.comparison import Comparison, diff
 from gemini_mcp_spec.diff.rules import RULES, Severity
 from gemini_mcp_spec.lint.linter import RULES as LINT_RULES
 from gemini_mcp_spec.report.explanations import explained
+from gemini_mcp_spec.report.pages import pages
 
 CHAT = "server/tools/chat.json"
 GONE = without(CHAT, ["inputSchema", "properties", "cwd"])
@@ -16,6 +17,16 @@ REMOVED = "request-property-removed"
 
 def marked(until: str) -> Edit:
     return written("gate.json", {"deprecated": [{"tool": "chat", "argument": "cwd", "until": until}]})
+
+
+def test_the_page_of_tools_says_what_is_deprecated() -> None:
+    marks = [{"tool": "chat", "argument": "cwd", "until": "2.0.0"}, {"tool": "chat-reply", "until": "2027-01-31"}]
+    held = pages(written("gate.json", {"deprecated": marks}).of(small()))
+    english, korean = held["tools.md"].splitlines(), held["tools.ko.md"].splitlines()
+    assert "**Deprecated, and may be gone from 2027-01-31 on.**" in english
+    (row,) = [line for line in english if line.endswith("**Deprecated, and may be gone from 2.0.0 on.** |")]
+    assert row.startswith("| `cwd` | string | no |")
+    assert "**폐지 예정이며 2027-01-31부터 없어질 수 있습니다.**" in korean
 
 
 def compared(before: list[Edit], after: list[Edit], today: str = "2026-07-28") -> Comparison:

@@ -5,7 +5,7 @@ The steps of a run are here in order; each is a module of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -39,6 +39,14 @@ ORDINARY = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.IN
 
 GREETED = frozenset({"identity:name", "identity:version"})
 """Requirements that every greeting shows, so that no conversation names them."""
+EQUIVALENCE = "http:equivalence"
+ANYWHERE = frozenset(
+    {
+        *("rpc:batch", "rpc:jsonrpc", "rpc:response:either", "stdio:framing", "stdio:stderr:private", "stdio:stdout"),
+        EQUIVALENCE,
+    }
+)
+"""Requirements that every conversation shows, so that none names them."""
 
 
 def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Report:
@@ -105,7 +113,7 @@ def absent(target: Target, every: Sequence[Conversation]) -> dict[str, str]:
         sorted(id for id in piped - shown if not id.startswith("shutdown:")),
         "Only a port that the suite starts can show it.",
     )
-    return reasons if target.command else {**reasons, "http:equivalence": "The port was tested over HTTP alone."}
+    return reasons if target.command else {**reasons, EQUIVALENCE: "The port was tested over HTTP alone."}
 
 
 def shown(selected: Sequence[Requirement], findings: Sequence[Finding]) -> tuple[Requirement, ...]:
@@ -132,16 +140,28 @@ def deaths(bench: Bench, every: Sequence[Conversation]) -> Iterator[Finding]:
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
-    """The conversations that can show one of these requirements; all of them when no conversation names one of these.
+    """The conversations that can show one of these requirements; all when nobody knows which can show one of them.
 
     The conversations of the revisions are always played. Whatever is played shows whether transports are equivalent.
     """
     named = {id for conversation in every for id in conversation.requirements}
-    rest = ids - GREETED
-    is_named = rest <= {*named, "http:equivalence"} and (not rest or bool(rest & named))
-    if not options.selection.only or not is_named:
+    if not options.selection.only or not ids <= named | GREETED | ANYWHERE:
         return tuple(every)
-    return tuple(each for each in every if each.revision is not None or ids.intersection(each.requirements))
+    sampled = (ids if ids == {EQUIVALENCE} else ids - {EQUIVALENCE}) & ANYWHERE
+    samples = {each.id for each in sample(every)} if sampled else set[str]()
+    return tuple(
+        each for each in every if each.revision is not None or each.id in samples or ids.intersection(each.requirements)
+    )
+
+
+def sample(every: Iterable[Conversation]) -> Iterator[Conversation]:
+    """A few conversations of all kinds: each shows a kind of requirement that none before it shows."""
+    seen = set[str]()
+    for each in every:
+        kinds = {":".join(id.split(":")[:2]) for id in each.requirements}
+        if not each.alone and not kinds <= seen:
+            seen |= kinds
+            yield each
 
 
 def _is_useful(exploration: Exploration, ids: set[str]) -> bool:

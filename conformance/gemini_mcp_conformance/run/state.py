@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TypeVar
 
 from gemini_mcp.spec.values import inside, items, table
@@ -32,6 +33,8 @@ from gemini_mcp_conformance.tell.report import FOREIGN
 Item = Conversation | Exploration
 USUAL = Script("usual", ())
 """Stands for any script."""
+SHARING = 12
+"""Conversations that take about as long as the start of a port."""
 Value = TypeVar("Value")
 
 
@@ -41,6 +44,12 @@ class BudgetSpent(Exception):
 
 class GivenUp(Exception):
     """A conversation was not played, because the port has shown that it would be waited for in vain."""
+
+
+def worthwhile(conversations: Sequence[Conversation], jobs: int) -> int:
+    """How many of the ports side by side are worth their start: one for a few conversations that can share it."""
+    apart = sum(conversation.alone for conversation in conversations)
+    return max(1, min(jobs, apart + ceil((len(conversations) - apart) / SHARING)))
 
 
 @dataclass(repr=False)
@@ -210,7 +219,7 @@ class RunState:
         if not self._tracks:
             loop = asyncio.get_running_loop()
             self._begun = {conversation.id: loop.create_future() for conversation in self.conversations}
-            jobs = self.bench.limit or self.options.jobs
+            jobs = self.bench.limit or worthwhile(self.conversations, self.options.jobs)
             tracks, slots = tracks_of(self.conversations, jobs), asyncio.Semaphore(jobs)
             self._tracks = [loop.create_task(self._follow(n, track, slots)) for n, track in enumerate(tracks)]
 

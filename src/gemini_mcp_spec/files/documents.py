@@ -9,6 +9,7 @@ import math
 from gemini_mcp.spec.values import Json, items, table, type_of
 from gemini_mcp_spec.files.kinds import kind_of
 from gemini_mcp_spec.files.positions import Path, Position, at, locate, repeated
+from gemini_mcp_spec.files.values import shown
 
 MOST_BYTES = 10_000_000
 _DEEPEST = 64
@@ -69,13 +70,14 @@ def _parsed(text: str) -> Json:
             text, object_pairs_hook=members, parse_constant=constant, parse_float=_number, parse_int=_number
         )
     except json.JSONDecodeError as error:
-        raise Unreadable(f"The file is no JSON: {error.msg}.", Position(error.lineno, error.colno)) from None
+        said = error.msg.replace("'", "`")
+        raise Unreadable(f"The file is no JSON: {said}.", Position(error.lineno, error.colno)) from None
     except (ValueError, OverflowError):
         raise Unreadable("The file holds a number that is larger than most programs can read.") from None
     except RecursionError:
         raise Unreadable(f"The file nests more than {_DEEPEST} values.") from None
     for key, offset in repeated(text) if twice else ():
-        raise Unreadable(f"An object holds the key {key!r} twice, and only the last one counts.", at(text, offset))
+        raise Unreadable(f"An object holds the key {shown(key)} twice, and only the last one counts.", at(text, offset))
     return held
 
 

@@ -11,6 +11,7 @@ from gemini_mcp_spec.files.examples import calls, steps
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import tools
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 from gemini_mcp_spec.schema.validation import Validator, schema_violation, validator, violations
 
@@ -63,7 +64,7 @@ def script_exists(spec: SpecFiles) -> Iterator[Complaint]:
     named = ((file, (*path, "script"), step.get("script")) for file, path, step in steps(spec))
     scripts = (one for one in named if isinstance(one[2], str))
     known = {file.rpartition("/")[2].removesuffix(".json") for file in spec.files if file.startswith("server/scripts/")}
-    return unknown(scripts, known, "There is no script {!r}.")
+    return unknown(scripts, known, "There is no script `{}`.")
 
 
 def script_plays(spec: SpecFiles) -> Iterator[Complaint]:
@@ -80,11 +81,11 @@ def script_plays(spec: SpecFiles) -> Iterator[Complaint]:
 
 def _unplayable(file: str, path: Path, step: Mapping[str, Json], kinds: Mapping[str, Json]) -> Iterator[Complaint]:
     if len(step) != 1 or not step.keys() <= kinds.keys():
-        message = f"The step {step!r} should have exactly one key of {', '.join(kinds)}."
+        message = f"The step {shown(step)} should have exactly one key of {', '.join(kinds)}."
         yield Complaint(file, path, message)
     for kind, value in step.items():
         if inside(kinds, kind, "contentEncoding") == "base64" and not _is_base64(value):
-            yield Complaint(file, (*path, kind), f"{value!r} is no Base64.", "Encode the bytes again.")
+            yield Complaint(file, (*path, kind), f"{shown(value)} is no Base64.", "Encode the bytes again.")
 
 
 def _is_base64(value: Json) -> bool:
@@ -102,13 +103,13 @@ def step_name(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, step in steps(spec):
         ids, releases = known.setdefault(file, set()), waited.setdefault(file, set())
         if isinstance(step.get("cancel"), str) and step["cancel"] not in ids:
-            yield Complaint(file, (*path, "cancel"), f"No earlier step is named {step['cancel']!r}.")
+            yield Complaint(file, (*path, "cancel"), f"No earlier step is named {shown(step['cancel'])}.")
         if isinstance(step.get("release"), str) and step["release"] not in releases:
-            message = f"No earlier script of this scenario waits for {step['release']!r}."
+            message = f"No earlier script of this scenario waits for {shown(step['release'])}."
             yield Complaint(file, (*path, "release"), message)
         if isinstance(step.get("id"), str):
             if step["id"] in ids:
-                message = f"An earlier step is named {step['id']!r} already."
+                message = f"An earlier step is named {shown(step['id'])} already."
                 yield Complaint(file, (*path, "id"), message, "Give it another id.")
             ids.add(step["id"])
         releases |= _releases(spec, step.get("script"))

@@ -13,6 +13,7 @@ from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import Placed, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.reference.expectation import contradictions, scripts_of, server_of
 from gemini_mcp_spec.schema.inline import canonical
@@ -86,7 +87,9 @@ def example_requirement(spec: SpecFiles) -> Iterator[Complaint]:
             wrong = f"the exit code {code}" if code and "`" not in code and code not in exits else wrong
             if wrong:
                 line = spec.position(*entry[:2]).line
-                message = f"`{entry[0]}`, line {line}, speaks of {wrong} in {name!r}, which this example does not show."
+                message = (
+                    f"`{entry[0]}`, line {line}, speaks of {wrong} in {shown(name)}, which this example does not show."
+                )
                 yield Complaint(file, ("requirements", index), message)
 
 

@@ -10,6 +10,7 @@ from gemini_mcp_spec.files.kinds import NEEDED, SCHEMA, kind_of, named_by
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import FILE, documents
 from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 from gemini_mcp_spec.schema.validation import Violation, by_id, by_kind, schema_violation, violations
 
@@ -65,7 +66,7 @@ def file_kind(spec: SpecFiles) -> Iterator[Complaint]:
         if kind is None:
             yield Complaint(file, (), "This file is of no kind that the specification has.")
         elif kind != SCHEMA and f"meta/{kind}.schema.json" not in spec.files:
-            message = f"Files of the kind {kind!r} have no schema."
+            message = f"Files of the kind {shown(kind)} have no schema."
             yield Complaint(file, (), message, f"Write `meta/{kind}.schema.json`.")
 
 
@@ -76,7 +77,7 @@ def file_name(spec: SpecFiles) -> Iterator[Complaint]:
         name = table(document).get(key)
         if isinstance(name, str) and name != expected:
             stem = file.rpartition("/")[2].removesuffix(".json")
-            yield Complaint(file, (key,), f"The file is named {stem!r}, but its `{key}` is {name!r}.")
+            yield Complaint(file, (key,), f"The file is named {shown(stem)}, but its `{key}` is {shown(name)}.")
 
 
 def manifest_files(spec: SpecFiles) -> Iterator[Complaint]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gemini_mcp.spec.values import inside, table
 from gemini_mcp_spec.files.examples import vectors
 from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 
 PROFILES = ("documented", "current", "both")
@@ -19,7 +20,7 @@ def vector_id(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, entry in vectors(spec):
         name = str(entry.get("id"))
         if (file, name) in seen:
-            yield Complaint(file, (*path, "id"), f"The id {name!r} is in this file twice.")
+            yield Complaint(file, (*path, "id"), f"The id {shown(name)} is in this file twice.")
         seen.add((file, name))
 
 
@@ -27,7 +28,7 @@ def vector_exception(spec: SpecFiles) -> Iterator[Complaint]:
     """A vector with an exception expects something else than was observed."""
     for file, path, entry in vectors(spec):
         if "exception" in entry and inside(entry, "observed", "output") == entry.get("expected"):
-            message = f"{entry.get('id')!r} is an exception, but it expects what was observed."
+            message = f"{shown(entry.get('id'))} is an exception, but it expects what was observed."
             yield Complaint(file, (*path, "exception"), message)
 
 
@@ -35,4 +36,4 @@ def profile_known(spec: SpecFiles) -> Iterator[Complaint]:
     """The profile of a vector or a scenario is one that exists."""
     scenarios = [(file, (), table(entry)) for file, entry in spec.folder("host/scenarios").items()]
     named = ((file, (*path, "profile"), entry.get("profile")) for file, path, entry in (*vectors(spec), *scenarios))
-    return unknown(named, PROFILES, "There is no profile {!r}.", f"Write one of {', '.join(PROFILES)}.")
+    return unknown(named, PROFILES, "There is no profile `{}`.", f"Write one of {', '.join(PROFILES)}.")

@@ -10,6 +10,7 @@ from gemini_mcp.spec.values import Json, inside, is_object, items, table
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.schema.patterns import Unreadable, examples
 
@@ -25,7 +26,7 @@ def pattern_readable(spec: SpecFiles) -> Iterator[Complaint]:
             found += _keywords(document, ())
         for path, pattern in dict(found).items():
             if wrong := _wrong(pattern):
-                yield Complaint(file, path, f"The pattern {pattern!r} cannot be read everywhere: {wrong}.")
+                yield Complaint(file, path, f"The pattern {shown(pattern)} cannot be read everywhere: {wrong}.")
 
 
 def _wrong(pattern: str) -> str | None:

@@ -12,6 +12,7 @@ from gemini_mcp_spec.files.policy import FILE, deprecated, exempt, severities
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import tools
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 
 SCHEMA_RULE = re.compile(
@@ -31,8 +32,8 @@ def gate_rule(spec: SpecFiles) -> Iterator[Complaint]:
             continue
         near = get_close_matches(name, exact, 1, 0.8)
         if near or "*" in name or not _stands_for(name):
-            fix = f"Did you mean {near[0]!r}?" if near else ""
-            yield Complaint(FILE, path, f"`diff` has no rule {name!r}.", fix)
+            fix = f"Did you mean {shown(near[0])}?" if near else ""
+            yield Complaint(FILE, path, f"`diff` has no rule {shown(name)}.", fix)
 
 
 def _stands_for(name: str) -> bool:

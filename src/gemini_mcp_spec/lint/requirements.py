@@ -13,6 +13,7 @@ from gemini_mcp_spec.files.examples import vectors
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import FILE, removed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.files.version import Version
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 
@@ -27,7 +28,7 @@ def id_form(spec: SpecFiles) -> Iterator[Complaint]:
     """An id is `area:feature` or `area:feature:variant` in lower case."""
     for file, path, entry in requirements(spec):
         if not _ID.fullmatch(entry["id"]):
-            message = f"The id {entry['id']!r} is not `area:feature` or `area:feature:variant` in lower case."
+            message = f"The id {shown(entry['id'])} is not `area:feature` or `area:feature:variant` in lower case."
             yield Complaint(file, (*path, "id"), message)
 
 
@@ -35,7 +36,7 @@ def id_profile(spec: SpecFiles) -> Iterator[Complaint]:
     """The id of a requirement begins with `host-` where it binds hosts, and only there."""
     for file, path, entry in written(spec):
         if entry["id"].startswith("host-") != (entry.get("profile") == "host"):
-            message = f"{entry['id']!r} binds the profile {entry.get('profile')!r}, which its id denies."
+            message = f"{shown(entry['id'])} binds the profile {shown(entry.get('profile'))}, which its id denies."
             yield Complaint(file, (*path, "id"), message)
 
 
@@ -48,7 +49,7 @@ def id_unique(spec: SpecFiles) -> Iterator[Complaint]:
         if key in first:
             other, place = first[key]
             there = f"line {spec.position(other, (*place, 'id')).line}{'' if other == file else f' of `{other}`'}"
-            yield Complaint(file, (*path, "id"), f"The id {entry['id']!r} is that of {there} already.")
+            yield Complaint(file, (*path, "id"), f"The id {shown(entry['id'])} is that of {there} already.")
         first.setdefault(key, (file, path))
 
 
@@ -57,7 +58,7 @@ def id_removed(spec: SpecFiles) -> Iterator[Complaint]:
     gone = removed(spec)
     for file, path, entry in requirements(spec):
         if entry["id"] in gone:
-            message = f"The id {entry['id']!r} went with version {gone[entry['id']]} and cannot return."
+            message = f"The id {shown(entry['id'])} went with version {gone[entry['id']]} and cannot return."
             yield Complaint(file, (*path, "id"), message)
 
 
@@ -79,7 +80,7 @@ def one_sentence(spec: SpecFiles) -> Iterator[Complaint]:
         if _SENTENCE_END.search(sentence):
             yield Complaint(file, (*path, "sentence"), "The statement has more than one sentence.")
         if sentence in said:
-            yield Complaint(file, (*path, "sentence"), f"{said[sentence]!r} says the same.")
+            yield Complaint(file, (*path, "sentence"), f"{shown(said[sentence])} says the same.")
         said.setdefault(sentence, entry["id"])
 
 
@@ -112,14 +113,14 @@ def _missing(source: Mapping[str, Json], sources: Mapping[str, Json]) -> tuple[s
         case {"kind": "document", "document": document, "heading": heading}:
             headings = {entry["id"]: entry["headings"] for entry in sources["documents"]}
             if document not in headings:
-                return "document", f"The document {document!r} is not listed."
+                return "document", f"The document {shown(document)} is not listed."
             if heading not in headings[document]:
-                return "heading", f"The document {document!r} has no heading {heading!r}."
+                return "heading", f"The document {shown(document)} has no heading {shown(heading)}."
         case {"kind": "mcp", "revision": revision, "page": page}:
             pages = {entry["revision"]: entry["pages"] for entry in sources["mcp"]}
             if page not in pages.get(revision, ()):
                 key = "page" if revision in pages else "revision"
-                return key, f"The page {page!r} of MCP {revision} is not listed."
+                return key, f"The page {shown(page)} of MCP {revision} is not listed."
         case {"kind": "observed", "package": package, "version": version}:
             versions = {entry["package"]: entry["versions"] for entry in sources["packages"]}
             if version not in versions.get(package, ()):
@@ -144,7 +145,7 @@ def source_cited(spec: SpecFiles) -> Iterator[Complaint]:
             yield Complaint(_SOURCES, ("mcp", index), f"MCP {revision} is no revision of the manifest.")
         for number, page in enumerate(named):
             if (revision, page) not in pages:
-                message = f"No requirement cites the page {page!r} of MCP {revision}."
+                message = f"No requirement cites the page {shown(page)} of MCP {revision}."
                 yield Complaint(_SOURCES, ("mcp", index, "pages", number), message, "Remove it.")
     named = ((_MANIFEST, ("protocol",), revision) for revision in sorted(revisions))
     yield from unknown(named, dict(listed), "The revision {} is not in `sources.json`.")
@@ -158,7 +159,7 @@ def requirement_unknown(spec: SpecFiles) -> Iterator[Complaint]:
         profile = file.partition("/")[0]
         for index, name in enumerate(items(table(entry).get("requirements"))):
             if (profile, name) not in known:
-                message = f"The profile {profile!r} has no requirement {name!r}."
+                message = f"The profile {shown(profile)} has no requirement {shown(name)}."
                 yield Complaint(file, (*path, "requirements", index), message)
 
 
@@ -174,18 +175,20 @@ def frozen_set(spec: SpecFiles) -> Iterator[Complaint]:
         listed = [str(entry.get("id")) for entry in document["requirements"]]
         for index, name in enumerate(listed):
             if name not in known and not any(is_member(name, family) for family in families):
-                message = f"{name!r} has gone, but `removed` of {FILE} does not say so."
+                message = f"{shown(name)} has gone, but `removed` of {FILE} does not say so."
                 yield Complaint(file, ("requirements", index), message, "Add it to `removed`.")
         alone = [entry for entry in current if not any(is_member(entry["id"], family) for family in families)]
         version = str(document.get("version"))
         old = [one for one in alone if Version.parse(str(one.get("since", version))) <= Version.parse(version)]
         named = ((file, ("requirements",), entry["id"]) for entry in old)
-        message = "{!r} claims to be older than this list, which lacks it."
+        message = "`{}` claims to be older than this list, which lacks it."
         yield from unknown(named, listed, message, "Correct its `since`; before the release, run `freeze`.")
 
 
 def _version_of(spec: SpecFiles, file: str, document: Mapping[str, Json]) -> Iterator[Complaint]:
     stem, version = file.rpartition("/")[2].removesuffix(".json"), str(document.get("version"))
     if version != stem or Version.parse(version) > Version.parse(spec.version):
-        message = f"The list {stem!r} names version {version!r} of a specification whose version is {spec.version}."
+        message = (
+            f"The list {shown(stem)} names version {shown(version)} of a specification whose version is {spec.version}."
+        )
         yield Complaint(file, ("version",), message, "Name the file and the version alike, and raise neither.")

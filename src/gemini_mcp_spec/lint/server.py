@@ -10,6 +10,7 @@ from gemini_mcp.spec.values import Json, inside, is_object, items, table
 from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, Named, unknown
 from gemini_mcp_spec.schema.validation import schema_violation, validator, violations
 
@@ -21,7 +22,7 @@ def tool_required(spec: SpecFiles) -> Iterator[Complaint]:
     for name, (file, schema) in tools(spec).items():
         required = enumerate(schema.get("required", ()))
         named = ((file, ("inputSchema", "required", index), argument) for index, argument in required)
-        message = f"`{name}` requires {{!r}}, which it does not describe."
+        message = f"`{name}` requires `{{}}`, which it does not describe."
         yield from unknown(named, schema.get("properties", {}), message)
 
 
@@ -113,13 +114,13 @@ def template_name(spec: SpecFiles) -> Iterator[Complaint]:
     for tool, template in spec.objects(INVOCATION, "tools").items():
         path = ("tools", tool)
         forms = _forms(template, path)
-        yield from unknown(forms, spec.objects(INVOCATION, "forms"), "There is no form {!r}.")
+        yield from unknown(forms, spec.objects(INVOCATION, "forms"), "There is no form `{}`.")
         files = [(INVOCATION, (*path, "env", name), held.get("file")) for name, held in template.get("env", {}).items()]
-        yield from unknown(files, template.get("files", {}), f"`{tool}` has no file {{!r}}.")
+        yield from unknown(files, template.get("files", {}), f"`{tool}` has no file `{{}}`.")
     for argument, rule in spec.objects(INVOCATION, "arguments").items():
         refused = enumerate(rule.get("refuse", ()))
         named = ((INVOCATION, ("arguments", argument, "refuse", index), name) for index, name in refused)
-        yield from unknown(named, spec.objects(INVOCATION, "refusals"), "There is no refusal {!r}.")
+        yield from unknown(named, spec.objects(INVOCATION, "refusals"), "There is no refusal `{}`.")
 
 
 def sentence_reached(spec: SpecFiles) -> Iterator[Complaint]:
@@ -129,10 +130,10 @@ def sentence_reached(spec: SpecFiles) -> Iterator[Complaint]:
     for index, entry in enumerate(spec.entries(OUTCOME, "sentences")):
         name, when = entry.get("id"), entry.get("when")
         if name in ids:
-            message = f"The sentence {name!r} is there twice."
+            message = f"The sentence {shown(name)} is there twice."
             yield Complaint(OUTCOME, ("sentences", index, "id"), message, "Give it another id.")
         elif when in final:
-            message = f"The sentence {name!r} is never said, because {final[when]!r} fits before it."
+            message = f"The sentence {shown(name)} is never said, because {shown(final[when])} fits before it."
             yield Complaint(OUTCOME, ("sentences", index), message)
         ids.add(name)
         if not {"exit", "stderr"} & set(entry):
@@ -146,7 +147,7 @@ def sentence_missing(spec: SpecFiles) -> Iterator[Complaint]:
     kinds = inside(spec.documents.get(OUTCOME_SCHEMA), "$defs", "sentence", "properties", "when", "enum")
     for kind in items(kinds):
         if kind not in fits:
-            yield Complaint(OUTCOME, ("sentences",), f"No sentence fits every failure of the kind {kind!r}.")
+            yield Complaint(OUTCOME, ("sentences",), f"No sentence fits every failure of the kind {shown(kind)}.")
 
 
 def sentence_fields(spec: SpecFiles) -> Iterator[Complaint]:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json, is_array
 from gemini_mcp_spec.files.examples import vectors
+from gemini_mcp_spec.files.policy import deprecated
 from gemini_mcp_spec.files.requirements import requirements
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
@@ -34,6 +35,7 @@ _KOREAN: Mapping[str, str] = {
     "file": "파일",
     "working directory": "작업 디렉토리",
     "Specification": "스펙",
+    "Deprecated, and may be gone from {until} on.": "폐지 예정이며 {until}부터 없어질 수 있습니다.",
     _GENERATED: "`gemini-mcp-spec docs`가 `spec/`에서 생성한 문서입니다. 이 문서 대신 스펙을 고치세요.",
 }
 _LANGUAGES: Mapping[str, Mapping[str, str]] = {"ko": _KOREAN}
@@ -87,9 +89,10 @@ def _tools(spec: SpecFiles, language: str = "en", texts: Mapping[str, Json] | No
     words, invocation, texts = _words(language), spec.documents[INVOCATION], texts or {}
     lines: list[str] = []
     for name, (file, schema) in tools(spec).items():
-        text = texts.get(name, {})
+        text, marks = texts.get(name, {}), _marks(spec, name, words)
         lines += [f"## `{name}`", "", str(text.get("description", spec.documents[file]["description"])), ""]
-        rows = _arguments(schema, text.get("properties", {}), words)
+        lines += [f"**{marks[None]}**", ""] if None in marks else []
+        rows = _arguments(schema, text.get("properties", {}), marks, words)
         lines += _table("argument | type | required | means", rows, words)
         lines += _command(invocation, name, words)
     lines += [f"## {words('Refused')}", "", *_table("argument | when | error", _refusals(invocation), words)]
@@ -101,10 +104,19 @@ def _tools(spec: SpecFiles, language: str = "en", texts: Mapping[str, Json] | No
     return _page(spec, "Tools", lines, words)
 
 
-def _arguments(schema: Json, texts: Mapping[str, str], words: Words) -> Iterator[Sequence[str]]:
+def _marks(spec: SpecFiles, tool: str, words: Words) -> Mapping[str | None, str]:
+    """What is said of each argument of a tool that is deprecated, and under None of the tool itself."""
+    said = words("Deprecated, and may be gone from {until} on.")
+    return {mark.argument: said.format(until=mark.until) for mark in deprecated(spec) if mark.tool == tool}
+
+
+def _arguments(
+    schema: Json, texts: Mapping[str, str], marks: Mapping[str | None, str], words: Words
+) -> Iterator[Sequence[str]]:
     for name, inner in schema["properties"].items():
         required = words("yes" if name in schema.get("required", ()) else "no")
-        yield f"`{name}`", _type(inner), required, str(texts.get(name, inner.get("description", "")))
+        means = str(texts.get(name, inner.get("description", "")))
+        yield f"`{name}`", _type(inner), required, f"{means} **{marks[name]}**" if name in marks else means
 
 
 def _type(schema: Json) -> str:

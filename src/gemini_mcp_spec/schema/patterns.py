@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gemini_mcp_spec.files.values import shown
+
 _MOST = 40
 _LONGEST_EDIT = 64
 _POOL = ("", "a", "A", "0", "-", "--x", "_", ".", "/", "+", "[", "é", " ", "\n", "\t", "\u0000", "text", "a b", "a\n")
@@ -81,7 +83,7 @@ def examples(pattern: str) -> tuple[str, ...]:
     reader = _Reader(_FLAGS.sub("", pattern, count=1) if pattern.startswith("(?i)") else pattern)
     found = reader.alternatives()
     if reader.at < len(reader.text):
-        raise Unreadable(f"{reader.text[reader.at]!r} closes nothing")
+        raise Unreadable(f"{shown(reader.text[reader.at])} closes nothing")
     return found
 
 
@@ -114,10 +116,10 @@ class _Reader:
         if match is None:
             return piece
         if self.text[start] in "^$" or self.text.startswith(("(?=", "(?!", "(?<", "\\b", "\\B"), start):
-            raise Unreadable(f"{self.text[start : match.end()]!r} repeats what has no length")
+            raise Unreadable(f"{shown(self.text[start : match.end()])} repeats what has no length")
         self.at = match.end()
         if self.text.startswith("+", self.at) or _QUANTIFIER.match(self.text, self.at):
-            raise Unreadable(f"{self.text[start : self.at + 1]!r} repeats a repetition")
+            raise Unreadable(f"{shown(self.text[start : self.at + 1])} repeats a repetition")
         least, most = _bounds(match)
         times = [*{least or 1, least, least + 1, *((most,) if most is not None and most < _MOST else ())}]
         kept = [count for count in times if most is None or count <= most]
@@ -130,7 +132,7 @@ class _Reader:
         if sign == "[":
             return self.characters()
         if sign in "*+?{}]":
-            raise Unreadable(f"{sign!r} stands alone and should be escaped")
+            raise Unreadable(f"{shown(sign)} stands alone and should be escaped")
         self.at += 1
         if sign == "\\":
             return self.escaped()
@@ -139,7 +141,7 @@ class _Reader:
     def group(self) -> tuple[str, ...]:
         match = _GROUP.match(self.text, self.at)
         if match is None:
-            raise Unreadable(f"the group {self.text[self.at : self.at + 4]!r} is Python's alone")
+            raise Unreadable(f"the group {shown(self.text[self.at : self.at + 4])} is Python's alone")
         self.at = match.end()
         found = self.alternatives()
         if not self.take(")"):
@@ -190,7 +192,7 @@ class _Reader:
         if match := _CODE.match(self.text, self.at - 1):
             self.at = match.end()
             return (chr(int(match[1] or match[2] or "0", 16)),)
-        raise Unreadable(f"{chr(92) + sign!r} is no escape there")
+        raise Unreadable(f"{shown(chr(92) + sign)} is no escape there")
 
     def take(self, sign: str) -> bool:
         found = self.text.startswith(sign, self.at)

@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from gemini_mcp.spec.values import Json, is_array, is_object
 from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.schema.inline import pointed, schemas_by_path
 
 _IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
@@ -23,7 +24,7 @@ def faults(schema: Json, others: Mapping[str, Json]) -> Iterator[tuple[Path, str
         for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             reference = inner.get(keyword)
             if isinstance(reference, str) and (why := _fault(keyword, reference, schema, others)):
-                yield (*path, keyword), f"`{keyword}` {reference!r} {why}"
+                yield (*path, keyword), f"`{keyword}` {shown(reference)} {why}"
         if id(inner) in endless:
             yield path, "`$ref` leads back to itself before it says anything"
             return

@@ -13,7 +13,14 @@ from gemini_mcp_conformance.talk.conversation import AUTO, Notify, Raw, Request
 from gemini_mcp_conformance.tell.witness import reply, shown
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
+INVALID_PARAMS = -32602
 LONG = 10_000_000
+
+
+def invalid_params(exchange: Exchange, asked: str) -> Complaints:
+    """A complaint about another answer than the error of invalid params; `asked` are the words for the request."""
+    if inside(exchange.error, "code") != INVALID_PARAMS:
+        yield f"{reply(exchange, asked)}, and should answer with error {INVALID_PARAMS}."
 
 
 def messages(observation: Observation) -> list[Line]:
@@ -84,9 +91,7 @@ def has_wrong_params(exchange: Exchange) -> bool:
 
 @check("rpc:error:params", judges=has_wrong_params, any_outcome=True)
 def wrong_params_are_named(exchange: Exchange) -> Complaints:
-    if inside(exchange.error, "code") != -32602:
-        asked = f"tools/call with the params {shown(exchange.request.get('params'))}"
-        yield f"{reply(exchange, asked)}, and should answer with error -32602."
+    return invalid_params(exchange, f"tools/call with the params {shown(exchange.request.get('params'))}")
 
 
 @check_all("rpc:error:parse", judges=lambda seen: bool(malformed(seen)) and not any(map(is_json, malformed(seen))))

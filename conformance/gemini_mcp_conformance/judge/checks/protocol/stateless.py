@@ -5,6 +5,7 @@ from __future__ import annotations
 from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.life.cancel import was_cut
+from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation
@@ -14,7 +15,6 @@ from gemini_mcp_conformance.tell.witness import reply, shown
 META = "io.modelcontextprotocol/"
 VERSION = f"{META}protocolVersion"
 CAPABILITIES = f"{META}clientCapabilities"
-INVALID_PARAMS = -32602
 UNSUPPORTED = -32022
 
 
@@ -72,9 +72,7 @@ def result_is_complete(exchange: Exchange) -> Complaints:
 
 @check("stateless:meta", judges=is_incomplete)
 def incomplete_request_is_refused(exchange: Exchange) -> Complaints:
-    if inside(exchange.error, "code") != INVALID_PARAMS:
-        asked = f"{exchange.method} without the client's capabilities"
-        yield f"{reply(exchange, asked)}, and should answer with error {INVALID_PARAMS}."
+    return invalid_params(exchange, f"{exchange.method} without the client's capabilities")
 
 
 @check("stateless:version", judges=names_unsupported)

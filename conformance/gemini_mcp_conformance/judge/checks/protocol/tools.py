@@ -12,12 +12,12 @@ from jsonschema.validators import validator_for
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.listing import is_foreign, lists_all, tool, tools, whole_lists
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.tell.witness import reply, shown
 
-INVALID_PARAMS = -32602
 REFERENCES = 10
 """References in a row that are followed; more can only go round in a circle."""
 NAMES = 8
@@ -143,9 +143,7 @@ def the_order_stays(observation: Observation) -> Complaints:
 
 @check("tools:cursor", judges=lambda exchange: exchange.params.get("cursor") == NO_CURSOR)
 def unknown_cursor_is_a_wrong_parameter(exchange: Exchange) -> Complaints:
-    if inside(exchange.error, "code") != INVALID_PARAMS:
-        asked = "a list of tools from an unknown cursor"
-        yield f"{reply(exchange, asked)}, and should answer with error {INVALID_PARAMS}."
+    return invalid_params(exchange, "a list of tools from an unknown cursor")
 
 
 def calls_unknown(exchange: Exchange) -> bool:
@@ -160,6 +158,4 @@ def unknown_tool_is_no_success(exchange: Exchange) -> Complaints:
 
 @check("tools:unknown:code", judges=calls_unknown)
 def unknown_tool_is_a_wrong_parameter(exchange: Exchange) -> Complaints:
-    if inside(exchange.error, "code") != INVALID_PARAMS:
-        asked = f"a call of the unknown tool {exchange.tool!r}"
-        yield f"{reply(exchange, asked)}, and should answer with error {INVALID_PARAMS}."
+    return invalid_params(exchange, f"a call of the unknown tool {exchange.tool!r}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from gemini_mcp_conformance.play.fake import defaults
 from gemini_mcp_conformance.play.fake.watched import Watched
 
-TOOLS = ("cat", "env", "grep", "ls", "ps", "sleep")
+TOOLS = ("cat", "env", "head", "ls", "ps", "sleep")
 
 
 def text(root: Path, watched: Watched) -> str:

@@ -20,6 +20,7 @@ class Api:
     def __init__(self, url: str) -> None:
         self.url = url
         self.status = 200
+        self.tool: Json = None
         self.requests: list[Json] = []
         self.asked = threading.Event()
         self.may_answer = threading.Event()
@@ -28,9 +29,14 @@ class Api:
     def reset(self) -> None:
         """Forget what was asked, and answer again."""
         self.status = 200
+        self.tool = None
         self.requests.clear()
         self.asked.clear()
         self.may_answer.set()
+
+    def uses(self, tool: str, arguments: Json) -> None:
+        """Answer the next request with the call of a tool."""
+        self.tool = {"name": tool, "args": arguments}
 
     @property
     def texts(self) -> list[str]:
@@ -55,7 +61,8 @@ class Api:
         self.may_answer.wait()
         if self.status != 200:
             return self.status, {"error": {"code": self.status, "message": "The quota is used up.", "status": "NO"}}
-        return 200, _says(ANSWER)
+        tool, self.tool = self.tool, None
+        return 200, _says(ANSWER) if tool is None else _answers({"functionCall": tool})
 
 
 @contextmanager
@@ -96,6 +103,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _says(text: str) -> Json:
-    content = {"role": "model", "parts": [{"text": text}]}
+    return _answers({"text": text})
+
+
+def _answers(part: Json) -> Json:
+    content = {"role": "model", "parts": [part]}
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10}
     return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

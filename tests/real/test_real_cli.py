@@ -1,5 +1,8 @@
 """The server and the real Gemini CLI, which talks to an API on loopback."""
 
+import signal
+from collections.abc import Callable
+
 import pytest
 from api import ANSWER, Api
 from client import PATIENCE, Server, text
@@ -83,6 +86,35 @@ def test_a_cancelled_call_leaves_no_process(sandbox: Sandbox, api: Api, flags: t
     api.may_answer.set()
     assert text(server.chat("again")) == ANSWER
     assert [name for name in sandbox.left() if name.startswith("gemini-mcp-")] == []
+
+
+def ends_by_cancelling(server: Server, call: Json) -> None:
+    server.cancel(call)
+
+
+def ends_by_timeout(server: Server, call: Json) -> None:
+    assert_fails(server.answer(call)["result"], "did not finish", exit=8)
+
+
+ENDS: dict[str, Callable[[Server, Json], object]] = {
+    "cancel": ends_by_cancelling,
+    "timeout": ends_by_timeout,
+    "stdin": lambda server, _: server.end(),
+    "SIGTERM": lambda server, _: server.kill(signal.SIGTERM),
+    "SIGQUIT": lambda server, _: server.kill(signal.SIGQUIT),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_what_a_tool_of_gemini_has_started_ends_too(
+    sandbox: Sandbox, api: Api, end: Callable[[Server, Json], object]
+) -> None:
+    api.uses("run_shell_command", {"command": "sleep 777 & sleep 777"})
+    server = sandbox.start("--trust-workspace", "--approval-mode", "yolo", "--timeout", "8")
+    call = server.start("chat", prompt="Sleep.")
+    sandbox.wait_for(2, b"sleep\0" + b"777\0")
+    end(server, call)
+    sandbox.wait_for(0, b"sleep\0" + b"777\0")
 
 
 def assert_fails(result: Json, word: str, exit: int) -> None:

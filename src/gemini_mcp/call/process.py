@@ -1,7 +1,7 @@
 """Runs gemini: a `Command` in, an `Outcome` out, and no process left. Effect; nothing else starts processes.
 
-The child leads a process group, and the whole group is ended: Gemini CLI is two processes, and the first one ignores
-SIGTERM.
+The child leads a process group, so that a signal reaches both processes of Gemini CLI at once. What gemini has started
+outside the group is ended too; `descendants.py` finds it.
 """
 
 import asyncio
@@ -17,12 +17,13 @@ from typing import IO
 
 import anyio
 
-from gemini_mcp.call import process_group
+from gemini_mcp.call import descendants
+from gemini_mcp.call.descendants import Descendants
 from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
 from gemini_mcp.call.pipes import Reader, Writer
 
 PAUSE = 0.01
-"""Seconds between two checks of a group that was asked to end."""
+"""Seconds between two checks of processes that were asked to end."""
 
 LEFTOVER_GRACE = 1.0
 """Seconds that processes which gemini left behind get to end; the answer waits for them."""
@@ -49,6 +50,7 @@ class Limits:
 
 async def run(command: Command, limits: Limits) -> Outcome:
     """Run a command to its end. When the caller is cancelled, the processes are ended before this returns."""
+    descendants.adopt()
     try:
         child = _Child(command)
     except OSError as error:
@@ -79,43 +81,52 @@ class _Child:
     """A running child, its pipes, and an event for its end."""
 
     def __init__(self, command: Command) -> None:
+        mark = descendants.new_mark()
         # Not asyncio's: it reaps the child at once, and then the child's id may belong to another process.
         self._process = subprocess.Popen(
             command.argv,
             cwd=command.cwd,
-            env=command.environ,
+            env={**command.environ, descendants.MARK: mark},
             stdin=subprocess.DEVNULL if command.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
         )
+        self._descendants = Descendants(self._process.pid, mark)
         self.ended = _end_of(self._process.pid)
         self._stdin = Writer(_open(self._process.stdin), command.stdin) if command.stdin is not None else None
         self.stdout = Reader(_open(self._process.stdout))
         self.stderr = Reader(_open(self._process.stderr), command.stderr_limit)
 
     async def end(self, grace: Callable[[], float]) -> None:
-        """End the whole group. SIGKILL is sent even when the event loop stops while this waits."""
+        """End the child and all that it has started. SIGKILL is sent even when the event loop stops meanwhile."""
         try:
-            await self._end(grace)
+            await self._end_child(grace)
+            await self._end_descendants(grace)
         finally:
-            process_group.send(self._process.pid, signal.SIGKILL)
+            self._descendants.kill()
+            self._descendants.forget()
 
-    async def _end(self, grace: Callable[[], float]) -> None:
-        """Ask the group to end, then kill it. The leader is reaped after that, which keeps its id from being reused."""
-        leader = self._process.pid
+    async def _end_child(self, grace: Callable[[], float]) -> None:
         # Once gemini has ended, its output is complete. What the processes that it left behind write is no part of it.
         if self.ended.is_set():
             self._close()
-        process_group.send(leader, signal.SIGTERM)
-        await _until(self.ended.is_set, grace)
+        else:
+            self._descendants.ask()
+            await _until(self.ended.is_set, grace)
         if not self.ended.is_set():
-            process_group.send(leader, signal.SIGKILL)
+            self._descendants.kill()
             await self.ended.wait()
         self._close()
         self._process.wait()
-        await _until(lambda: not process_group.is_alive(leader), lambda: min(grace(), LEFTOVER_GRACE))
+
+    async def _end_descendants(self, grace: Callable[[], float]) -> None:
+        if not self._descendants.are_gone():
+            self._descendants.ask()
+            await _until(self._descendants.are_gone, lambda: min(grace(), LEFTOVER_GRACE))
+            self._descendants.kill()
+            await _until(self._descendants.are_gone, lambda: LEFTOVER_GRACE)
 
     def outcome(self) -> Outcome:
         """How the child ended."""
@@ -161,7 +172,7 @@ def _wait_for(pid: int, loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -
 
 async def _until(condition: Callable[[], bool], grace: Callable[[], float]) -> None:
     began = monotonic()
-    while not condition() and monotonic() - began < grace():  # noqa: ASYNC110 - nothing tells when a process group ends
+    while not condition() and monotonic() - began < grace():  # noqa: ASYNC110 - nothing tells when an orphan ends
         await asyncio.sleep(PAUSE)
 
 

@@ -4,13 +4,21 @@ The suite plays the cases and the scenarios themselves; `test_cases.py` compares
 """
 
 import json
+import threading
 from collections.abc import Iterator
 
+import anyio
+import anyio.to_thread
 import pytest
 from client import PATIENCE, SESSION, Place, Server, answer, play, stderr_of, text
 
-from gemini_mcp.spec import load_documents
+from gemini_mcp.call.calls import MUCH, Calls
+from gemini_mcp.call.outcome import Answer, Failure, Outcome, read
+from gemini_mcp.call.progress import Progress
+from gemini_mcp.operator.options import Options
+from gemini_mcp.spec import load_documents, load_server
 from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec
 
 PARIS = "The capital of France is Paris."
 
@@ -151,6 +159,24 @@ def test_no_noise_holds_the_server_for_long(server: Server, noise: str) -> None:
     fill = [{"fill": {"stream": stream, "text": noise, "bytes": 1 << 18}} for stream in ("stdout", "stderr")]
     server.fake.load([play(*fill, {"exit": 1})])
     assert server.chat()["isError"] is True
+
+
+@pytest.mark.requirement("concurrency:ping")
+async def test_a_large_output_is_read_beside_the_event_loop(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+
+    def wait_and_read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
+        assert may_go_on.wait(PATIENCE)
+        return read(outcome, spec)
+
+    monkeypatch.setattr("gemini_mcp.call.calls.read", wait_and_read)
+    place.fake.load([play(answer("x" * (MUCH + 1)), listing=[])])
+    calls = Calls(load_server(), Options(), place.environ())
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(calls.call, "chat", {"prompt": "hello"}, Progress(None))
+            await anyio.to_thread.run_sync(place.fake.wait_for_calls, 1, PATIENCE)
+            may_go_on.set()
 
 
 @pytest.mark.requirement("result:warnings", "stdio:stdout", "stdio:encoding")

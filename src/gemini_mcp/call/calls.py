@@ -6,10 +6,13 @@ It only puts the steps in order, and knows nothing of MCP. What a step decides b
 import logging
 import os
 import traceback
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from time import monotonic
+from typing import TypeVar
+
+import anyio.to_thread
 
 from gemini_mcp.call import temporary
 from gemini_mcp.call.invocation import Invocation, environment, inheritable, plan
@@ -22,6 +25,7 @@ from gemini_mcp.call.outcome import (
     newest_session,
     read,
     refusal_result,
+    size,
 )
 from gemini_mcp.call.paths import find_directory, find_program
 from gemini_mcp.call.process import Command, Limits, run
@@ -33,6 +37,8 @@ from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
 from gemini_mcp.spec.values import Json
 
+T = TypeVar("T")
+
 log = logging.getLogger(__name__)
 
 CLOSING_GRACE = 1.0
@@ -40,6 +46,9 @@ CLOSING_GRACE = 1.0
 
 STDERR_KEPT = 1 << 20
 """Bytes from the end of stderr that are kept, to search them for causes and secrets; only the last few are shown."""
+
+MUCH = 1 << 16
+"""Characters of output that are read in a thread: to search them may take long, and other calls must not wait."""
 
 LONGEST_ESCAPE = 12
 """The most bytes that JSON uses for one character: two escapes such as `\\ud83e`."""
@@ -89,7 +98,7 @@ class Calls:
             answer = await self._ask(invocation, directory)
             log.info("%s: %s after %.3f s", tool.name, type(answer).__name__, monotonic() - began)
         if isinstance(answer, Failure):
-            return self._failed(answer, invocation.private)
+            return await _apart(len(answer.stderr or ""), lambda: self._failed(answer, invocation.private))
         return answer_result(answer, self._spec.outcome, self._options.view)
 
     async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure:
@@ -111,7 +120,8 @@ class Calls:
             stdin=None if invocation.stdin is None else invocation.stdin.encode("utf-8"),
             stderr_limit=STDERR_KEPT + sum(LONGEST_ESCAPE * len(text) for text in invocation.private),
         )
-        answer = read(await run(command, Limits(self._options.timeout, self._grace)), self._spec.outcome)
+        outcome = await run(command, Limits(self._options.timeout, self._grace))
+        answer = await _apart(size(outcome), lambda: read(outcome, self._spec.outcome))
         if isinstance(answer, Answer) and answer.session is None:
             return replace(answer, session=await self._session_after(invocation, gemini))
         return answer
@@ -129,6 +139,11 @@ class Calls:
 
     def _failed(self, failure: Failure, private: tuple[str, ...]) -> Json:
         return failure_result(failure, self._spec.outcome, Secrets(private, self._keys))
+
+
+async def _apart(characters: int, function: Callable[[], T]) -> T:
+    """What the function returns that has so much to read. If the call is cancelled, nobody waits for it."""
+    return await anyio.to_thread.run_sync(function, abandon_on_cancel=True) if characters > MUCH else function()
 
 
 def _session_key(invocation: Invocation, directory: str) -> Hashable | None:

@@ -106,7 +106,7 @@ class Descendants:
         # Remembered, because their children are found through them only while they live.
         self._known = processes.with_descendants(roots, table)
         if _adoption.is_on:
-            _reap(table.values())
+            _reap(table.values() if _adoption.is_exclusive else self._known.values())
         return {pid: process for pid, process in self._known.items() if not process.is_zombie}
 
     def _is_root(self, process: Process) -> bool:

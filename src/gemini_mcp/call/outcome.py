@@ -17,6 +17,9 @@ from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 MAX_SAID = 1000
 """Characters of gemini's own error message that are quoted; the end of stderr follows in any case."""
 
+LONGEST_INDEX = 18
+"""Digits of the longest number of a session. Python refuses to read one of thousands."""
+
 LONGEST_KEY = 65536
 """Characters of the longest key that is expected; one may be cut in two where the search for keys begins."""
 
@@ -85,6 +88,17 @@ class View:
     max_chars: int | None = None
 
 
+def size(outcome: Outcome) -> int:
+    """How many characters there are to read."""
+    match outcome:
+        case Completed(_, stdout, stderr):
+            return len(stdout) + len(stderr)
+        case Signalled(_, stderr) | TimedOut(_, stderr):
+            return len(stderr)
+        case NotStarted():
+            return 0
+
+
 def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
     """Find gemini's answer in the outcome of a run, or the reason why there is none."""
     match outcome:
@@ -141,7 +155,7 @@ def newest_session(listing: Outcome, entry: str) -> str | None:
     if not isinstance(listing, Completed) or listing.exit != 0:
         return None
     entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".split("\n"))
-    numbered = [(int(match[1]), match[2]) for match in entries if match]
+    numbered = [(int(match[1]), match[2]) for match in entries if match and len(match[1]) <= LONGEST_INDEX]
     return max(numbered, key=lambda pair: pair[0])[1] if numbered else None
 
 

@@ -24,6 +24,7 @@ from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, un
 from gemini_mcp.gemini_cli.yargs import Value
 from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport import messages
 from gemini_mcp.transport.guard import Access, rejection
 from gemini_mcp.transport.messages import PIECE, Lines, Malformed, read, write
 
@@ -298,6 +299,20 @@ def test_lines_do_not_depend_on_how_they_arrive(chunks: list[bytes]) -> None:
     lines = Lines()
     cut = [line for chunk in chunks for line in lines.feed(chunk)] + lines.end()
     assert cut == [line for line in b"".join(chunks).split(b"\n") if line.strip()]
+
+
+@given(st.lists(st.binary(max_size=30) | st.sampled_from([b"\n", b"x" * 50]), max_size=20))
+def test_a_line_that_is_too_long_is_answered_and_not_kept(chunks: list[bytes]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "LONGEST_LINE", 20)
+        lines = Lines()
+        cut = [line for chunk in chunks for line in lines.feed(chunk)] + lines.end()
+        whole = [line for line in b"".join(chunks).split(b"\n") if line.strip()]
+        assert [line if len(line) <= 20 else b"" for line in cut] == [
+            line if len(line) <= 20 else b"" for line in whole
+        ]
+        assert all(len(line) <= 20 + 50 + 50 for line in cut)
+        assert all(isinstance(read(line), Malformed) for line in cut if len(line) > 20)
 
 
 @pytest.mark.requirement("http:origin")

@@ -27,7 +27,7 @@ from gemini_mcp.call.outcome import (
     refusal_result,
     size,
 )
-from gemini_mcp.call.paths import find_directory, find_program
+from gemini_mcp.call.paths import find_directory, find_program, native
 from gemini_mcp.call.process import Command, Limits, run
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.call.redaction import Secrets, keys_in
@@ -116,8 +116,9 @@ class Calls:
     async def _answer(self, invocation: Invocation, gemini: Command) -> Answer | Failure:
         command = replace(
             gemini,
-            argv=(*gemini.argv, *invocation.argv),
+            argv=(*gemini.argv, *map(native, invocation.argv)),
             stdin=None if invocation.stdin is None else invocation.stdin.encode("utf-8"),
+            stdout_limit=self._options.max_output_bytes or self._spec.outcome.stdout_bytes,
             stderr_limit=STDERR_KEPT + sum(LONGEST_ESCAPE * len(text) for text in invocation.private),
         )
         outcome = await run(command, Limits(self._options.timeout, self._grace))

@@ -17,6 +17,9 @@ from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 MAX_SAID = 1000
 """Characters of gemini's own error message that are quoted; the end of stderr follows in any case."""
 
+DEEPEST_WARNING = 64
+"""Levels of nesting that are passed on; clients and the SDK fail at some hundred."""
+
 LONGEST_INDEX = 18
 """Digits of the longest number of a session. Python refuses to read one of thousands."""
 
@@ -50,6 +53,14 @@ class TimedOut:
 
 
 @dataclass(frozen=True)
+class Overflowed:
+    """gemini printed too much, and we ended it."""
+
+    bytes: int
+    stderr: str
+
+
+@dataclass(frozen=True)
 class NotStarted:
     """gemini never ran; `condition` says why."""
 
@@ -57,7 +68,7 @@ class NotStarted:
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-Outcome = Completed | Signalled | TimedOut | NotStarted
+Outcome = Completed | Signalled | TimedOut | Overflowed | NotStarted
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,7 @@ def size(outcome: Outcome) -> int:
     match outcome:
         case Completed(_, stdout, stderr):
             return len(stdout) + len(stderr)
-        case Signalled(_, stderr) | TimedOut(_, stderr):
+        case Signalled(_, stderr) | TimedOut(_, stderr) | Overflowed(_, stderr):
             return len(stderr)
         case NotStarted():
             return 0
@@ -106,6 +117,8 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
             return Failure(condition, fields)
         case TimedOut(seconds, stderr):
             return Failure("timed-out", {"seconds": f"{seconds:g}"}, stderr)
+        case Overflowed(limit, stderr):
+            return Failure("too-much-output", {"bytes": str(limit)}, stderr)
         case Signalled(signal, stderr):
             return Failure("signal", {"signal": signal}, stderr, _message_in(stderr, spec))
         case Completed(0, stdout, stderr):
@@ -180,7 +193,7 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
     return Answer(
         without_surrogates(text),
         without_surrogates(session) if isinstance(session, str) and session else None,
-        encodable(value.get(spec.answer["warnings"])) or None,
+        encodable(value.get(spec.answer["warnings"]), DEEPEST_WARNING) or None,
     )
 
 

@@ -11,6 +11,11 @@ from collections.abc import Iterable, Mapping
 from gemini_mcp.call.outcome import NotStarted
 
 
+def native(text: str) -> str:
+    """A text of the caller as this system's functions take it: as UTF-8, whatever the locale says."""
+    return os.fsdecode(text.encode("utf-8"))
+
+
 def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
     """The absolute path of the program. Relative entries of PATH are skipped, since a caller chooses `cwd`."""
     if os.path.dirname(program):
@@ -24,7 +29,7 @@ def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
 
 def find_directory(cwd: str | None, roots: Iterable[str]) -> str | NotStarted:
     """The absolute path of the working directory. One that the caller chose must lie below one of `roots`, if any."""
-    directory = os.path.join(os.getcwd(), cwd or "")
+    directory = os.path.join(os.getcwd(), native(cwd or ""))
     if cwd is None:
         return directory
     fields = {"cwd": repr(cwd)}

@@ -19,8 +19,8 @@ import anyio
 
 from gemini_mcp.call import descendants
 from gemini_mcp.call.descendants import Descendants
-from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
-from gemini_mcp.call.pipes import Reader, Writer
+from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Overflowed, Signalled, TimedOut
+from gemini_mcp.call.pipes import EndReader, WholeReader, Writer
 
 PAUSE = 0.01
 """Seconds between two checks of processes that were asked to end."""
@@ -37,6 +37,7 @@ class Command:
     cwd: str
     environ: Mapping[str, str]
     stdin: bytes | None = None
+    stdout_limit: int | None = None
     stderr_limit: int = 1 << 20
 
 
@@ -57,7 +58,7 @@ async def run(command: Command, limits: Limits) -> Outcome:
         return _not_started(command, error)
     try:
         with anyio.move_on_after(limits.timeout) as scope:
-            await child.ended.wait()
+            await child.is_over.wait()
     finally:
         with anyio.CancelScope(shield=True):
             await child.end(limits.grace)
@@ -78,7 +79,7 @@ def _not_started(command: Command, error: OSError) -> NotStarted:
 
 
 class _Child:
-    """A running child, its pipes, and an event for its end."""
+    """A running child, its pipes, and events for its end and for what else ends the run."""
 
     def __init__(self, command: Command) -> None:
         mark = descendants.new_mark()
@@ -94,10 +95,12 @@ class _Child:
             start_new_session=True,
         )
         self._descendants = Descendants(self._process.pid, mark)
-        self.ended = _end_of(self._process.pid)
+        self.is_over = asyncio.Event()
+        self.ended = _end_of(self._process.pid, self.is_over.set)
         self._stdin = Writer(_open(self._process.stdin), command.stdin) if command.stdin is not None else None
-        self.stdout = Reader(_open(self._process.stdout))
-        self.stderr = Reader(_open(self._process.stderr), command.stderr_limit)
+        self._stdout_limit = command.stdout_limit or 0
+        self.stdout = WholeReader(_open(self._process.stdout), command.stdout_limit, self.is_over.set)
+        self.stderr = EndReader(_open(self._process.stderr), command.stderr_limit)
 
     async def end(self, grace: Callable[[], float]) -> None:
         """End the child and all that it has started. SIGKILL is sent even when the event loop stops meanwhile."""
@@ -130,6 +133,8 @@ class _Child:
 
     def outcome(self) -> Outcome:
         """How the child ended."""
+        if self.stdout.has_overflowed:
+            return Overflowed(self._stdout_limit, self.stderr.text())
         code = self._process.returncode
         if code < 0:
             return Signalled(_signal_name(-code), self.stderr.text())
@@ -147,27 +152,32 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _end_of(pid: int) -> asyncio.Event:
-    """An event that is set when the process has ended. The process is not reaped."""
+def _end_of(pid: int, on_end: Callable[[], None]) -> asyncio.Event:
+    """An event that is set when the process has ended, then `on_end` is called. The process is not reaped."""
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def note() -> None:
+        ended.set()
+        on_end()
+
     try:
         descriptor = os.pidfd_open(pid)
     except (AttributeError, OSError):  # macOS has no pidfd, and some sandboxes forbid it
-        threading.Thread(target=_wait_for, args=(pid, loop, ended), daemon=True).start()
+        threading.Thread(target=_wait_for, args=(pid, loop, note), daemon=True).start()
         return ended
 
-    def note() -> None:
+    def close_and_note() -> None:
         loop.remove_reader(descriptor)
         os.close(descriptor)
-        ended.set()
+        note()
 
-    loop.add_reader(descriptor, note)
+    loop.add_reader(descriptor, close_and_note)
     return ended
 
 
-def _wait_for(pid: int, loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+def _wait_for(pid: int, loop: asyncio.AbstractEventLoop, note: Callable[[], None]) -> None:
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    loop.call_soon_threadsafe(ended.set)
+    loop.call_soon_threadsafe(note)
 
 
 async def _until(condition: Callable[[], bool], grace: Callable[[], float]) -> None:

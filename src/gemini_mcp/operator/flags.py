@@ -100,6 +100,7 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
     ),
     "Calls": (
         _repeatable("allow-cwd", "allow `cwd` only below this directory", "ROOT"),
+        Option("max-output-bytes", COUNT, "end a gemini that prints more (default: 67108864)", "N"),
         Option("max-response-chars", COUNT, "cut answers that are longer (default: never)", "N"),
         _choice("expose-session", ("meta", "text", "structured"), "where a result shows the session (default: meta)"),
     ),

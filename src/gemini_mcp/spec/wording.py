@@ -35,6 +35,7 @@ class OutcomeSpec:
     answer: Mapping[str, str]
     meta: Mapping[str, str]
     notices: Mapping[str, str]
+    stdout_bytes: int | None
     stderr_bytes: int
     private: str
     masked: str
@@ -53,6 +54,7 @@ def outcome_spec(document: Json) -> OutcomeSpec:
         answer=document["answer"],
         meta=document["meta"],
         notices=document["notices"],
+        stdout_bytes=document.get("stdout", {}).get("maxBytes"),
         stderr_bytes=stderr["maxBytes"],
         private=stderr["private"],
         masked=stderr["masked"],

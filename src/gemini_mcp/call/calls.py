@@ -27,7 +27,7 @@ from gemini_mcp.call.outcome import (
     refusal_result,
     size,
 )
-from gemini_mcp.call.paths import find_directory, find_program, native
+from gemini_mcp.call.paths import find_directory, find_program, held, native
 from gemini_mcp.call.process import Command, Limits, run
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.call.redaction import Secrets, keys_in
@@ -88,30 +88,32 @@ class Calls:
         invocation = plan(tool, arguments, self._spec.invocation, self._options.extras)
         directory = find_directory(invocation.cwd, self._options.allow_cwd)
         if isinstance(directory, NotStarted):
-            named = self._spec.invocation.tools[tool.name].cwd or ""
-            return self._failed(
-                Failure(directory.condition, {**directory.fields, "argument": named}), invocation.private
-            )
+            return self._not_started(directory, tool, invocation)
         async with progress.repeating(), self._session_locks.hold(_session_key(invocation, directory), progress.say):
             await progress.say("gemini is running")
             began = monotonic()
             answer = await self._ask(invocation, directory)
             log.info("%s: %s after %.3f s", tool.name, type(answer).__name__, monotonic() - began)
+        if isinstance(answer, NotStarted):
+            return self._not_started(answer, tool, invocation)
         if isinstance(answer, Failure):
             return await _apart(len(answer.stderr or ""), lambda: self._failed(answer, invocation.private))
         return answer_result(answer, self._spec.outcome, self._options.view)
 
-    async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure:
+    async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure | NotStarted:
         program = find_program(self._options.gemini or self._spec.invocation.program, self._environ)
         if isinstance(program, NotStarted):
-            return Failure(program.condition, program.fields)
+            return program
         with ExitStack() as stack:
             try:
                 folder = stack.enter_context(temporary.files(invocation.files, self._spec.invocation.temporary))
             except OSError as error:
-                return Failure("no-temporary-file", {"reason": error.strerror or str(error)})
+                return NotStarted("no-temporary-file", {"reason": error.strerror or str(error)})
+            cwd = stack.enter_context(held(directory, self._options.allow_cwd))
+            if isinstance(cwd, NotStarted):
+                return cwd
             environ = environment(self._environ, invocation, folder)
-            return await self._answer(invocation, Command((program,), directory, environ))
+            return await self._answer(invocation, Command((program,), cwd, environ))
 
     async def _answer(self, invocation: Invocation, gemini: Command) -> Answer | Failure:
         command = replace(
@@ -137,6 +139,10 @@ class Calls:
 
     def _grace(self) -> float:
         return min(self._options.kill_grace, CLOSING_GRACE) if self._is_closing else self._options.kill_grace
+
+    def _not_started(self, why: NotStarted, tool: ToolSpec, invocation: Invocation) -> Json:
+        named = self._spec.invocation.tools[tool.name].cwd or ""
+        return self._failed(Failure(why.condition, {**why.fields, "argument": named}), invocation.private)
 
     def _failed(self, failure: Failure, private: tuple[str, ...]) -> Json:
         return failure_result(failure, self._spec.outcome, Secrets(private, self._keys))

@@ -12,6 +12,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import IO
 
@@ -20,6 +21,7 @@ import anyio
 from gemini_mcp.call import descendants
 from gemini_mcp.call.descendants import Descendants
 from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Overflowed, Signalled, TimedOut
+from gemini_mcp.call.paths import OPEN_FILES
 from gemini_mcp.call.pipes import EndReader, WholeReader, Writer
 
 PAUSE = 0.01
@@ -31,10 +33,10 @@ LEFTOVER_GRACE = 1.0
 
 @dataclass(frozen=True)
 class Command:
-    """A program, and everything it is given."""
+    """A program, and everything it is given. Its working directory is a path or an open directory."""
 
     argv: tuple[str, ...]
-    cwd: str
+    cwd: str | int
     environ: Mapping[str, str]
     stdin: bytes | None = None
     stdout_limit: int | None = None
@@ -83,10 +85,12 @@ class _Child:
 
     def __init__(self, command: Command) -> None:
         mark = descendants.new_mark()
+        path, enter = _way_into(command.cwd)
         # Not asyncio's: it reaps the child at once, and then the child's id may belong to another process.
         self._process = subprocess.Popen(
             command.argv,
-            cwd=command.cwd,
+            cwd=path,
+            preexec_fn=enter,
             env={**command.environ, descendants.MARK: mark},
             stdin=subprocess.DEVNULL if command.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -145,6 +149,13 @@ class _Child:
             self._stdin.close()
         self.stdout.drain()
         self.stderr.drain()
+
+
+def _way_into(directory: str | int) -> tuple[str | None, Callable[[], None] | None]:
+    """A path into a directory, or else what the child calls to enter it."""
+    if isinstance(directory, str):
+        return directory, None
+    return (f"{OPEN_FILES}/{directory}", None) if os.path.isdir(OPEN_FILES) else (None, partial(os.fchdir, directory))
 
 
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:

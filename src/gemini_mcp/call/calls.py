@@ -4,9 +4,8 @@ It only puts the steps in order, and knows nothing of MCP. What a step decides b
 """
 
 import logging
-import os
 import traceback
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from time import monotonic
@@ -27,11 +26,11 @@ from gemini_mcp.call.outcome import (
     refusal_result,
     size,
 )
-from gemini_mcp.call.paths import find_directory, find_program, held, native
+from gemini_mcp.call.paths import find_directory, find_program, held, native, real_path
 from gemini_mcp.call.process import Command, Limits, run
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.call.redaction import Secrets, keys_in
-from gemini_mcp.call.session_locks import SessionLocks
+from gemini_mcp.call.session_locks import SessionLocks, Turn, Way
 from gemini_mcp.errors import CallerError, UnknownTool
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
@@ -89,10 +88,12 @@ class Calls:
         directory = find_directory(invocation.cwd, self._options.allow_cwd)
         if isinstance(directory, NotStarted):
             return self._not_started(directory, tool, invocation)
-        async with progress.repeating(), self._session_locks.hold(_session_key(invocation, directory), progress.say):
+        turn = Turn(real_path(directory), _way(invocation), invocation.resumes)
+        async with progress.repeating(), self._session_locks.hold(turn, progress.say):
             await progress.say("gemini is running")
             began = monotonic()
             answer = await self._ask(invocation, directory)
+            turn.answered = answer.session if isinstance(answer, Answer) else None
             log.info("%s: %s after %.3f s", tool.name, type(answer).__name__, monotonic() - began)
         if isinstance(answer, NotStarted):
             return self._not_started(answer, tool, invocation)
@@ -153,11 +154,13 @@ async def _apart(characters: int, function: Callable[[], T]) -> T:
     return await anyio.to_thread.run_sync(function, abandon_on_cancel=True) if characters > MUCH else function()
 
 
-def _session_key(invocation: Invocation, directory: str) -> Hashable | None:
-    """What calls in one session have in common. `latest` means the latest session of the working directory."""
+def _way(invocation: Invocation) -> Way:
+    """How a call names its session. Gemini CLI takes a number for a place in the list of sessions."""
     if invocation.resumes is None:
-        return None
-    return invocation.resumes if invocation.resumes_by_id else (invocation.resumes, os.path.realpath(directory))
+        return "new"
+    if not invocation.resumes_by_id:
+        return "latest"
+    return "number" if invocation.resumes.strip().isdecimal() else "id"
 
 
 def _traceback(error: BaseException) -> str:

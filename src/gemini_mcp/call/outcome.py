@@ -73,11 +73,12 @@ Outcome = Completed | Signalled | TimedOut | Overflowed | NotStarted
 
 @dataclass(frozen=True)
 class Answer:
-    """What gemini answered."""
+    """What gemini answered, and whether it began a session because there was none to continue."""
 
     text: str
     session: str | None
     warnings: Json = None
+    found_no_session: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,12 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
 def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
     """The result of a call with an answer."""
     text, is_cut = _cut(answer.text, view.max_chars)
-    notices = [name for name, holds in (("empty", not answer.text), ("cut", is_cut)) if holds]
+    conditions = (("empty", not answer.text), ("cut", is_cut), ("new", answer.found_no_session))
+    notices = [spec.notices[name] for name, holds in conditions if holds and name in spec.notices]
     meta = {
         spec.meta["session"]: answer.session,
         spec.meta["warnings"]: answer.warnings,
-        spec.meta["notice"]: " ".join(spec.notices[name] for name in notices) or None,
+        spec.meta["notice"]: " ".join(notices) or None,
     }
     result: dict[str, Json] = {"content": [{"type": "text", "text": text}]}
     if answer.session and view.session_in == "text":
@@ -194,6 +196,7 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
         without_surrogates(text),
         without_surrogates(session) if isinstance(session, str) and session else None,
         encodable(value.get(spec.answer["warnings"]), DEEPEST_WARNING) or None,
+        spec.no_session is not None and re.search(spec.no_session, stderr) is not None,
     )
 
 

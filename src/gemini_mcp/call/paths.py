@@ -54,6 +54,11 @@ def find_directory(cwd: str | None, roots: Sequence[str]) -> str | NotStarted:
     return _enterable(directory, fields)
 
 
+def real_path(directory: str) -> str:
+    """The path of a directory without links, which is the same for every way to it."""
+    return os.path.realpath(directory)
+
+
 @contextmanager
 def held(directory: str, roots: Sequence[str]) -> Generator[str | int | NotStarted]:
     """The directory, open for as long as the body runs; without roots its path, as it need not be held.

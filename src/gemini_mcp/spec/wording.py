@@ -35,6 +35,7 @@ class OutcomeSpec:
     answer: Mapping[str, str]
     meta: Mapping[str, str]
     notices: Mapping[str, str]
+    no_session: str | None
     stdout_bytes: int | None
     stderr_bytes: int
     private: str
@@ -54,6 +55,7 @@ def outcome_spec(document: Json) -> OutcomeSpec:
         answer=document["answer"],
         meta=document["meta"],
         notices=document["notices"],
+        no_session=document.get("noSession"),
         stdout_bytes=document.get("stdout", {}).get("maxBytes"),
         stderr_bytes=stderr["maxBytes"],
         private=stderr["private"],

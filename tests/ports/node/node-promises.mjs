@@ -80,7 +80,7 @@ async function checkDirectory(cwd) {
   });
 }
 
-const WORDS = ["mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma", "help"];
+const WORDS = ["mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma", "help", "$0"];
 const isPlain = (prompt) => /^[^-\d.]/.test(prompt) && !WORDS.includes(prompt);
 
 function invocation(tool, { prompt, model, sessionId = "latest" }) {

@@ -41,9 +41,12 @@ class Api:
     @property
     def texts(self) -> list[str]:
         """What the user said in the last conversation, without the context that the CLI adds."""
-        contents = [content for content in self.requests[-1]["contents"] if content["role"] == "user"]
-        texts = [part["text"] for content in contents for part in content["parts"] if "text" in part]
-        return [text for text in texts if not text.startswith("<session_context>")]
+        return _texts_in(self.requests[-1])
+
+    @property
+    def asked_last(self) -> list[str]:
+        """The last thing that the user said in each request."""
+        return [_texts_in(request)[-1] for request in self.requests]
 
     @property
     def instruction(self) -> str:
@@ -100,6 +103,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Be silent."""
+
+
+def _texts_in(request: Json) -> list[str]:
+    contents = [content for content in request["contents"] if content["role"] == "user"]
+    texts = [part["text"] for content in contents for part in content["parts"] if "text" in part]
+    return [text for text in texts if not text.startswith("<session_context>")]
 
 
 def _says(text: str) -> Json:

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from api import ANSWER, Api
@@ -39,13 +40,54 @@ def test_a_reply_without_an_id_continues_the_latest_session(server: Server, api:
     assert api.texts == ["other", "two"]
 
 
-PROMPTS = ("--version", "mcp", "1e3", "-p x", "@nothing", " \n$HOME `id` \N{PARROT}\n", "long " * 40_000)
+PROMPTS = ("--version", "mcp", "$0", "1e3", "-p x", "@nothing", " \n$HOME `id` \N{PARROT}\n", "long " * 40_000)
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt[:9])
 def test_a_prompt_reaches_the_model_verbatim(server: Server, api: Api, prompt: str) -> None:
     assert text(server.chat(prompt)) == ANSWER
     assert api.texts == [prompt]
+
+
+PIECES = (
+    *("$0", "$1", "__proto__", "constructor", "help", "mcp", "true", "null", "NaN", "-Infinity", "0x1f", "1e400", ".5"),
+    *("-", "--", "-h", "--model=x", "--no-x", "-5", "a=b", "=", "'", '"', "\\", "`", "$(x)", "%s", "*", "[..]", "#"),
+    *(" ", "\t", "\n", "\r\n", "\ufeff", "\u2028", "\u00a0", "\x7f", "\x1b[31m", "e\u0301", "\N{PARROT}", "@", "\\@x"),
+)
+"""What a command line, a shell or a terminal might take for something else. A leading `/` is left to gemini."""
+
+
+def test_generated_prompts_reach_the_model_verbatim(server: Server, api: Api) -> None:
+    chance = Random(1)
+    made = ("".join(chance.choices(PIECES, k=chance.randint(1, 4))) for _ in range(40))
+    prompts = sorted({*PIECES, *made})
+    results = [server.answer(call)["result"] for call in [server.start("chat", prompt=prompt) for prompt in prompts]]
+    assert [prompt for prompt, result in zip(prompts, results, strict=True) if "isError" in result] == []
+    assert sorted(api.asked_last) == prompts
+
+
+LARGEST = 4 * (1_048_576 - 10_000)
+"""Characters that fit into the context of a million tokens beside what the CLI sends by itself."""
+
+
+def test_a_prompt_that_fills_the_context_reaches_the_model(server: Server, api: Api) -> None:
+    prompt = "0123456789" * (LARGEST // 10)
+    assert text(server.chat(prompt)) == ANSWER
+    assert api.texts == [prompt]
+
+
+def test_a_prompt_that_no_model_was_asked_is_told(server: Server, api: Api) -> None:
+    result = server.chat("x" * 4_200_000)
+    assert result["isError"]
+    assert "gemini asked no model" in text(result)
+    assert api.requests == []
+
+
+def test_a_reply_without_a_session_says_that_it_began_one(sandbox: Sandbox, api: Api) -> None:
+    server = sandbox.start("--trust-workspace")
+    assert "began a new one" in server.call("chat-reply", prompt="one")["_meta"]["notice"]
+    assert "notice" not in server.call("chat-reply", prompt="two")["_meta"]
+    assert api.texts == ["one", "two"]
 
 
 def test_a_system_prompt_reaches_the_model_and_is_gone_afterwards(sandbox: Sandbox, api: Api) -> None:

@@ -6,6 +6,8 @@ A new way to end is a new record here; its sentence stands in `outcome.json`.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import cast
 
 from gemini_mcp.call.json_search import find
 from gemini_mcp.call.redaction import Secrets, mask, withhold
@@ -192,12 +194,18 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
     text, session = value.get(spec.answer["text"]), value.get(spec.answer["session"])
     if not isinstance(text, str):
         return Failure("no-response", {}, stderr)
+    if not text and spec.asked and reduce(_inside, spec.asked, value) == {}:
+        return Failure("unasked", {}, stderr, _message_in(stderr, spec))
     return Answer(
         without_surrogates(text),
         without_surrogates(session) if isinstance(session, str) and session else None,
         encodable(value.get(spec.answer["warnings"]), DEEPEST_WARNING) or None,
         spec.no_session is not None and re.search(spec.no_session, stderr) is not None,
     )
+
+
+def _inside(value: Json, key: str) -> Json:
+    return cast("Mapping[str, Json]", value).get(key) if isinstance(value, dict) else None
 
 
 def _message_in(text: str, spec: OutcomeSpec) -> str | None:

@@ -35,6 +35,7 @@ class OutcomeSpec:
     answer: Mapping[str, str]
     meta: Mapping[str, str]
     notices: Mapping[str, str]
+    asked: tuple[str, ...]
     no_session: str | None
     stdout_bytes: int | None
     stderr_bytes: int
@@ -55,6 +56,7 @@ def outcome_spec(document: Json) -> OutcomeSpec:
         answer=document["answer"],
         meta=document["meta"],
         notices=document["notices"],
+        asked=tuple(document.get("asked", ())),
         no_session=document.get("noSession"),
         stdout_bytes=document.get("stdout", {}).get("maxBytes"),
         stderr_bytes=stderr["maxBytes"],

@@ -37,6 +37,8 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
         return importlib.import_module("gemini_mcp.operator.client_config").show(options.print_config, arguments)
     if options.command == "doctor":
         return importlib.import_module("gemini_mcp.operator.doctor").show(options)
+    if options.transport == "stdio":
+        _check_streams()
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)
     log.start(options)
     if options.transport == "stdio":
@@ -44,6 +46,23 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     else:
         importlib.import_module("gemini_mcp.transport.http").serve(spec, options)
     return 0
+
+
+def _check_streams() -> None:
+    """Refuse to serve without a client: what is opened next would take the number of a stream that is closed."""
+    for descriptor, (name, does) in enumerate((("stdin", "writes"), ("stdout", "reads"))):
+        if not _is_open(descriptor):
+            raise OperatorError(f"{name} is closed, but the client {does} there. Leave it open.")
+    if not _is_open(2):
+        os.open(os.devnull, os.O_WRONLY)  # It takes the number, so that no other file gets what is meant for stderr.
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

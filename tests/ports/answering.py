@@ -135,8 +135,17 @@ class Answers:
         text, session = self.response(value), value.get("session_id")
         if not isinstance(text, str):
             raise Failure("gemini printed JSON without a text in `response`.", stderr)
+        if not text and self.asked(value) == {}:
+            raise Failure("gemini asked no model; the prompt may be too long.", stderr)
         named = session if isinstance(session, str) and session else None
         return Answer(self.whole(text), named, value.get("warnings") or None)
+
+    def asked(self, value: Mapping[str, JSON]) -> JSON:
+        match value.get("stats"):
+            case {"models": models}:
+                return models
+            case _:
+                return None
 
     def response(self, value: Mapping[str, JSON]) -> JSON:
         return value.get("response")

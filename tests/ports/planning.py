@@ -22,7 +22,7 @@ PROPERTIES: Mapping[str, dict[str, JSON]] = {
 ARGUMENT_LIMIT = 128_000
 STDIN_LIMIT = 8 * 1024 * 1024
 RISKY = re.compile(
-    r"-[\s\S]*|mcp|extensions?|skills?|hooks?|gemma|help|0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?"
+    r"-[\s\S]*|mcp|extensions?|skills?|hooks?|gemma|help|\$0|0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?"
 )
 TYPES = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", list: "an array", dict: "an object"}
 

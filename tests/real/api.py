@@ -20,6 +20,7 @@ class Api:
     def __init__(self, url: str) -> None:
         self.url = url
         self.status = 200
+        self.tool: Json = None
         self.requests: list[Json] = []
         self.asked = threading.Event()
         self.may_answer = threading.Event()
@@ -28,16 +29,24 @@ class Api:
     def reset(self) -> None:
         """Forget what was asked, and answer again."""
         self.status = 200
+        self.tool = None
         self.requests.clear()
         self.asked.clear()
         self.may_answer.set()
 
+    def uses(self, tool: str, arguments: Json) -> None:
+        """Answer the next request with the call of a tool."""
+        self.tool = {"name": tool, "args": arguments}
+
     @property
     def texts(self) -> list[str]:
         """What the user said in the last conversation, without the context that the CLI adds."""
-        contents = [content for content in self.requests[-1]["contents"] if content["role"] == "user"]
-        texts = [part["text"] for content in contents for part in content["parts"] if "text" in part]
-        return [text for text in texts if not text.startswith("<session_context>")]
+        return _texts_in(self.requests[-1])
+
+    @property
+    def asked_last(self) -> list[str]:
+        """The last thing that the user said in each request."""
+        return [_texts_in(request)[-1] for request in self.requests]
 
     @property
     def instruction(self) -> str:
@@ -55,7 +64,8 @@ class Api:
         self.may_answer.wait()
         if self.status != 200:
             return self.status, {"error": {"code": self.status, "message": "The quota is used up.", "status": "NO"}}
-        return 200, _says(ANSWER)
+        tool, self.tool = self.tool, None
+        return 200, _says(ANSWER) if tool is None else _answers({"functionCall": tool})
 
 
 @contextmanager
@@ -95,7 +105,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Be silent."""
 
 
+def _texts_in(request: Json) -> list[str]:
+    contents = [content for content in request["contents"] if content["role"] == "user"]
+    texts = [part["text"] for content in contents for part in content["parts"] if "text" in part]
+    return [text for text in texts if not text.startswith("<session_context>")]
+
+
 def _says(text: str) -> Json:
-    content = {"role": "model", "parts": [{"text": text}]}
+    return _answers({"text": text})
+
+
+def _answers(part: Json) -> Json:
+    content = {"role": "model", "parts": [part]}
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10}
     return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

@@ -45,6 +45,10 @@ class Sandbox(Place):
         """Wait until that many processes of node run here."""
         wait_until(lambda: sum(_is_node_of(self.home, folder) for folder in Path("/proc").glob("[0-9]*")) == count)
 
+    def wait_for(self, count: int, arguments: bytes) -> None:
+        """Wait until that many processes with these arguments run in the working directory."""
+        wait_until(lambda: sum(_runs(arguments, self.cwd, folder) for folder in Path("/proc").glob("[0-9]*")) == count)
+
 
 def cli_directory() -> Path:
     """Where npm put the CLI; the tests fail without it."""
@@ -58,4 +62,10 @@ def _is_node_of(home: Path, folder: Path) -> bool:
     with suppress(OSError):
         is_node = os.path.basename(os.readlink(folder / "exe")) == "node"
         return is_node and os.fsencode(f"HOME={home}") in (folder / "environ").read_bytes().split(b"\0")
+    return False
+
+
+def _runs(arguments: bytes, cwd: Path, folder: Path) -> bool:
+    with suppress(OSError):
+        return (folder / "cmdline").read_bytes() == arguments and (folder / "cwd").readlink() == cwd
     return False

@@ -1,5 +1,9 @@
 """The server and the real Gemini CLI, which talks to an API on loopback."""
 
+import signal
+from collections.abc import Callable
+from random import Random
+
 import pytest
 from api import ANSWER, Api
 from client import PATIENCE, Server, text
@@ -36,13 +40,54 @@ def test_a_reply_without_an_id_continues_the_latest_session(server: Server, api:
     assert api.texts == ["other", "two"]
 
 
-PROMPTS = ("--version", "mcp", "1e3", "-p x", "@nothing", " \n$HOME `id` \N{PARROT}\n", "long " * 40_000)
+PROMPTS = ("--version", "mcp", "$0", "1e3", "-p x", "@nothing", " \n$HOME `id` \N{PARROT}\n", "long " * 40_000)
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt[:9])
 def test_a_prompt_reaches_the_model_verbatim(server: Server, api: Api, prompt: str) -> None:
     assert text(server.chat(prompt)) == ANSWER
     assert api.texts == [prompt]
+
+
+PIECES = (
+    *("$0", "$1", "__proto__", "constructor", "help", "mcp", "true", "null", "NaN", "-Infinity", "0x1f", "1e400", ".5"),
+    *("-", "--", "-h", "--model=x", "--no-x", "-5", "a=b", "=", "'", '"', "\\", "`", "$(x)", "%s", "*", "[..]", "#"),
+    *(" ", "\t", "\n", "\r\n", "\ufeff", "\u2028", "\u00a0", "\x7f", "\x1b[31m", "e\u0301", "\N{PARROT}", "@", "\\@x"),
+)
+"""What a command line, a shell or a terminal might take for something else. A leading `/` is left to gemini."""
+
+
+def test_generated_prompts_reach_the_model_verbatim(server: Server, api: Api) -> None:
+    chance = Random(1)
+    made = ("".join(chance.choices(PIECES, k=chance.randint(1, 4))) for _ in range(40))
+    prompts = sorted({*PIECES, *made})
+    results = [server.answer(call)["result"] for call in [server.start("chat", prompt=prompt) for prompt in prompts]]
+    assert [prompt for prompt, result in zip(prompts, results, strict=True) if "isError" in result] == []
+    assert sorted(api.asked_last) == prompts
+
+
+LARGEST = 4 * (1_048_576 - 10_000)
+"""Characters that fit into the context of a million tokens beside what the CLI sends by itself."""
+
+
+def test_a_prompt_that_fills_the_context_reaches_the_model(server: Server, api: Api) -> None:
+    prompt = "0123456789" * (LARGEST // 10)
+    assert text(server.chat(prompt)) == ANSWER
+    assert api.texts == [prompt]
+
+
+def test_a_prompt_that_no_model_was_asked_is_told(server: Server, api: Api) -> None:
+    result = server.chat("x" * 4_200_000)
+    assert result["isError"]
+    assert "gemini asked no model" in text(result)
+    assert api.requests == []
+
+
+def test_a_reply_without_a_session_says_that_it_began_one(sandbox: Sandbox, api: Api) -> None:
+    server = sandbox.start("--trust-workspace")
+    assert "began a new one" in server.call("chat-reply", prompt="one")["_meta"]["notice"]
+    assert "notice" not in server.call("chat-reply", prompt="two")["_meta"]
+    assert api.texts == ["one", "two"]
 
 
 def test_a_system_prompt_reaches_the_model_and_is_gone_afterwards(sandbox: Sandbox, api: Api) -> None:
@@ -83,6 +128,35 @@ def test_a_cancelled_call_leaves_no_process(sandbox: Sandbox, api: Api, flags: t
     api.may_answer.set()
     assert text(server.chat("again")) == ANSWER
     assert [name for name in sandbox.left() if name.startswith("gemini-mcp-")] == []
+
+
+def ends_by_cancelling(server: Server, call: Json) -> None:
+    server.cancel(call)
+
+
+def ends_by_timeout(server: Server, call: Json) -> None:
+    assert_fails(server.answer(call)["result"], "did not finish", exit=8)
+
+
+ENDS: dict[str, Callable[[Server, Json], object]] = {
+    "cancel": ends_by_cancelling,
+    "timeout": ends_by_timeout,
+    "stdin": lambda server, _: server.end(),
+    "SIGTERM": lambda server, _: server.kill(signal.SIGTERM),
+    "SIGQUIT": lambda server, _: server.kill(signal.SIGQUIT),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_what_a_tool_of_gemini_has_started_ends_too(
+    sandbox: Sandbox, api: Api, end: Callable[[Server, Json], object]
+) -> None:
+    api.uses("run_shell_command", {"command": "sleep 777 & sleep 777"})
+    server = sandbox.start("--trust-workspace", "--approval-mode", "yolo", "--timeout", "8")
+    call = server.start("chat", prompt="Sleep.")
+    sandbox.wait_for(2, b"sleep\0" + b"777\0")
+    end(server, call)
+    sandbox.wait_for(0, b"sleep\0" + b"777\0")
 
 
 def assert_fails(result: Json, word: str, exit: int) -> None:

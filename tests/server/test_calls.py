@@ -4,13 +4,22 @@ The suite plays the cases and the scenarios themselves; `test_cases.py` compares
 """
 
 import json
+import threading
 from collections.abc import Iterator
 
+import anyio
+import anyio.to_thread
 import pytest
 from client import PATIENCE, SESSION, Place, Server, answer, play, stderr_of, text
 
-from gemini_mcp.spec import load_documents
+from gemini_mcp.call import processes
+from gemini_mcp.call.calls import MUCH, Calls
+from gemini_mcp.call.outcome import Answer, Failure, Outcome, read
+from gemini_mcp.call.progress import Progress
+from gemini_mcp.operator.options import Options
+from gemini_mcp.spec import load_documents, load_server
 from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec
 
 PARIS = "The capital of France is Paris."
 
@@ -153,6 +162,24 @@ def test_no_noise_holds_the_server_for_long(server: Server, noise: str) -> None:
     assert server.chat()["isError"] is True
 
 
+@pytest.mark.requirement("concurrency:ping")
+async def test_a_large_output_is_read_beside_the_event_loop(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+
+    def wait_and_read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
+        assert may_go_on.wait(PATIENCE)
+        return read(outcome, spec)
+
+    monkeypatch.setattr("gemini_mcp.call.calls.read", wait_and_read)
+    place.fake.load([play(answer("x" * (MUCH + 1)), listing=[])])
+    calls = Calls(load_server(), Options(), place.environ())
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(calls.call, "chat", {"prompt": "hello"}, Progress(None))
+            await anyio.to_thread.run_sync(place.fake.wait_for_calls, 1, PATIENCE)
+            may_go_on.set()
+
+
 @pytest.mark.requirement("result:warnings", "stdio:stdout", "stdio:encoding")
 def test_warnings_that_no_json_can_say_do_not_lose_the_answer(server: Server) -> None:
     said = '{"response": "a", "warnings": ["half \\ud83d", NaN, {"b": 1e999, "c": [2.5, -Infinity]}]}'
@@ -160,6 +187,41 @@ def test_warnings_that_no_json_can_say_do_not_lose_the_answer(server: Server) ->
     server.call("chat-reply", prompt="hello", sessionId=SESSION)
     sent = json.loads(server.lines[-1], parse_constant=pytest.fail)
     assert sent["result"]["_meta"]["warnings"] == ["half \ufffd", None, {"b": None, "c": [2.5, None]}]
+
+
+def test_warnings_that_are_nested_too_deep_do_not_lose_the_answer(server: Server) -> None:
+    said = f'{{"response": "a", "warnings": {"[" * 480}{"]" * 480}}}'
+    server.fake.load([play({"stdout": said}, listing=[])])
+    result = server.call("chat-reply", prompt="hello", sessionId=SESSION)
+    assert (text(result), str(result["_meta"]["warnings"]).count("[")) == ("a", 64)
+
+
+def test_a_gemini_that_prints_too_much_is_ended(place: Place) -> None:
+    endless = place.root / "endless"
+    endless.write_text("#!/bin/sh\nyes &\nexec yes\n", encoding="utf-8")
+    endless.chmod(0o755)
+    server = place.start("--gemini", str(endless), "--max-output-bytes", "1000000")
+    told = "Error executing gemini: gemini printed more than 1000000 bytes and was stopped."
+    assert text(server.chat()).startswith(told)
+    assert [each for each in processes.table().values() if each.parent == server.process.pid] == []
+
+
+@pytest.mark.parametrize(("more", "is_error"), [(0, False), (1, True)])
+def test_the_limit_of_the_output_is_exact(place: Place, more: int, is_error: bool) -> None:
+    server = place.start("--max-output-bytes", "1000")
+    place.fake.load([play({"stdout": "é" * 499 + "x" * (2 + more)}, listing=[])])
+    assert server.chat().get("isError", False) is is_error
+
+
+@pytest.mark.requirement("prompt:verbatim:unicode", "cwd:used")
+def test_texts_are_passed_on_as_utf_8_whatever_the_locale_says(place: Place) -> None:
+    (place.cwd / "ü").mkdir()
+    server = place.start(LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+    place.fake.load([play(answer("é"))])
+    assert text(server.chat("\N{PARROT}", cwd="ü", systemPrompt="ß")) == "é"
+    (call,) = place.fake.calls()
+    assert (call.argv[0], call.file.content) == ("\N{PARROT}".encode(), "ß".encode())
+    assert call.cwd == str(place.cwd / "ü")
 
 
 @pytest.mark.requirement("error:secrets", "error:stderr:tail")

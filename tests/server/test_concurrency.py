@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from client import PATIENCE, Place, Server, answer, play, stderr_of, text
+from client import PATIENCE, SESSION, Place, Server, answer, play, stderr_of, text
 
 from gemini_mcp.call import progress
 from gemini_mcp.call.progress import Progress
@@ -63,16 +63,24 @@ def test_no_more_run_at_once_than_the_operator_allows_and_the_others_say_that_th
         ({}, {"sessionId": "latest", "cwd": "."}, True),
         ({"cwd": "x"}, {"cwd": "link-to-x"}, True),
         ({"cwd": "x"}, {"cwd": "y"}, False),
-        ({}, {"sessionId": "a"}, False),
+        ({"cwd": "x"}, {"sessionId": "a", "cwd": "x"}, True),
+        ({"sessionId": "a", "cwd": "x"}, {"cwd": "x"}, True),
+        ({"sessionId": "1", "cwd": "x"}, {"sessionId": "a", "cwd": "x"}, True),
+        ({"sessionId": "1", "cwd": "x"}, {"sessionId": " 2 ", "cwd": "x"}, True),
+        ({"sessionId": "1", "cwd": "x"}, {"sessionId": "a", "cwd": "y"}, False),
+        ({"cwd": "x"}, {"sessionId": "a", "cwd": "y"}, False),
     ],
 )
-def test_replies_wait_for_each_other_only_in_the_same_session(
-    server: Server, first: Json, second: Json, waits: bool
+def test_replies_wait_for_each_other_only_where_they_may_continue_one_session(
+    server: Server, tmp_path: Path, first: Json, second: Json, waits: bool
 ) -> None:
     for name in ("x", "y"):
-        (server.place.cwd / name).mkdir(exist_ok=True)
-    if not (link := server.place.cwd / "link-to-x").is_symlink():
-        link.symlink_to("x")
+        (tmp_path / name).mkdir()
+    (tmp_path / "link-to-x").symlink_to("x")
+    # Directories of this test alone: of those that others have used, the latest session may be known.
+    for each in (first, second):
+        if each.get("cwd", ".") != ".":
+            each["cwd"] = str(tmp_path / each["cwd"])
     server.fake.load([play(*released("go", "1"), match="one"), play(*released("go", "2"), match="two")])
     ids = [server.start("chat-reply", prompt="one", token=1, **first)]
     server.fake.wait_for_calls(1, PATIENCE)
@@ -87,6 +95,49 @@ def test_replies_wait_for_each_other_only_in_the_same_session(
     server.fake.release("go")
     assert [text(server.answer(id)["result"]) for id in ids] == ["1", "2"]
     server.notices.clear()
+
+
+def overlap(server: Server, first: Json, second: Json) -> bool:
+    """Whether the second of two replies runs while the first does. Both end."""
+    before = len(server.fake.calls())
+    go = f"go{before}"
+    server.fake.load([play(*released(go, "1"), match="one"), play(*released(go, "2"), match="two")])
+    ids = [server.start("chat-reply", prompt="one", **first)]
+    server.fake.wait_for_calls(before + 1, PATIENCE)
+    ids.append(server.start("chat-reply", prompt="two", token="second", **second))
+    while not server.notices:
+        server.notices.append(server.read())
+    is_waiting = server.notices[0]["params"]["message"] == "Waiting for an earlier reply in this session"
+    server.notices.clear()
+    server.fake.release(go)
+    assert [text(server.answer(id)["result"]) for id in ids] == ["1", "2"]
+    server.notices.clear()
+    return not is_waiting
+
+
+def test_a_reply_to_the_latest_session_waits_for_that_session_alone_while_it_is_known(place: Place) -> None:
+    server = place.start()
+    server.fake.load([play(answer("a"))])
+    server.chat()
+    assert overlap(server, {}, {"sessionId": "other"})
+    # The fake answers each reply from one session. Two at once leave open which is the latest now.
+    assert not overlap(server, {}, {"sessionId": "other"})
+    server.fake.load([play(answer("a"))])
+    server.chat()
+    assert not overlap(server, {}, {"sessionId": SESSION})
+    assert not overlap(server, {"sessionId": SESSION}, {})
+
+
+def test_a_reply_waits_for_every_reply_that_came_before_it_and_may_be_in_its_session(place: Place) -> None:
+    server = place.start()
+    server.fake.load([play(*released("go", "done"))])
+    ids = [server.start("chat-reply", prompt=name, sessionId=name) for name in ("a", "b")]
+    server.fake.wait_for_calls(2, PATIENCE)
+    ids += [server.start("chat-reply", prompt="latest"), server.start("chat-reply", prompt="c", sessionId="c")]
+    server.ask("ping")
+    server.fake.release("go")
+    assert [text(server.answer(id)["result"]) for id in ids] == ["done"] * 4
+    assert [call.argv[2] for call in server.fake.calls()][2:] == [b"latest", b"c"]
 
 
 @pytest.mark.requirement("progress:token", "progress:start", "progress:increase", "progress:end", "progress:unasked")

@@ -23,6 +23,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "timeout": ("1.5", 1.5),
     "kill-grace": ("0.5", 0.5),
     "max-concurrency": ("3", 3),
+    "max-output-bytes": ("5", 5),
     "default-model": ("pro", "pro"),
     "approval-mode": ("auto_edit", "auto_edit"),
     "sandbox": ("true", True),

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp_types import JSONRPCRequest
 
+from gemini_mcp.call import json_search
 from gemini_mcp.call.arguments import check
 from gemini_mcp.call.invocation import plan
 from gemini_mcp.call.json_search import find
+from gemini_mcp.call.json_structure import NO_END, Structure
 from gemini_mcp.call.outcome import Answer, Completed, Failure, failure_result, newest_session
 from gemini_mcp.call.outcome import read as understood_outcome
 from gemini_mcp.call.redaction import Secrets, mask, withhold
@@ -22,6 +24,7 @@ from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, un
 from gemini_mcp.gemini_cli.yargs import Value
 from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp.spec.values import Json
+from gemini_mcp.transport import messages
 from gemini_mcp.transport.guard import Access, rejection
 from gemini_mcp.transport.messages import PIECE, Lines, Malformed, read, write
 
@@ -126,6 +129,62 @@ def test_the_search_for_an_answer_never_fails(text: str, value: Json) -> None:
             result = understood_outcome(outcome, SERVER.outcome)
             assert isinstance(result, Answer | Failure)
         newest_session(Completed(0, output, output), SERVER.invocation.listing.entry)
+
+
+PIECES = [*'{}[]",:\\x-', "\n", " ", '{"', '"a":', '{"a":[\n', '\\"', '"b"', "\\u12", "\\ud83e"]
+SCALARS = ["1", "1.5e3", "1.", "tru", "null", "NaN", "-Infinity"]
+BROKEN = st.lists(st.sampled_from([*PIECES, *SCALARS]), max_size=12).map("".join)
+"""Texts that may be half of an object."""
+
+WORST = ['{"a":[\n', '\n{"a":1,', '{"', '{"a":"\\"', '{"a":"{\\"b\\":', '{"a":{"b":{"c":1}}} x\n', '{"a":1 ', "{\n"]
+"""Texts that made earlier searches slow."""
+
+
+class Counting:
+    """Decodes as JSONDecoder does, and counts the characters that it has read."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def raw_decode(self, text: str) -> tuple[Json, int]:
+        try:
+            value, end = json.JSONDecoder().raw_decode(text)
+        except json.JSONDecodeError as error:
+            self.read += len(text) if error.msg.startswith("Unterminated") else error.pos
+            raise
+        except RecursionError:
+            self.read += len(text)
+            raise
+        self.read += end
+        return value, end
+
+
+@given(BROKEN | st.sampled_from(WORST), st.integers(1, 3000))
+def test_the_search_for_an_answer_reads_no_place_more_than_a_few_times(piece: str, times: int) -> None:
+    decoder, scanned = Counting(), 0
+
+    class CountedStructure(json_search.Structure):
+        def __init__(self, text: str, start: int) -> None:
+            nonlocal scanned
+            super().__init__(text, start)
+            scanned += self.end - start
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_search, "DECODER", decoder)
+        patch.setattr(json_search, "Structure", CountedStructure)
+        find(piece * times, lambda _: False)
+    assert scanned <= 4 * len(piece) * times + 100
+    assert decoder.read <= 16 * len(piece) * times + 1000
+
+
+@given(JSONS.map(lambda value: json.dumps({"a": value})) | BROKEN.map(lambda text: '{"a":' + text))
+def test_a_structure_ends_where_the_decoder_ends(text: str) -> None:
+    try:
+        end = json.JSONDecoder().raw_decode(text)[1]
+    except ValueError:
+        end = NO_END
+    found = Structure(text, 0).find(0)
+    assert (found[0] if found else NO_END) == end
 
 
 @given(st.text(min_size=1).filter(lambda text: not text.isspace()), st.data())
@@ -240,6 +299,20 @@ def test_lines_do_not_depend_on_how_they_arrive(chunks: list[bytes]) -> None:
     lines = Lines()
     cut = [line for chunk in chunks for line in lines.feed(chunk)] + lines.end()
     assert cut == [line for line in b"".join(chunks).split(b"\n") if line.strip()]
+
+
+@given(st.lists(st.binary(max_size=30) | st.sampled_from([b"\n", b"x" * 50]), max_size=20))
+def test_a_line_that_is_too_long_is_answered_and_not_kept(chunks: list[bytes]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "LONGEST_LINE", 20)
+        lines = Lines()
+        cut = [line for chunk in chunks for line in lines.feed(chunk)] + lines.end()
+        whole = [line for line in b"".join(chunks).split(b"\n") if line.strip()]
+        assert [line if len(line) <= 20 else b"" for line in cut] == [
+            line if len(line) <= 20 else b"" for line in whole
+        ]
+        assert all(len(line) <= 20 + 50 + 50 for line in cut)
+        assert all(isinstance(read(line), Malformed) for line in cut if len(line) > 20)
 
 
 @pytest.mark.requirement("http:origin")

@@ -218,7 +218,7 @@ def printed(exchange: Exchange) -> Reading | None:
     end = end_of(exchange)
     if end.exit != 0:
         return Reading("error", "signal" if end.exit is None else "exit")
-    return read(end.stdout, exchange.spec.outcome.answer)
+    return read(end.stdout, exchange.spec.outcome)
 
 
 @remembered

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from gemini_mcp.spec.values import SURROGATE, Json, is_unicode, items, table
+from gemini_mcp.spec.values import SURROGATE, Json, inside, is_unicode, items, table
+from gemini_mcp.spec.wording import OutcomeSpec
 
 DECODER = json.JSONDecoder(strict=False)
 
@@ -43,14 +44,17 @@ class _Document:
         return keys["text"] in self.value or self.value.get(keys["error"]) is not None
 
 
-def read(stdout: bytes, keys: Keys) -> Reading:
-    """What came of a run that exited with 0; `keys` are those of gemini's JSON."""
+def read(stdout: bytes, outcome: OutcomeSpec) -> Reading:
+    """What came of a run that exited with 0."""
+    keys = outcome.answer
     text = stdout.decode("utf-8", "replace")
     documents = list(_documents(text))
     answers = [document for document in documents if document.answers(keys)]
     if not text.strip():
         return Reading("error", "no-output")
     if answers:
+        if _is_unasked(answers[-1].value, outcome):
+            return Reading("error", "unasked")
         return _answer(answers[-1].value, keys, frozenset(_traits(stdout, text, documents, answers)))
     if re.search(r'^\{\s*(?:"|$)', text, re.MULTILINE) and not documents:
         return Reading("error", "truncated")
@@ -79,6 +83,12 @@ def _documents(text: str) -> Iterator[_Document]:
             continue
         yield _Document(position, end, value)
         position = text.find("{", end)
+
+
+def _is_unasked(value: Mapping[str, Json], outcome: OutcomeSpec) -> bool:
+    """Whether the text is empty and gemini says that it asked no model."""
+    is_answer = value.get(outcome.answer["text"]) == "" and value.get(outcome.answer["error"]) is None
+    return is_answer and bool(outcome.asked) and inside(value, *outcome.asked) == {}
 
 
 def _answer(value: Mapping[str, Json], keys: Keys, traits: frozenset[Trait]) -> Reading:

@@ -4,12 +4,14 @@ It only puts the steps in order, and knows nothing of MCP. What a step decides b
 """
 
 import logging
-import os
 import traceback
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from time import monotonic
+from typing import TypeVar
+
+import anyio.to_thread
 
 from gemini_mcp.call import temporary
 from gemini_mcp.call.invocation import Invocation, environment, inheritable, plan
@@ -22,16 +24,19 @@ from gemini_mcp.call.outcome import (
     newest_session,
     read,
     refusal_result,
+    size,
 )
-from gemini_mcp.call.paths import find_directory, find_program
+from gemini_mcp.call.paths import find_directory, find_program, held, native, real_path
 from gemini_mcp.call.process import Command, Limits, run
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.call.redaction import Secrets, keys_in
-from gemini_mcp.call.session_locks import SessionLocks
+from gemini_mcp.call.session_locks import SessionLocks, Turn, Way
 from gemini_mcp.errors import CallerError, UnknownTool
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
 from gemini_mcp.spec.values import Json
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +45,9 @@ CLOSING_GRACE = 1.0
 
 STDERR_KEPT = 1 << 20
 """Bytes from the end of stderr that are kept, to search them for causes and secrets; only the last few are shown."""
+
+MUCH = 1 << 16
+"""Characters of output that are read in a thread: to search them may take long, and other calls must not wait."""
 
 LONGEST_ESCAPE = 12
 """The most bytes that JSON uses for one character: two escapes such as `\\ud83e`."""
@@ -79,39 +87,45 @@ class Calls:
         invocation = plan(tool, arguments, self._spec.invocation, self._options.extras)
         directory = find_directory(invocation.cwd, self._options.allow_cwd)
         if isinstance(directory, NotStarted):
-            named = self._spec.invocation.tools[tool.name].cwd or ""
-            return self._failed(
-                Failure(directory.condition, {**directory.fields, "argument": named}), invocation.private
-            )
-        async with progress.repeating(), self._session_locks.hold(_session_key(invocation, directory), progress.say):
+            return self._not_started(directory, tool, invocation)
+        turn = Turn(real_path(directory), _way(invocation), invocation.resumes)
+        async with progress.repeating(), self._session_locks.hold(turn, progress.say):
             await progress.say("gemini is running")
             began = monotonic()
             answer = await self._ask(invocation, directory)
+            turn.answered = answer.session if isinstance(answer, Answer) else None
             log.info("%s: %s after %.3f s", tool.name, type(answer).__name__, monotonic() - began)
+        if isinstance(answer, NotStarted):
+            return self._not_started(answer, tool, invocation)
         if isinstance(answer, Failure):
-            return self._failed(answer, invocation.private)
+            return await _apart(len(answer.stderr or ""), lambda: self._failed(answer, invocation.private))
         return answer_result(answer, self._spec.outcome, self._options.view)
 
-    async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure:
+    async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure | NotStarted:
         program = find_program(self._options.gemini or self._spec.invocation.program, self._environ)
         if isinstance(program, NotStarted):
-            return Failure(program.condition, program.fields)
+            return program
         with ExitStack() as stack:
             try:
                 folder = stack.enter_context(temporary.files(invocation.files, self._spec.invocation.temporary))
             except OSError as error:
-                return Failure("no-temporary-file", {"reason": error.strerror or str(error)})
+                return NotStarted("no-temporary-file", {"reason": error.strerror or str(error)})
+            cwd = stack.enter_context(held(directory, self._options.allow_cwd))
+            if isinstance(cwd, NotStarted):
+                return cwd
             environ = environment(self._environ, invocation, folder)
-            return await self._answer(invocation, Command((program,), directory, environ))
+            return await self._answer(invocation, Command((program,), cwd, environ))
 
     async def _answer(self, invocation: Invocation, gemini: Command) -> Answer | Failure:
         command = replace(
             gemini,
-            argv=(*gemini.argv, *invocation.argv),
+            argv=(*gemini.argv, *map(native, invocation.argv)),
             stdin=None if invocation.stdin is None else invocation.stdin.encode("utf-8"),
+            stdout_limit=self._options.max_output_bytes or self._spec.outcome.stdout_bytes,
             stderr_limit=STDERR_KEPT + sum(LONGEST_ESCAPE * len(text) for text in invocation.private),
         )
-        answer = read(await run(command, Limits(self._options.timeout, self._grace)), self._spec.outcome)
+        outcome = await run(command, Limits(self._options.timeout, self._grace))
+        answer = await _apart(size(outcome), lambda: read(outcome, self._spec.outcome))
         if isinstance(answer, Answer) and answer.session is None:
             return replace(answer, session=await self._session_after(invocation, gemini))
         return answer
@@ -127,15 +141,26 @@ class Calls:
     def _grace(self) -> float:
         return min(self._options.kill_grace, CLOSING_GRACE) if self._is_closing else self._options.kill_grace
 
+    def _not_started(self, why: NotStarted, tool: ToolSpec, invocation: Invocation) -> Json:
+        named = self._spec.invocation.tools[tool.name].cwd or ""
+        return self._failed(Failure(why.condition, {**why.fields, "argument": named}), invocation.private)
+
     def _failed(self, failure: Failure, private: tuple[str, ...]) -> Json:
         return failure_result(failure, self._spec.outcome, Secrets(private, self._keys))
 
 
-def _session_key(invocation: Invocation, directory: str) -> Hashable | None:
-    """What calls in one session have in common. `latest` means the latest session of the working directory."""
+async def _apart(characters: int, function: Callable[[], T]) -> T:
+    """What the function returns that has so much to read. If the call is cancelled, nobody waits for it."""
+    return await anyio.to_thread.run_sync(function, abandon_on_cancel=True) if characters > MUCH else function()
+
+
+def _way(invocation: Invocation) -> Way:
+    """How a call names its session. Gemini CLI takes a number for a place in the list of sessions."""
     if invocation.resumes is None:
-        return None
-    return invocation.resumes if invocation.resumes_by_id else (invocation.resumes, os.path.realpath(directory))
+        return "new"
+    if not invocation.resumes_by_id:
+        return "latest"
+    return "number" if invocation.resumes.strip().isdecimal() else "id"
 
 
 def _traceback(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gemini_mcp.call.json_structure import NO_END, Structure
 from gemini_mcp.spec.values import Json
 
 BRACE = re.compile(r'\{(?=\s*(?:["}]|\Z))')
@@ -16,9 +17,12 @@ OBJECT_START = re.compile(r'\{\s*(?:"|$)')
 CUT_TOKEN = re.compile(r"(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|-|[.eE][+-]?)?\s*")
 DECODER = json.JSONDecoder()
 
-WINDOW = 512
+WINDOW = 64
 GROWTH = 8
 """A decoding error takes time for all the text given, so the decoder gets a small window first, then larger ones."""
+
+DEEPEST = 900
+"""Levels of nesting that the decoder can surely follow; its recursion ends at about a thousand calls."""
 
 LONGEST_TOKEN = 8
 """The most characters of a cut word or escape, with blanks. An error further from the end means wrong JSON."""
@@ -41,24 +45,76 @@ def find(text: str, answers: Callable[[Mapping[str, Json]], bool]) -> Found:
     """
     value: Mapping[str, Json] | None = None
     has_other_object = is_truncated = False
+    decoder = _Decoder(text)
     brace, position = BRACE, 0
     while match := brace.search(text, position):
         start = match.start()
         at_line_start = start == 0 or text[start - 1] == "\n"
         try:
-            found, position = _decode(text, start)
+            found, position = decoder.decode(start)
         except RecursionError:  # nested too deep for the decoder
             brace, position = BRACE_AT_LINE_START, start + 1
-        except ValueError as error:  # a number with too many digits is no JSONDecodeError
-            runs_out = isinstance(error, json.JSONDecodeError) and _runs_out(error)
-            brace, position = BRACE_AT_LINE_START if runs_out else brace, start + 1
-            is_truncated |= (runs_out or at_line_start) and OBJECT_START.match(text, start) is not None
+        except _Broken as error:
+            brace, position = BRACE_AT_LINE_START if error.runs_out else brace, start + 1
+            is_truncated |= (error.runs_out or at_line_start) and OBJECT_START.match(text, start) is not None
         else:
             if answers(found):
                 value = found
             else:
                 has_other_object |= at_line_start
     return Found(value, has_other_object, is_truncated)
+
+
+class _Broken(Exception):
+    """What begins with a brace is no object; `runs_out` says whether it might be one if the text went on."""
+
+    def __init__(self, runs_out: bool) -> None:
+        super().__init__()
+        self.runs_out = runs_out
+
+
+@dataclass
+class _Attempt:
+    """An object that could not be decoded, and what it held. `runs_out` is unknown where it was too deep."""
+
+    structure: Structure
+    runs_out: bool | None
+
+
+class _Decoder:
+    """Decodes objects of one text, whose starts come in ascending order, and looks at each place a few times at most.
+
+    After an object that cannot be decoded, those inside it are tried. What begins in its structure is known from there.
+    What begins in one of its strings sees each quote the other way round, so no place is part of three structures.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._attempts: list[_Attempt] = []
+
+    def decode(self, start: int) -> tuple[Mapping[str, Json], int]:
+        """The object that begins at `start`, and where it ends."""
+        self._attempts = [attempt for attempt in self._attempts if attempt.structure.end > start]
+        for attempt in self._attempts:
+            if known := attempt.structure.find(start):
+                return self._decode_known(attempt, start, *known)
+        try:
+            return _decode(self._text, start)
+        except (_Broken, RecursionError) as error:
+            runs_out = error.runs_out if isinstance(error, _Broken) else None
+            self._attempts.append(_Attempt(Structure(self._text, start), runs_out))
+            raise
+
+    def _decode_known(self, attempt: _Attempt, start: int, end: int, depth: int) -> tuple[Mapping[str, Json], int]:
+        if depth > DEEPEST:
+            raise RecursionError
+        if end == NO_END and attempt.runs_out is not None:
+            raise _Broken(attempt.runs_out)
+        try:
+            return _decode(self._text, start)
+        except _Broken as error:
+            attempt.runs_out = error.runs_out
+            raise
 
 
 def _decode(text: str, start: int) -> tuple[Mapping[str, Json], int]:
@@ -68,9 +124,12 @@ def _decode(text: str, start: int) -> tuple[Mapping[str, Json], int]:
         try:
             value, length = DECODER.raw_decode(text[start : start + size])
         except json.JSONDecodeError as error:
-            if start + size >= len(text) or not _runs_out(error):
-                raise
+            runs_out = _runs_out(error)
+            if start + size >= len(text) or not runs_out:
+                raise _Broken(runs_out) from None
             size *= GROWTH
+        except ValueError:  # a number with too many digits
+            raise _Broken(runs_out=False) from None
         else:
             return value, start + length
 

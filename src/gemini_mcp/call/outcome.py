@@ -6,6 +6,8 @@ A new way to end is a new record here; its sentence stands in `outcome.json`.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import cast
 
 from gemini_mcp.call.json_search import find
 from gemini_mcp.call.redaction import Secrets, mask, withhold
@@ -16,6 +18,12 @@ from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 
 MAX_SAID = 1000
 """Characters of gemini's own error message that are quoted; the end of stderr follows in any case."""
+
+DEEPEST_WARNING = 64
+"""Levels of nesting that are passed on; clients and the SDK fail at some hundred."""
+
+LONGEST_INDEX = 18
+"""Digits of the longest number of a session. Python refuses to read one of thousands."""
 
 LONGEST_KEY = 65536
 """Characters of the longest key that is expected; one may be cut in two where the search for keys begins."""
@@ -47,6 +55,14 @@ class TimedOut:
 
 
 @dataclass(frozen=True)
+class Overflowed:
+    """gemini printed too much, and we ended it."""
+
+    bytes: int
+    stderr: str
+
+
+@dataclass(frozen=True)
 class NotStarted:
     """gemini never ran; `condition` says why."""
 
@@ -54,16 +70,17 @@ class NotStarted:
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-Outcome = Completed | Signalled | TimedOut | NotStarted
+Outcome = Completed | Signalled | TimedOut | Overflowed | NotStarted
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What gemini answered."""
+    """What gemini answered, and whether it began a session because there was none to continue."""
 
     text: str
     session: str | None
     warnings: Json = None
+    found_no_session: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +102,17 @@ class View:
     max_chars: int | None = None
 
 
+def size(outcome: Outcome) -> int:
+    """How many characters there are to read."""
+    match outcome:
+        case Completed(_, stdout, stderr):
+            return len(stdout) + len(stderr)
+        case Signalled(_, stderr) | TimedOut(_, stderr) | Overflowed(_, stderr):
+            return len(stderr)
+        case NotStarted():
+            return 0
+
+
 def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
     """Find gemini's answer in the outcome of a run, or the reason why there is none."""
     match outcome:
@@ -92,6 +120,8 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
             return Failure(condition, fields)
         case TimedOut(seconds, stderr):
             return Failure("timed-out", {"seconds": f"{seconds:g}"}, stderr)
+        case Overflowed(limit, stderr):
+            return Failure("too-much-output", {"bytes": str(limit)}, stderr)
         case Signalled(signal, stderr):
             return Failure("signal", {"signal": signal}, stderr, _message_in(stderr, spec))
         case Completed(0, stdout, stderr):
@@ -104,11 +134,12 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
 def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
     """The result of a call with an answer."""
     text, is_cut = _cut(answer.text, view.max_chars)
-    notices = [name for name, holds in (("empty", not answer.text), ("cut", is_cut)) if holds]
+    conditions = (("empty", not answer.text), ("cut", is_cut), ("new", answer.found_no_session))
+    notices = [spec.notices[name] for name, holds in conditions if holds and name in spec.notices]
     meta = {
         spec.meta["session"]: answer.session,
         spec.meta["warnings"]: answer.warnings,
-        spec.meta["notice"]: " ".join(spec.notices[name] for name in notices) or None,
+        spec.meta["notice"]: " ".join(notices) or None,
     }
     result: dict[str, Json] = {"content": [{"type": "text", "text": text}]}
     if answer.session and view.session_in == "text":
@@ -141,7 +172,7 @@ def newest_session(listing: Outcome, entry: str) -> str | None:
     if not isinstance(listing, Completed) or listing.exit != 0:
         return None
     entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".split("\n"))
-    numbered = [(int(match[1]), match[2]) for match in entries if match]
+    numbered = [(int(match[1]), match[2]) for match in entries if match and len(match[1]) <= LONGEST_INDEX]
     return max(numbered, key=lambda pair: pair[0])[1] if numbered else None
 
 
@@ -163,11 +194,18 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
     text, session = value.get(spec.answer["text"]), value.get(spec.answer["session"])
     if not isinstance(text, str):
         return Failure("no-response", {}, stderr)
+    if not text and spec.asked and reduce(_inside, spec.asked, value) == {}:
+        return Failure("unasked", {}, stderr, _message_in(stderr, spec))
     return Answer(
         without_surrogates(text),
         without_surrogates(session) if isinstance(session, str) and session else None,
-        encodable(value.get(spec.answer["warnings"])) or None,
+        encodable(value.get(spec.answer["warnings"]), DEEPEST_WARNING) or None,
+        spec.no_session is not None and re.search(spec.no_session, stderr) is not None,
     )
+
+
+def _inside(value: Json, key: str) -> Json:
+    return cast("Mapping[str, Json]", value).get(key) if isinstance(value, dict) else None
 
 
 def _message_in(text: str, spec: OutcomeSpec) -> str | None:

@@ -4,11 +4,27 @@ Whatever prevents a run is returned as `NotStarted`, never raised.
 """
 
 import errno
+import fcntl
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 from gemini_mcp.call.outcome import NotStarted
+
+OPEN_FILES = "/proc/self/fd"
+"""Where Linux shows which files a process has open; a directory there can be entered."""
+
+PLACE = getattr(os, "O_PATH", os.O_RDONLY)
+"""How a directory is opened to be entered: on Linux without the permission to list it."""
+
+GET_PATH, MAX_PATH = 50, 1024
+"""F_GETPATH and PATH_MAX of macOS."""
+
+
+def native(text: str) -> str:
+    """A text of the caller as this system's functions take it: as UTF-8, whatever the locale says."""
+    return os.fsdecode(text.encode("utf-8"))
 
 
 def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
@@ -22,19 +38,59 @@ def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
     return found or _no_program("on PATH", next(filter(os.path.isfile, candidates), ""))
 
 
-def find_directory(cwd: str | None, roots: Iterable[str]) -> str | NotStarted:
-    """The absolute path of the working directory. One that the caller chose must lie below one of `roots`, if any."""
-    directory = os.path.join(os.getcwd(), cwd or "")
-    if cwd is None:
+def find_directory(cwd: str | None, roots: Sequence[str]) -> str | NotStarted:
+    """The absolute path of the working directory, which must lie below one of `roots`, if any; by default the first."""
+    directory = os.path.join(os.getcwd(), native(cwd or ""))
+    if cwd is None and not roots:
         return directory
-    fields = {"cwd": repr(cwd)}
-    allowed = [os.path.realpath(root) for root in roots]
-    if allowed:
+    if cwd is None:
+        directory = os.path.realpath(roots[0])
+    fields = {"cwd": repr(directory if cwd is None else cwd)}
+    if roots:
         # Links are resolved first, so that none leads out of the roots.
         directory = os.path.realpath(directory)
-        if not any(os.path.commonpath((directory, root)) == root for root in allowed):
+        if not _is_below(directory, roots):
             return NotStarted("cwd-not-allowed", fields)
     return _enterable(directory, fields)
+
+
+def real_path(directory: str) -> str:
+    """The path of a directory without links, which is the same for every way to it."""
+    return os.path.realpath(directory)
+
+
+@contextmanager
+def held(directory: str, roots: Sequence[str]) -> Generator[str | int | NotStarted]:
+    """The directory, open for as long as the body runs; without roots its path, as it need not be held.
+
+    A directory can be replaced by a link after it was checked. What was opened cannot, and is checked once more.
+    """
+    if not roots:
+        yield directory
+        return
+    fields = {"cwd": repr(directory)}
+    try:
+        descriptor = os.open(directory, PLACE | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        yield NotStarted("not-started", {"reason": error.strerror or str(error)})
+        return
+    try:
+        yield descriptor if _is_below(_path_of(descriptor), roots) else NotStarted("cwd-not-allowed", fields)
+    finally:
+        os.close(descriptor)
+
+
+def _is_below(directory: str, roots: Sequence[str]) -> bool:
+    allowed = map(os.path.realpath, roots)
+    return any(os.path.commonpath((directory, root)) == root for root in allowed)
+
+
+def _path_of(descriptor: int) -> str:
+    """Where an open directory is now."""
+    if os.path.isdir(OPEN_FILES):
+        return os.readlink(f"{OPEN_FILES}/{descriptor}")
+    path = fcntl.fcntl(descriptor, GET_PATH, bytes(MAX_PATH))
+    return os.fsdecode(path.rstrip(b"\0"))
 
 
 def _enterable(directory: str, fields: Mapping[str, str]) -> str | NotStarted:

@@ -5,6 +5,7 @@ Nothing here blocks: a reader collects what has arrived, a writer sends what the
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO
 
@@ -30,11 +31,10 @@ class _PipeEnd:
 
 
 class Reader(_PipeEnd):
-    """Collects what comes out of a pipe: all of it, or at least the last `limit` bytes."""
+    """Collects what comes out of a pipe."""
 
-    def __init__(self, pipe: IO[bytes], limit: int | None = None) -> None:
+    def __init__(self, pipe: IO[bytes]) -> None:
         super().__init__(pipe)
-        self._limit = limit
         self._collected = bytearray()
         asyncio.get_running_loop().add_reader(pipe.fileno(), self._read)
 
@@ -59,10 +59,41 @@ class Reader(_PipeEnd):
         if not data:
             self.close()
         self._collected += data
-        # Cut rarely, since each cut copies all that is kept.
-        if self._limit is not None and len(self._collected) > 2 * self._limit + CHUNK:
-            del self._collected[: -self._limit]
+        self._limit()
         return bool(data)
+
+    def _limit(self) -> None:
+        """Keep no more than is wanted; called whenever something has arrived."""
+
+
+class EndReader(Reader):
+    """Collects at least the last `kept` bytes."""
+
+    def __init__(self, pipe: IO[bytes], kept: int) -> None:
+        super().__init__(pipe)
+        self._kept = kept
+
+    def _limit(self) -> None:
+        # Cut rarely, since each cut copies all that is kept.
+        if len(self._collected) > 2 * self._kept + CHUNK:
+            del self._collected[: -self._kept]
+
+
+class WholeReader(Reader):
+    """Collects everything, but reads no more and says so as soon as there are more than `most` bytes."""
+
+    def __init__(self, pipe: IO[bytes], most: int | None, on_overflow: Callable[[], None]) -> None:
+        super().__init__(pipe)
+        self._most = most
+        self._on_overflow = on_overflow
+        self.has_overflowed = False
+
+    def _limit(self) -> None:
+        if self._most is not None and len(self._collected) > self._most:
+            self.has_overflowed = True
+            self._collected.clear()
+            self.close()
+            self._on_overflow()
 
 
 class Writer(_PipeEnd):

@@ -1,7 +1,7 @@
 """Runs gemini: a `Command` in, an `Outcome` out, and no process left. Effect; nothing else starts processes.
 
-The child leads a process group, and the whole group is ended: Gemini CLI is two processes, and the first one ignores
-SIGTERM.
+The child leads a process group, so that a signal reaches both processes of Gemini CLI at once. What gemini has started
+outside the group is ended too; `descendants.py` finds it.
 """
 
 import asyncio
@@ -12,17 +12,20 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import IO
 
 import anyio
 
-from gemini_mcp.call import process_group
-from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Signalled, TimedOut
-from gemini_mcp.call.pipes import Reader, Writer
+from gemini_mcp.call import descendants
+from gemini_mcp.call.descendants import Descendants
+from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Overflowed, Signalled, TimedOut
+from gemini_mcp.call.paths import OPEN_FILES
+from gemini_mcp.call.pipes import EndReader, WholeReader, Writer
 
 PAUSE = 0.01
-"""Seconds between two checks of a group that was asked to end."""
+"""Seconds between two checks of processes that were asked to end."""
 
 LEFTOVER_GRACE = 1.0
 """Seconds that processes which gemini left behind get to end; the answer waits for them."""
@@ -30,12 +33,13 @@ LEFTOVER_GRACE = 1.0
 
 @dataclass(frozen=True)
 class Command:
-    """A program, and everything it is given."""
+    """A program, and everything it is given. Its working directory is a path or an open directory."""
 
     argv: tuple[str, ...]
-    cwd: str
+    cwd: str | int
     environ: Mapping[str, str]
     stdin: bytes | None = None
+    stdout_limit: int | None = None
     stderr_limit: int = 1 << 20
 
 
@@ -49,13 +53,14 @@ class Limits:
 
 async def run(command: Command, limits: Limits) -> Outcome:
     """Run a command to its end. When the caller is cancelled, the processes are ended before this returns."""
+    descendants.adopt()
     try:
         child = _Child(command)
     except OSError as error:
         return _not_started(command, error)
     try:
         with anyio.move_on_after(limits.timeout) as scope:
-            await child.ended.wait()
+            await child.is_over.wait()
     finally:
         with anyio.CancelScope(shield=True):
             await child.end(limits.grace)
@@ -76,49 +81,64 @@ def _not_started(command: Command, error: OSError) -> NotStarted:
 
 
 class _Child:
-    """A running child, its pipes, and an event for its end."""
+    """A running child, its pipes, and events for its end and for what else ends the run."""
 
     def __init__(self, command: Command) -> None:
+        mark = descendants.new_mark()
+        path, enter = _way_into(command.cwd)
         # Not asyncio's: it reaps the child at once, and then the child's id may belong to another process.
         self._process = subprocess.Popen(
             command.argv,
-            cwd=command.cwd,
-            env=command.environ,
+            cwd=path,
+            preexec_fn=enter,
+            env={**command.environ, descendants.MARK: mark},
             stdin=subprocess.DEVNULL if command.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
         )
-        self.ended = _end_of(self._process.pid)
+        self._descendants = Descendants(self._process.pid, mark)
+        self.is_over = asyncio.Event()
+        self.ended = _end_of(self._process.pid, self.is_over.set)
         self._stdin = Writer(_open(self._process.stdin), command.stdin) if command.stdin is not None else None
-        self.stdout = Reader(_open(self._process.stdout))
-        self.stderr = Reader(_open(self._process.stderr), command.stderr_limit)
+        self._stdout_limit = command.stdout_limit or 0
+        self.stdout = WholeReader(_open(self._process.stdout), command.stdout_limit, self.is_over.set)
+        self.stderr = EndReader(_open(self._process.stderr), command.stderr_limit)
 
     async def end(self, grace: Callable[[], float]) -> None:
-        """End the whole group. SIGKILL is sent even when the event loop stops while this waits."""
+        """End the child and all that it has started. SIGKILL is sent even when the event loop stops meanwhile."""
         try:
-            await self._end(grace)
+            await self._end_child(grace)
+            await self._end_descendants(grace)
         finally:
-            process_group.send(self._process.pid, signal.SIGKILL)
+            self._descendants.kill()
+            self._descendants.forget()
 
-    async def _end(self, grace: Callable[[], float]) -> None:
-        """Ask the group to end, then kill it. The leader is reaped after that, which keeps its id from being reused."""
-        leader = self._process.pid
+    async def _end_child(self, grace: Callable[[], float]) -> None:
         # Once gemini has ended, its output is complete. What the processes that it left behind write is no part of it.
         if self.ended.is_set():
             self._close()
-        process_group.send(leader, signal.SIGTERM)
-        await _until(self.ended.is_set, grace)
+        else:
+            self._descendants.ask()
+            await _until(self.ended.is_set, grace)
         if not self.ended.is_set():
-            process_group.send(leader, signal.SIGKILL)
+            self._descendants.kill()
             await self.ended.wait()
         self._close()
         self._process.wait()
-        await _until(lambda: not process_group.is_alive(leader), lambda: min(grace(), LEFTOVER_GRACE))
+
+    async def _end_descendants(self, grace: Callable[[], float]) -> None:
+        if not self._descendants.are_gone():
+            self._descendants.ask()
+            await _until(self._descendants.are_gone, lambda: min(grace(), LEFTOVER_GRACE))
+            self._descendants.kill()
+            await _until(self._descendants.are_gone, lambda: LEFTOVER_GRACE)
 
     def outcome(self) -> Outcome:
         """How the child ended."""
+        if self.stdout.has_overflowed:
+            return Overflowed(self._stdout_limit, self.stderr.text())
         code = self._process.returncode
         if code < 0:
             return Signalled(_signal_name(-code), self.stderr.text())
@@ -131,37 +151,49 @@ class _Child:
         self.stderr.drain()
 
 
+def _way_into(directory: str | int) -> tuple[str | None, Callable[[], None] | None]:
+    """A path into a directory, or else what the child calls to enter it."""
+    if isinstance(directory, str):
+        return directory, None
+    return (f"{OPEN_FILES}/{directory}", None) if os.path.isdir(OPEN_FILES) else (None, partial(os.fchdir, directory))
+
+
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:
     assert pipe is not None
     return pipe
 
 
-def _end_of(pid: int) -> asyncio.Event:
-    """An event that is set when the process has ended. The process is not reaped."""
+def _end_of(pid: int, on_end: Callable[[], None]) -> asyncio.Event:
+    """An event that is set when the process has ended, then `on_end` is called. The process is not reaped."""
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def note() -> None:
+        ended.set()
+        on_end()
+
     try:
         descriptor = os.pidfd_open(pid)
     except (AttributeError, OSError):  # macOS has no pidfd, and some sandboxes forbid it
-        threading.Thread(target=_wait_for, args=(pid, loop, ended), daemon=True).start()
+        threading.Thread(target=_wait_for, args=(pid, loop, note), daemon=True).start()
         return ended
 
-    def note() -> None:
+    def close_and_note() -> None:
         loop.remove_reader(descriptor)
         os.close(descriptor)
-        ended.set()
+        note()
 
-    loop.add_reader(descriptor, note)
+    loop.add_reader(descriptor, close_and_note)
     return ended
 
 
-def _wait_for(pid: int, loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+def _wait_for(pid: int, loop: asyncio.AbstractEventLoop, note: Callable[[], None]) -> None:
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    loop.call_soon_threadsafe(ended.set)
+    loop.call_soon_threadsafe(note)
 
 
 async def _until(condition: Callable[[], bool], grace: Callable[[], float]) -> None:
     began = monotonic()
-    while not condition() and monotonic() - began < grace():  # noqa: ASYNC110 - nothing tells when a process group ends
+    while not condition() and monotonic() - began < grace():  # noqa: ASYNC110 - nothing tells when an orphan ends
         await asyncio.sleep(PAUSE)
 
 

@@ -1,54 +1,91 @@
 """Limits which calls run at once: one in each session, and a number in all. Effect: waits, and says so.
 
-A call locks its session before it takes a slot, so a call that waits for its session occupies no slot.
+A reply can name its session by id, by its number in the list, or as the latest. Which session is the latest of a
+directory is known only after an answer that nothing ran beside; where it is not known, replies of the directory wait
+for each other. A call waits for its session before it takes a slot, so that it occupies none while it waits.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 import anyio
 
 Say = Callable[[str], Awaitable[None]]
+Way = Literal["new", "id", "latest", "number"]
+"""How a call names its session; a new one has no name yet."""
+
+MAX_KNOWN = 1000
+"""Directories whose latest session is remembered."""
 
 
-@dataclass
-class _SessionLock:
-    """The lock of one session, and how many calls hold it or wait for it."""
+@dataclass(eq=False)
+class Turn:
+    """One call. `session` becomes None where nobody knows which one it means; `answered` is the one that answered."""
 
-    lock: anyio.Lock = field(default_factory=anyio.Lock)
-    users: int = 0
+    directory: str
+    way: Way
+    session: str | None
+    answered: str | None = None
+    is_alone: bool = True
+    is_over: anyio.Event = field(default_factory=anyio.Event)
+
+    def may_touch(self, other: "Turn") -> bool:
+        """Whether both may continue one session."""
+        if "new" in (self.way, other.way):
+            return False
+        if self.session is None or other.session is None:
+            return self.directory == other.directory
+        return self.session == other.session
 
 
 class SessionLocks:
-    """The locks of one server, and its slots for running calls."""
+    """The turns of one server that are not over, in the order in which they came, and its slots for running calls."""
 
     def __init__(self, slots: int) -> None:
         self._slots = anyio.Semaphore(slots)
-        self._locks: dict[Hashable, _SessionLock] = {}
+        self._turns: list[Turn] = []
+        self._latest: dict[str, str] = {}
 
     @asynccontextmanager
-    async def hold(self, session: Hashable | None, say: Say) -> AsyncGenerator[None]:
+    async def hold(self, turn: Turn, say: Say) -> AsyncGenerator[None]:
         """Wait until a run may begin, and hold its session and its slot while the body runs."""
-        async with self._session(session, say):
+        self._begin(turn)
+        try:
+            await _wait_for([other.is_over for other in self._turns[:-1] if turn.may_touch(other)], say)
             if not self._slots.value:
                 await say("Waiting for a running call to end")
             async with self._slots:
                 yield
-
-    @asynccontextmanager
-    async def _session(self, session: Hashable | None, say: Say) -> AsyncGenerator[None]:
-        if session is None:
-            yield
-            return
-        waiting = self._locks.setdefault(session, _SessionLock())
-        waiting.users += 1
-        try:
-            if waiting.lock.locked():
-                await say("Waiting for an earlier reply in this session")
-            async with waiting.lock:
-                yield
         finally:
-            waiting.users -= 1
-            if not waiting.users:
-                del self._locks[session]
+            self._end(turn)
+
+    def _begin(self, turn: Turn) -> None:
+        beside = [other for other in self._turns if other.directory == turn.directory]
+        if turn.way != "id":
+            latest = self._latest.get(turn.directory)
+            is_known = turn.way == "latest" and all(other.session == latest for other in beside)
+            turn.session = latest if is_known else None
+        for other in beside:
+            if turn.session is None or turn.session != other.session:
+                turn.is_alone = other.is_alone = False
+        self._turns.append(turn)
+
+    def _end(self, turn: Turn) -> None:
+        self._turns.remove(turn)
+        turn.is_over.set()
+        # A reply by id or number may make its session the latest, or not: that depends on the version of Gemini CLI.
+        is_latest = turn.way in ("new", "latest") or turn.answered == self._latest.get(turn.directory)
+        if turn.answered is not None and turn.is_alone and is_latest and len(self._latest) < MAX_KNOWN:
+            self._latest[turn.directory] = turn.answered
+        else:
+            self._latest.pop(turn.directory, None)
+
+
+async def _wait_for(ends: Iterable[anyio.Event], say: Say) -> None:
+    waits = [end for end in ends if not end.is_set()]
+    if waits:
+        await say("Waiting for an earlier reply in this session")
+    for end in waits:
+        await end.wait()

@@ -11,12 +11,15 @@ def without_surrogates(text: str) -> str:
     return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
-def encodable(value: Json) -> Json:
-    """The value without lone surrogates; the NaN and infinities that Python's decoder accepts become null."""
+def encodable(value: Json, levels: int = 1000) -> Json:
+    """The value without lone surrogates; NaN, infinities and what is nested deeper than `levels` become null."""
+    if isinstance(value, list | dict) and not levels:
+        return None
     if isinstance(value, list):
-        return [encodable(item) for item in cast("list[Json]", value)]
+        return [encodable(item, levels - 1) for item in cast("list[Json]", value)]
     if isinstance(value, dict):
-        return {without_surrogates(name): encodable(item) for name, item in cast("dict[str, Json]", value).items()}
+        items = cast("dict[str, Json]", value).items()
+        return {without_surrogates(name): encodable(item, levels - 1) for name, item in items}
     if isinstance(value, float) and not isfinite(value):
         return None
     return without_surrogates(value) if isinstance(value, str) else value

@@ -25,7 +25,7 @@ FACTS: Mapping[str, Json] = {entry["name"]: entry for entry in PROGRAM["options"
 OPTIONS = tuple(Option(name, entry["kind"], entry.get("letter")) for name, entry in FACTS.items())
 GLOBAL_OPTIONS = tuple(option for option in OPTIONS if "global" in FACTS[option.name])
 SUBCOMMANDS = frozenset(PROGRAM["subcommands"])
-COMMAND_WORDS = (*sorted(SUBCOMMANDS), PROGRAM["help"])
+COMMAND_WORDS = (*sorted(SUBCOMMANDS), PROGRAM["help"], PROGRAM["default"])
 """Words that gemini does not take for a prompt when they stand alone."""
 PROMPT, QUERY = PROGRAM["prompt"], PROGRAM["query"]
 
@@ -92,7 +92,7 @@ def _asked(parsed: Parsed) -> Understood | UsageError | Other:
     values = parsed.values
     if parsed.positionals and parsed.positionals[-1] == PROGRAM["help"]:
         return Other(PROGRAM["help"])
-    query = [*_strings(values.pop(QUERY, [])), *_query(parsed.positionals)]
+    query = [*_strings(values.pop(QUERY, [])), *_query(_without_command(parsed.positionals))]
     if reason := _complaint(parsed, query):
         return UsageError(reason)
     for name, facts in FACTS.items():
@@ -141,6 +141,11 @@ def _conflict(values: Mapping[str, Value], query: Sequence[str]) -> str | None:
         if sum(bool(values.get(name)) or values.get(name) == "" for name in rule["options"]) > 1:
             return str(rule["complaint"])
     return next((str(why) for name, why in PROGRAM["impossible"].items() if name in values), None)
+
+
+def _without_command(positionals: Sequence[str]) -> Sequence[str]:
+    """The name of the default command, where it is given, is no part of the prompt."""
+    return positionals[1:] if positionals[:1] == [PROGRAM["default"]] else positionals
 
 
 def _query(positionals: Sequence[str]) -> list[str]:

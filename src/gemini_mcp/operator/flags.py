@@ -99,7 +99,8 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
         Option("no-fast-start", SWITCH, "start gemini in its usual, slower way, with its own heap-size argument"),
     ),
     "Calls": (
-        _repeatable("allow-cwd", "allow `cwd` only below this directory", "ROOT"),
+        _repeatable("allow-cwd", "run calls only below this directory, and without `cwd` in the first", "ROOT"),
+        Option("max-output-bytes", COUNT, "end a gemini that prints more (default: 67108864)", "N"),
         Option("max-response-chars", COUNT, "cut answers that are longer (default: never)", "N"),
         _choice("expose-session", ("meta", "text", "structured"), "where a result shows the session (default: meta)"),
     ),

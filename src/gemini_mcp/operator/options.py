@@ -29,6 +29,7 @@ class Options:
     trust_workspace: bool = False
     no_fast_start: bool = False
     allow_cwd: tuple[str, ...] = ()
+    max_output_bytes: int | None = None
     max_response_chars: int | None = None
     expose_session: str = "meta"
     locale: str | None = None

@@ -35,6 +35,9 @@ class OutcomeSpec:
     answer: Mapping[str, str]
     meta: Mapping[str, str]
     notices: Mapping[str, str]
+    asked: tuple[str, ...]
+    no_session: str | None
+    stdout_bytes: int | None
     stderr_bytes: int
     private: str
     masked: str
@@ -53,6 +56,9 @@ def outcome_spec(document: Json) -> OutcomeSpec:
         answer=document["answer"],
         meta=document["meta"],
         notices=document["notices"],
+        asked=tuple(document.get("asked", ())),
+        no_session=document.get("noSession"),
+        stdout_bytes=document.get("stdout", {}).get("maxBytes"),
         stderr_bytes=stderr["maxBytes"],
         private=stderr["private"],
         masked=stderr["masked"],

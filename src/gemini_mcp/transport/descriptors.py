@@ -17,8 +17,11 @@ Line: TypeAlias = bytes | bytearray
 
 CHUNK = 1 << 20
 
+BACKLOG = 16
+"""Chunks that are read before the event loop takes the first; then the client has to wait."""
+
 ATOMIC = 4096
-"""Bytes that a pipe accepts without blocking once `select` calls it ready (PIPE_BUF on Linux)."""
+"""Bytes that a pipe accepts without blocking once `poll` calls it ready (PIPE_BUF on Linux)."""
 
 
 class Receiver:
@@ -27,16 +30,20 @@ class Receiver:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._chunks: asyncio.Queue[bytes] = asyncio.Queue()
+        self._room = threading.Semaphore(BACKLOG)
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._receive, daemon=True).start()
 
     async def chunk(self) -> bytes:
         """The next bytes; empty at the end."""
-        return await self._chunks.get()
+        chunk = await self._chunks.get()
+        self._room.release()
+        return chunk
 
     def _receive(self) -> None:
         data = b"."
         while data:
+            self._room.acquire()
             data = _read(self._descriptor)
             try:
                 self._loop.call_soon_threadsafe(self._chunks.put_nowait, data)
@@ -61,7 +68,7 @@ class Sender:
     def send(self, line: Line) -> None:
         """Send a line now or soon; `on_broken` is called when the client has closed its end."""
         with self._lock:
-            if not self._unsent and len(line) <= ATOMIC and _is_ready(self._descriptor):
+            if not self._unsent and len(line) <= ATOMIC and _is_ready(self._descriptor, select.POLLOUT):
                 self._write(line)
                 return
             self._unsent += 1
@@ -88,7 +95,7 @@ class Sender:
                 with suppress(BlockingIOError):
                     rest = rest[os.write(self._descriptor, rest) :]
                     continue
-                select.select((), (self._descriptor,), ())
+                _is_ready(self._descriptor, select.POLLOUT, timeout=None)
         except OSError:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.on_broken)
@@ -99,10 +106,14 @@ def _read(descriptor: int) -> bytes:
         try:
             return os.read(descriptor, CHUNK)
         except BlockingIOError:
-            select.select((descriptor,), (), ())
+            _is_ready(descriptor, select.POLLIN, timeout=None)
         except OSError:
             return b""
 
 
-def _is_ready(descriptor: int) -> bool:
-    return bool(select.select((), (descriptor,), (), 0)[1])
+def _is_ready(descriptor: int, event: int, timeout: float | None = 0) -> bool:
+    """Whether reading or writing would not block, or fail at once."""
+    # Not `select`, which knows no descriptor above 1023.
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(timeout))

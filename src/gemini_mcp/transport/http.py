@@ -22,7 +22,6 @@ from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
-from gemini_mcp.call import temporary
 from gemini_mcp.call.calls import Calls
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator.options import Options, is_loopback
@@ -30,7 +29,7 @@ from gemini_mcp.spec import ServerSpec
 from gemini_mcp.transport.guard import Application, Message, Receive, Send, access, guarded
 from gemini_mcp.transport.post_bodies import reading
 from gemini_mcp.transport.server import build
-from gemini_mcp.transport.stdio import SIGNALS
+from gemini_mcp.transport.stdio import SIGNALS, sweep
 
 PATHS = {"http": "/mcp", "sse": "/sse"}
 MESSAGES = "/messages/"
@@ -44,7 +43,7 @@ LAST_CALLS = 1.5
 
 def serve(spec: ServerSpec, options: Options) -> None:
     """Serve clients over HTTP until a signal ends the server."""
-    temporary.sweep(spec.invocation.temporary)
+    sweep(spec)
     listener = _listen(options.host, options.port)
     host, port = listener.getsockname()[:2]  # `--port 0` lets the system choose
     calls = Calls(spec, options, os.environ)

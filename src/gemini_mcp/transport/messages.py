@@ -18,6 +18,9 @@ ENCODER = json.JSONEncoder(ensure_ascii=False)
 AS_SENT = "gemini_mcp.as_sent"
 """The key of an ASGI scope that holds the parameters of a request as the client sent them; see `post_bodies.py`."""
 
+LONGEST_LINE = 64 << 20
+"""Bytes of the longest message: enough for the longest prompt with each of its characters as an escape."""
+
 PIECE = 1 << 16
 """Characters of a text that are encoded at once."""
 
@@ -31,9 +34,10 @@ class Malformed:
 
 @dataclass
 class Lines:
-    """Splits a stream of chunks into lines, without their line ends."""
+    """Splits a stream of chunks into lines, without their line ends. One that is too long is cut, but stays so."""
 
     _pieces: list[bytes] = field(default_factory=list[bytes])
+    _size: int = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that this chunk completes, without blank ones."""
@@ -41,7 +45,10 @@ class Lines:
         if complete:
             complete[0] = b"".join((*self._pieces, complete[0]))
             self._pieces.clear()
-        self._pieces.append(rest)
+            self._size = 0
+        if self._size <= LONGEST_LINE:
+            self._pieces.append(rest)
+            self._size += len(rest)
         return [line for line in complete if line.strip()]
 
     def end(self) -> list[bytes]:
@@ -51,6 +58,8 @@ class Lines:
 
 def read(line: bytes) -> JSONRPCMessage | Malformed:
     """The message in a line or a body."""
+    if len(line) > LONGEST_LINE:
+        return malformed(INVALID_REQUEST, f"The message is longer than {LONGEST_LINE} bytes.", None)
     try:
         # Given bytes, `json.loads` would accept UTF-16 and UTF-32 too.
         value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)

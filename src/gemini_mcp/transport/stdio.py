@@ -17,7 +17,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
-from gemini_mcp.call import temporary
+from gemini_mcp.call import descendants, temporary
 from gemini_mcp.call.calls import Calls
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec
@@ -30,7 +30,7 @@ Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
 ToServer = MemoryObjectSendStream[SessionMessage | Exception]
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 """The signals that end the server."""
 
 FIRST_FREE = 3
@@ -42,8 +42,14 @@ LAST_WORDS = 0.5
 
 def serve(spec: ServerSpec, options: Options) -> None:
     """Serve the client on stdin and stdout until it leaves or a signal ends the server."""
-    threading.Thread(target=temporary.sweep, args=(spec.invocation.temporary,), daemon=True).start()
+    threading.Thread(target=sweep, args=(spec,), daemon=True).start()
     asyncio.run(_serve(spec, options))
+
+
+def sweep(spec: ServerSpec) -> None:
+    """Remove what killed servers of this user left behind: processes first, since these may use the files."""
+    descendants.sweep()
+    temporary.sweep(spec.invocation.temporary)
 
 
 async def _serve(spec: ServerSpec, options: Options) -> None:

@@ -91,7 +91,7 @@ def _ended(
     if is_listed and is_object(listing):
         printed = Completed(listing["exit"], listing["stdout"], listing["stderr"])
         session = newest_session(printed, server.invocation.listing.entry)
-    answer = Answer(understood.text, session, understood.warnings)
+    answer = replace(understood, session=session)
     return {"result": answer_result(answer, server.outcome, View()), "listed": is_listed}
 
 

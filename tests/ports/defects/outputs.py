@@ -125,6 +125,9 @@ defect("plain-text-refused", "Calls text without JSON an error.", "result:plain-
 )
 defect("empty-answer-dumped", "Returns the JSON when its response is empty.", "result:empty")(read_json=dumps_empty)
 defect("empty-answer-is-error", "Calls an empty answer an error.", "result:empty")(read_json=refuses_empty)
+defect("unasked-is-empty", "Takes an empty text for an answer though no model was asked.", "result:unasked")(
+    asked=always(None)
+)
 defect("warnings-dropped", "Drops the warnings.", "result:warnings")(
     success=takes(lambda answer: replace(answer, warnings=None))
 )

@@ -80,7 +80,7 @@ async function checkDirectory(cwd) {
   });
 }
 
-const WORDS = ["mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma", "help"];
+const WORDS = ["mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma", "help", "$0"];
 const isPlain = (prompt) => /^[^-\d.]/.test(prompt) && !WORDS.includes(prompt);
 
 function invocation(tool, { prompt, model, sessionId = "latest" }) {
@@ -218,6 +218,8 @@ function understood({ code, signal, late, out, err }) {
     return { response: out };
   }
   if (answer.error) throw new Failure("gemini reports an error", err, answer.error.message ?? String(answer.error));
+  const { models } = answer.stats ?? {};
+  if (answer.response === "" && models && !Object.keys(models).length) throw new Failure("no model was asked", err);
   if (typeof answer.response !== "string") throw new Failure("the response is not a string", err);
   return answer;
 }

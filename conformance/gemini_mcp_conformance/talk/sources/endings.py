@@ -66,7 +66,8 @@ class Endings(Maker):
 
     def served(self, name: str, tool: str | None = None) -> Request:
         words = f"Served after {name}"
-        return self.ask(tool or self.first, words, self.answers(f"{words}."))
+        # A session of its own: a port may let a reply to the latest session wait for every reply of the directory.
+        return self.ask(tool or self.first, words, self.answers(f"{words}."), session=session(words))
 
     def cancellations(self, tool: str) -> Iterable[Conversation]:
         """Of one tool: each twice, with ids of both types, and a call served after each."""

@@ -60,7 +60,14 @@ ANSWER = (
     ),
     *("result:json:notice-before", "result:json:notice-after", "result:json:braces", "result:json:last"),
     *("result:json:encoding", "result:plain-text", "result:empty", "result:warnings", "result:error-key"),
-    *("result:no-output", "result:truncated", "result:no-response", "error:is-error", "error:session-id"),
+    *(
+        "result:no-output",
+        "result:truncated",
+        "result:no-response",
+        "result:unasked",
+        "error:is-error",
+        "error:session-id",
+    ),
 )
 
 

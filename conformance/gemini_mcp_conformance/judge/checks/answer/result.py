@@ -192,6 +192,7 @@ CAUSES = {
     "no-output": "gemini printed nothing",
     "truncated": "gemini's JSON breaks off",
     "no-response": "gemini's JSON has no text as its answer",
+    "unasked": "gemini asked no model and its text is empty",
 }
 """Why gemini's output is an error, by the last part of the requirement's id."""
 

@@ -45,13 +45,13 @@ def leaves_holder(exchange: Exchange) -> bool:
     if len(exchange.scripts) != 1 or fate(exchange) != "served" or exchange.silence in ("cancelled", "ended"):
         return False
     holds = any(inside(step, "child", "holds") == "stdout" for step in exchange.scripts[0].play)
-    answers = read(end_of(exchange).stdout, exchange.spec.outcome.answer).kind == "answer"
+    answers = read(end_of(exchange).stdout, exchange.spec.outcome).kind == "answer"
     return holds and answers and end_of(exchange).exit == 0
 
 
 @check("process:held-output", judges=leaves_holder, any_outcome=True, about="text")
 def held_output_delays_no_answer(exchange: Exchange) -> Complaints:
-    expected = read(end_of(exchange).stdout, exchange.spec.outcome.answer).text
+    expected = read(end_of(exchange).stdout, exchange.spec.outcome).text
     if exchange.answer is None:
         yield "The port did not answer while a process that gemini left behind held its output open, and should."
     elif not (exchange.is_success and exchange.text == expected):

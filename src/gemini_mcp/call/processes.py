@@ -1,0 +1,87 @@
+"""Reads which processes there are: from /proc, or where there is none, as on macOS, from `ps`. Effect.
+
+What is to be done with a process is decided by others.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+PS = ("ps", "-A", "-o", "pid=,ppid=,pgid=,stat=")
+
+PATIENCE = 5.0
+"""Seconds that `ps` may take."""
+
+
+class Process(NamedTuple):
+    """A process as it was a moment ago. `started` tells it from a later one with the same id; `ps` leaves it 0."""
+
+    pid: int
+    parent: int
+    group: int
+    started: int
+    is_zombie: bool
+
+
+def table() -> dict[int, Process]:
+    """Every process, by its id."""
+    if not has_proc():
+        return from_ps()
+    found = (read(name) for name in os.listdir(PROC) if name.isdigit())
+    return {process.pid: process for process in found if process}
+
+
+def has_proc() -> bool:
+    """Whether this system tells about processes in files."""
+    return os.path.exists(PROC / "self/stat")
+
+
+def read(pid: int | str) -> Process | None:
+    """One process, if it is there."""
+    try:
+        stat = (PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    # The second field is the program's name in parentheses, which may itself hold blanks and parentheses.
+    state, parent, group, *more = stat.rpartition(b")")[2].split(maxsplit=20)
+    return Process(int(pid), int(parent), int(group), int(more[16]), state in b"ZX")
+
+
+def from_ps() -> dict[int, Process]:
+    """Every process, as `ps` shows it."""
+    with suppress(OSError, subprocess.SubprocessError):
+        shown = subprocess.run(PS, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=True).stdout
+        rows = (line.split() for line in shown.splitlines())
+        return {
+            int(pid): Process(int(pid), int(parent), int(group), 0, state[:1] == b"Z")
+            for pid, parent, group, state in rows
+        }
+    return {}
+
+
+def variable(pid: int, name: str) -> str:
+    """A variable in the environment that a process was started with; empty where it cannot be read."""
+    with suppress(OSError):
+        for entry in (PROC / str(pid) / "environ").read_bytes().split(b"\0"):
+            if entry.startswith(os.fsencode(name) + b"="):
+                return os.fsdecode(entry.partition(b"=")[2])
+    return ""
+
+
+def with_descendants(roots: Iterable[int], processes: Mapping[int, Process]) -> dict[int, Process]:
+    """The processes with these ids, and all that they have started."""
+    children: dict[int, list[int]] = {}
+    for process in processes.values():
+        children.setdefault(process.parent, []).append(process.pid)
+    found: dict[int, Process] = {}
+    waiting = list(roots)
+    while waiting:
+        pid = waiting.pop()
+        if pid in processes and pid not in found:
+            found[pid] = processes[pid]
+            waiting += children.get(pid, ())
+    return found

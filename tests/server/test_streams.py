@@ -1,0 +1,75 @@
+"""The streams that a server is started with, whatever state they are in."""
+
+import fcntl
+import os
+import sys
+import termios
+from collections.abc import Sequence
+
+import anyio
+import anyio.to_thread
+import pytest
+from client import COMMAND, PATIENCE, Place, Server, answer, play, text, wait_until
+
+from gemini_mcp.transport import descriptors
+from gemini_mcp.transport.descriptors import Receiver
+
+CROWD = """
+import os, resource, sys
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+for _ in range(1100):
+    os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def started_by(place: Place, *starter: str, flags: Sequence[str] = ()) -> Server:
+    """A server that another program starts."""
+    server = Server(place, (*starter, *COMMAND, *flags), place.environ(), place.root / "log")
+    place.servers.append(server)
+    return server
+
+
+def test_a_server_with_many_inherited_descriptors_serves(place: Place) -> None:
+    place.fake.load([play(answer("x" * 100_000))])
+    server = started_by(place, sys.executable, "-c", CROWD)
+    server.greet()
+    assert text(server.chat()) == "x" * 100_000
+    assert server.end() == 0
+
+
+@pytest.mark.parametrize(("closed", "name"), [("<&-", "stdin"), (">&-", "stdout")])
+def test_a_closed_stream_is_told(place: Place, closed: str, name: str) -> None:
+    server = started_by(place, "/bin/sh", "-c", f'exec "$@" {closed}', "-")
+    assert server.exit() == 2
+    assert server.stderr().startswith(f"gemini-mcp-server: {name} is closed")
+
+
+def test_a_closed_stderr_changes_nothing(place: Place) -> None:
+    place.fake.load([play({"stderr": "noise"}, answer("a"))])
+    server = started_by(place, "/bin/sh", "-c", 'exec "$@" 2>&-', "-", flags=("--log-level", "debug"))
+    server.greet()
+    assert text(server.chat()) == "a"
+    assert server.end() == 0
+
+
+async def test_what_nobody_takes_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descriptors, "BACKLOG", 2)
+    monkeypatch.setattr(descriptors, "CHUNK", 1)
+    reading, writing = os.pipe()
+    os.write(writing, b"0123456789")
+    receiver = Receiver(reading)
+    with anyio.fail_after(PATIENCE):
+        for number, left in enumerate((8, 7, 6)):
+            await anyio.to_thread.run_sync(wait_until, lambda left=left: unread(reading) == left)
+            assert await receiver.chunk() == b"%d" % number
+        os.close(writing)
+        while await receiver.chunk():
+            pass
+    os.close(reading)
+
+
+def unread(pipe: int) -> int:
+    """How many bytes are in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)

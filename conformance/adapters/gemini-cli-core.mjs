@@ -167,7 +167,7 @@ async function discovery({ serverSpec }) {
   return {
     discoveryState: found.states,
     statusEvents: found.events.slice(0, 2),
-    finalStatus: one ? found.events[1] : null,
+    finalStatus: found.events[1] ?? null,
     tools: found.tools.map((t) => t.name),
     prompts: found.promptNames,
     resources: found.resources.map((r) => r.uri),

@@ -33,6 +33,7 @@ class Rules:
     name: str
     version: str
     introductions: Mapping[str, JsonObject]
+    list_introduction: JsonObject
     builtin_tools: tuple[str, ...]
 
     settings_schema: JsonObject
@@ -40,10 +41,12 @@ class Rules:
     allows_trailing_commas: bool
     variable: str
     empty_allow_list_allows_all: bool
+    unites_lists: bool
     blocks_excluded: bool
 
     environment: EnvironmentRules | None
     url_transports: tuple[str, ...]
+    skips_without_transport: bool
     reads_type: bool
     google_checks: tuple[Mapping[str, str], ...]
     paged_lists: tuple[str, ...]
@@ -53,8 +56,12 @@ class Rules:
     leaves_empty_server: bool
     empty_server: str
     server_error: str
+    needs_authentication: str
     connection_failures: tuple[Mapping[str, str], ...]
+    failure_advice: str
     state_without_servers: str
+    messages: JsonObject
+    protocol_versions: tuple[str, ...]
     list_validator: str
 
     name_prefix: str
@@ -116,6 +123,7 @@ def rules_of(document: Json, schemas: Mapping[str, Json]) -> Rules:
     fields = _fields(document)
     schema, environment = fields["settings_schema"], fields["environment"]
     fields["settings_schema"] = schemas[schema] if isinstance(schema, str) else schema
+    fields["messages"] = schemas[fields["messages"]]
     fields["environment"] = environment and EnvironmentRules(**_fields(environment))
     return Rules(**fields)
 

@@ -97,13 +97,13 @@ def _warned(text: str, rules: Rules) -> JsonObject:
         return {"exit": 52, "stdout": "", "stderr": said}
     servers = {name: object_of(config) or {} for name, config in table(settings.get("mcpServers")).items()}
     said = warnings.warning(settings, rules.settings_schema, SETTINGS_FILE)
-    return {"exit": 0, "stdout": "", "stderr": said + commands.listing(servers, frozenset(), rules)}
+    return {"exit": 0, "stdout": "", "stderr": said + commands.listing(servers, {}, rules)}
 
 
 def mcp_add(value: JsonObject, rules: Rules) -> Json:
     """`{commands, files?, connected?}` to what each printed, and the settings they leave."""
     texts: dict[str, str] = dict(value.get("files", {}))
-    connected = frozenset(value.get("connected", ()))
+    connected = dict.fromkeys(value.get("connected", ()), "connected")
     steps: list[JsonObject] = []
     for command in value["commands"]:
         ran = commands.run(command[2:], texts, rules, connected)

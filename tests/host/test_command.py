@@ -17,7 +17,7 @@ GREETER: dict[str, Any] = {
             "name": "say hello",
             "description": "Greets.",
             "inputSchema": {
-                "$schema": "x",
+                "$schema": "http://json-schema.org/draft-07/schema#",
                 "type": "object",
                 "properties": {"who": {"type": "string"}, "times": {"type": "integer"}},
                 "required": ["who"],

@@ -49,6 +49,7 @@ class Rules:
     skips_without_transport: bool
     reads_type: bool
     google_checks: tuple[Mapping[str, str], ...]
+    impersonation_checks: tuple[Mapping[str, str], ...]
     paged_lists: tuple[str, ...]
     tools_need_capability: bool
     refuses_duplicates: bool
@@ -82,6 +83,9 @@ class Rules:
     trust_needs_folder: bool
     sends_progress_token: bool
     reports_tool_errors: bool
+    completes_structure: bool
+    unknown_tool: str
+    output_threshold: int | None
     model_parts: str
     tool_text: str
     tool_text_escapes: Mapping[str, str]
@@ -90,6 +94,7 @@ class Rules:
     named_argument: str
     unescapes_named_arguments: bool
     fills_prompts: str
+    prompt_answer: str
     refuses_empty_prompt: bool
     quotes_prompt: bool
     reference: str

@@ -38,6 +38,8 @@ def env_expansion(value: JsonObject, rules: Rules) -> Json:
 def transport(value: JsonObject, rules: Rules) -> Json:
     """`{config}` to its transport, `{serverCommand}` to the server it configures."""
     environment: Mapping[str, str] = value["environment"]
+    if value.get("serverCommand") == "":
+        return {"mcpServers": {}}
     if "serverCommand" in value:
         try:
             config = server_command.server_config(value["serverCommand"], environment)
@@ -51,13 +53,13 @@ def transport(value: JsonObject, rules: Rules) -> Json:
     if isinstance(chosen, Stdio):
         shown = {"command": chosen.command, "args": list(chosen.args), "cwd": chosen.cwd, "stderr": "pipe"}
         return {"transport": "StdioClientTransport", **shown}
-    return _shown(chosen, rules)
+    return _shown(chosen, rules, "headers" in value["config"])
 
 
-def _shown(chosen: Remote, rules: Rules) -> JsonObject:
+def _shown(chosen: Remote, rules: Rules, has_headers: bool) -> JsonObject:
     kind = "SSEClientTransport" if isinstance(chosen, Sse) else "StreamableHTTPClientTransport"
     shown: JsonObject = {"transport": kind, "url": chosen.url}
-    if chosen.headers or rules.vectors["showsEmptyHeaders"]:
+    if has_headers or rules.vectors["showsEmptyHeaders"]:
         shown["headers"] = chosen.headers
     if chosen.auth_provider:
         shown["authProvider"] = chosen.auth_provider

@@ -146,7 +146,9 @@ def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConf
     for tool in listed:
         name = tool["name"]
         if is_enabled(name, config.include_tools, config.exclude_tools):
-            tools.append(OfferedTool(config.name, name, tool.get("description") or "", tool["inputSchema"]))
+            described = tool.get("description") or ""
+            offer = OfferedTool(config.name, name, described, tool["inputSchema"], tool.get("outputSchema"))
+            tools.append(offer)
         else:
             dropped.append(name)
     return replace(found, tools=tuple(tools), dropped=tuple(dropped))

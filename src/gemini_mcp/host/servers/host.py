@@ -21,7 +21,7 @@ from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject
+from gemini_mcp.spec.values import Json, JsonObject
 
 TIMED_OUT = "MCP error -32001: Request timed out"
 
@@ -100,10 +100,14 @@ class Host:
 
     async def request(self, server: str, method: str, params: JsonObject) -> JsonObject:
         """Ask a connected server, and read the answer as the SDK does; raises Refusal."""
+        return discovery.read(method, await self.ask(server, method, params), self.plan.rules)
+
+    async def ask(self, server: str, method: str, params: JsonObject) -> Json:
+        """The answer of a connected server as it came; raises Refusal."""
         connection = self.servers[server].connection
         if connection is None:
             raise Refusal(f"MCP client for server '{server}' is not available or not connected.")
-        return discovery.read(method, await connection.request(method, params), self.plan.rules)
+        return await connection.request(method, params)
 
     def _update(self, server: Server) -> None:
         self.servers[server.config.name] = server

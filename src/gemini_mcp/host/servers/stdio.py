@@ -16,6 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from gemini_mcp.host.rules.javascript import template
 from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.transport import Stdio
@@ -67,7 +68,7 @@ async def streams(
 
 
 async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
-    words = [server.command, *server.args]
+    words = [server.command, *map(template, server.args)]
     process: anyio.abc.Process | None = None
     try:
         # Cancelled half-way, the event loop would end the process and leave its group.

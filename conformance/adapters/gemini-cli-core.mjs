@@ -4,7 +4,7 @@
 // What neither has is `unsupported`. Only loopback addresses and a throw-away home are used.
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -167,7 +167,7 @@ async function discovery({ serverSpec }) {
   return {
     discoveryState: found.states,
     statusEvents: found.events.slice(0, 2),
-    finalStatus: one ? found.events[1] : null,
+    finalStatus: found.events[1] ?? null,
     tools: found.tools.map((t) => t.name),
     prompts: found.promptNames,
     resources: found.resources.map((r) => r.uri),
@@ -291,6 +291,35 @@ async function oauthDiscovery({ serverUrl, documents }) {
   return JSON.parse(JSON.stringify({ config, requests }).replaceAll(base, '<BASE>'));
 }
 
+// The CLI is a bundle without exports: the class is cut from it.
+function promptLoader(prompts) {
+  const bundle = path.dirname(process.env.GEMINI);
+  const file = readdirSync(bundle).find((name) => name.endsWith('.js') && readFileSync(path.join(bundle, name), 'utf8').includes('namedArgRegex'));
+  const text = readFileSync(path.join(bundle, file), 'utf8');
+  const begin = text.indexOf('var McpPromptLoader = class {');
+  const body = text.slice(begin, text.indexOf('\n};\n', begin) + 4);
+  const Loader = new Function('getMCPServerPrompts', 'getErrorMessage', `${body} return McpPromptLoader;`)(
+    () => prompts, (error) => (error instanceof Error ? error.message : String(error)));
+  return new Loader({ getMcpClientManager: () => ({ getMcpServers: () => ({ s: {} }) }) });
+}
+
+const ANSWER = { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] };
+
+async function promptArgs({ promptArguments, args, prompt, subCommand, answer = ANSWER, failure }) {
+  if (!isCurrent || !process.env.GEMINI) return UNSUPPORTED;
+  if (!prompt) {
+    const filled = promptLoader([]).parseArgs(args, promptArguments);
+    return filled instanceof Error ? { error: filled.message } : { arguments: filled };
+  }
+  let invokedWith;
+  const invoke = async (inputs) => { invokedWith = inputs; if (failure) throw new Error(failure); return answer; };
+  const [command] = await promptLoader([{ ...prompt, invoke }]).loadCommands();
+  const action = subCommand ? command.subCommands.find(({ name }) => name === subCommand).action : command.action;
+  const result = plain(await action({}, args));
+  const { name, description, kind, autoExecute } = command;
+  return { name, description, kind, autoExecute, result, ...(invokedWith ? { invokedWith } : {}) };
+}
+
 async function onTheCli(root, args) {
   const environment = { PATH: process.env.PATH, HOME: path.join(root, 'home'), TERM: 'dumb', NO_COLOR: '1', GEMINI_API_KEY: 'k', GEMINI_CLI_TRUST_WORKSPACE: 'true' };
   return new Promise((resolve) => {
@@ -342,6 +371,7 @@ const behaviours = {
   'name-normalisation': nameNormalisation, 'tool-filter': toolFilter, confirmation, 'content-to-parts': contentToParts,
   discovery, 'conflict-resolution': conflictResolution, 'schema-sanitisation': schemaSanitisation,
   'env-expansion': envExpansion, transport, oauth, 'mcp-add': mcpAdd, 'settings-validation': settingsValidation,
+  'prompt-args': promptArgs,
 };
 const profile = isCurrent ? 'current' : 'documented';
 for await (const line of createInterface({ input: process.stdin })) {

@@ -24,7 +24,7 @@ function list(kind, cursor) {
 
 function answer({ method, params }) {
   if (method === 'initialize') {
-    return { result: { protocolVersion: params.protocolVersion, capabilities, serverInfo: { name: 'scripted', version: '1' } } };
+    return { result: { protocolVersion: params.protocolVersion, capabilities, serverInfo: { name: 'scripted', version: '1' }, ...spec.initialize } };
   }
   const kind = /^(tools|prompts|resources)\/list$/.exec(method)?.[1];
   return kind ? list(kind, params?.cursor) : { error: { code: -32601, message: 'Method not found' } };

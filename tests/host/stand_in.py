@@ -17,6 +17,8 @@ SOURCES = os.pathsep.join(
     str(Path(str(package.__file__)).parents[depth]) for package, depth in ((gemini_mcp.host, 2), (scripted, 2))
 )
 
+TRUSTED = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
 
 @dataclass(frozen=True)
 class Desk:
@@ -63,11 +65,15 @@ class Desk:
 
     def environment(self, **more: str) -> dict[str, str]:
         path = f"{self.root / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        return {"PATH": path, "HOME": str(self.home), "PYTHONPATH": SOURCES, "LANG": "C.UTF-8", **more}
+        return {"PATH": path, "HOME": str(self.home), "PYTHONPATH": SOURCES, "LANG": "C.UTF-8", **TRUSTED, **more}
 
     def run(self, *words: str, **more: str) -> Ran:
         """Run `gemini-mcp-host`."""
         return run(words, self.project, self.environment(**more), self.root)
+
+    def run_documented(self, *words: str, **more: str) -> Ran:
+        """Run `gemini-mcp-host` in the profile of the guide."""
+        return self.run("--profile", "documented", *words, **more)
 
     def command(self, *words: str) -> Sequence[str]:
         return [sys.executable, "-m", "gemini_mcp.host.command.main", *words]

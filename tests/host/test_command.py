@@ -17,7 +17,7 @@ GREETER: dict[str, Any] = {
             "name": "say hello",
             "description": "Greets.",
             "inputSchema": {
-                "$schema": "x",
+                "$schema": "http://json-schema.org/draft-07/schema#",
                 "type": "object",
                 "properties": {"who": {"type": "string"}, "times": {"type": "integer"}},
                 "required": ["who"],
@@ -40,24 +40,34 @@ def greeting(tmp_path: Path) -> Desk:
 def test_status_is_the_view_of_the_guide(greeting: Desk) -> None:
     ran = greeting.run("status")
     assert ran.stdout == (
-        "MCP Servers Status:\n📡 srv (CONNECTED)\n  Command: greeter\n  Tools: say_hello\n"
+        "MCP Servers Status:\n📡 srv (CONNECTED)\n  Command: greeter\n  Tools: mcp_srv_say_hello\n"
         "  Resources: resource/path\nDiscovery State: COMPLETED\n"
     )
     assert ran.returncode == 0
 
 
-def test_a_failed_server_is_exit_4_with_advice(tmp_path: Path) -> None:
+def test_a_failed_server_is_exit_4_with_its_cause_and_one_remedy(tmp_path: Path) -> None:
     here = desk(tmp_path)
     here.settings('{"mcpServers": {"dead": {"command": "/nonexistent/server"}}}')
     ran = here.run("status")
     assert ran.returncode == 4
+    assert (
+        "  Error: '/nonexistent/server' was not found\n    - Install it, or give its whole path as `command`.\n"
+        in ran.stdout
+    )
+
+
+def test_the_guide_advises_at_length(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": {"dead": {"command": "/nonexistent/server"}}}')
+    ran = here.run_documented("status")
     assert "Error: spawn /nonexistent/server ENOENT" in ran.stdout
     assert "Check configuration: Verify `command`, `args`, and `cwd` are correct" in ran.stdout
 
 
 def test_a_bad_server_is_exit_2_and_the_others_are_there(greeting: Desk) -> None:
     greeting.settings('{"mcpServers": {"bad": {"url": "http://h/", "command": "x"}, "srv": {"command": "greeter"}}}')
-    ran = greeting.run("tools")
+    ran = greeting.run_documented("tools")
     assert ran.returncode == 2
     assert ran.stdout == "say_hello  (srv: say hello)\n"
     assert "server 'bad'" in ran.stderr
@@ -65,34 +75,35 @@ def test_a_bad_server_is_exit_2_and_the_others_are_there(greeting: Desk) -> None
 
 
 def test_a_call_without_a_terminal_is_refused(greeting: Desk) -> None:
-    ran = greeting.run("call", "say_hello", "--arg", "who=me")
+    ran = greeting.run("call", "mcp_srv_say_hello", "--arg", "who=me")
     assert ran.returncode == 1
     assert "needs confirmation" in ran.stderr
 
 
 @pytest.mark.parametrize("flag", ["--yes", "--trust"])
 def test_a_confirmed_call_shows_display_and_parts(greeting: Desk, flag: str) -> None:
-    ran = greeting.run("call", "say_hello", "--arg", "who=me", "--arg", "times=2", flag, "--json")
+    ran = greeting.run("call", "mcp_srv_say_hello", "--arg", "who=me", "--arg", "times=2", flag, "--json")
     assert ran.returncode == 0, ran.stderr
     shown = json.loads(ran.stdout)
     assert json.loads(shown["display"]) == {"times": 2, "who": "me"}
-    assert shown["modelParts"]["functionResponse"]["name"] == "say_hello"
+    assert shown["modelParts"][0]["functionResponse"]["name"] == "mcp_srv_say_hello"
 
 
 def test_arguments_that_do_not_fit_are_refused(greeting: Desk) -> None:
-    ran = greeting.run("call", "say_hello", "--args", "{}", "--yes")
+    ran = greeting.run("call", "mcp_srv_say_hello", "--args", "{}", "--yes")
     assert ran.returncode == 1
     assert "params must have required property 'who'" in ran.stderr
 
 
 def test_a_malformed_argument_is_exit_2(greeting: Desk) -> None:
-    assert greeting.run("call", "say_hello", "--args", "[1", "--yes").returncode == 2
+    assert greeting.run("call", "mcp_srv_say_hello", "--args", "[1", "--yes").returncode == 2
 
 
 def test_a_resource_is_read_and_expanded(greeting: Desk) -> None:
-    assert greeting.run("read", "@srv://resource/path").stdout == "the text\n"
-    expanded = greeting.run("expand", "see @srv://resource/path", "--json")
-    assert json.loads(expanded.stdout)[0] == {"text": "see @srv://resource/path"}
+    assert greeting.run("read", "@srv:resource/path").stdout == "the text\n"
+    assert greeting.run_documented("read", "@srv://resource/path").stdout == "the text\n"
+    expanded = greeting.run("expand", "see @srv:resource/path", "--json")
+    assert json.loads(expanded.stdout)[0] == {"text": "see @srv:resource/path"}
     assert greeting.run("read", "@srv:nothing").returncode == 1
 
 
@@ -109,24 +120,6 @@ def test_compare_shows_what_add_would_write_and_writes_nothing(tmp_path: Path) -
     assert '"httpUrl"' in ran.stdout
     assert '"type": "http"' in ran.stdout
     assert not here.settings_file.exists()
-
-
-def test_inspect_names_what_is_lost(greeting: Desk) -> None:
-    greeting.stand_in("many", {"pages": [[GREETER["tools"][0]], [{"name": "late", "inputSchema": {"type": "object"}}]]})
-    ran = greeting.run("inspect", "--json", "--name", "many", "--", "many", MY_API_KEY="k")
-    assert ran.returncode == 1, ran.stderr
-    documented, current = json.loads(ran.stdout)
-    kinds = {finding["kind"] for finding in current["findings"]}
-    assert {"page-ignored", "environment"} <= kinds
-    assert [tool["registered"] for tool in documented["tools"]] == ["many__say hello", "late"]
-    assert "collision" in {finding["kind"] for finding in documented["findings"]}
-
-
-def test_inspect_writes_a_page(greeting: Desk) -> None:
-    greeting.run("inspect", "--alone", "--html", "page.html", "--", "greeter")
-    page = (greeting.project / "page.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>")
-    assert "say_hello" in page
 
 
 def test_a_broken_file_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -242,3 +235,37 @@ def _is_running(pid: int) -> bool:
         os.kill(pid, 0)
         return True
     return state != "Z"
+
+
+def test_excluded_servers_are_listed_blocked_and_not_started(greeting: Desk) -> None:
+    servers = '"mcpServers": {"srv": {"command": "greeter"}, "other": {"command": "greeter"}}'
+    greeting.settings(f'{{{servers}, "mcp": {{"excluded": ["srv"], "allowed": ["srv"]}}}}')
+    ran = greeting.run("list")
+    assert ran.stderr == (
+        "Configured MCP servers:\n\n⛔ srv: greeter  (stdio) - Blocked\n⛔ other: greeter  (stdio) - Blocked\n"
+    )
+    assert not (greeting.root / "greeter.started").exists()
+
+
+def test_an_untrusted_folder_starts_nothing_and_says_so(greeting: Desk) -> None:
+    ran = greeting.run("list", GEMINI_CLI_TRUST_WORKSPACE="false")
+    assert ran.stderr.startswith("Warning: MCP servers are configured but disabled because this folder is untrusted.\n")
+    assert ran.stderr.endswith("○ srv: greeter  (stdio) - Disabled\n")
+    assert "srv (DISABLED)" in greeting.run("status", GEMINI_CLI_TRUST_WORKSPACE="false").stdout
+    assert not (greeting.root / "greeter.started").exists()
+    assert greeting.run("status", "--trust-folder", GEMINI_CLI_TRUST_WORKSPACE="false").stdout.count("CONNECTED") == 1
+
+
+@pytest.mark.parametrize("profile", ["current", "documented"])
+def test_status_names_every_configured_server(greeting: Desk, profile: str) -> None:
+    servers = '"mcpServers": {"srv": {"command": "greeter"}, "other": {"command": "greeter"}}'
+    greeting.settings(f'{{{servers}, "mcp": {{"excluded": ["other"]}}}}')
+    ran = greeting.run("--profile", profile, "status")
+    assert "srv (CONNECTED)" in ran.stdout
+    assert "other (BLOCKED)\n  Command: greeter\n  Reason: `mcp.excluded` names it\n" in ran.stdout
+
+
+def test_the_list_introduces_itself_as_the_program_does(greeting: Desk) -> None:
+    greeting.run("list")
+    journal = (greeting.root / "greeter.journal").read_text(encoding="utf-8").splitlines()
+    assert json.loads(journal[0])["params"]["clientInfo"] == {"name": "mcp-test-client", "version": "0.0.1"}

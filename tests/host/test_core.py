@@ -138,7 +138,7 @@ def test_a_refused_list_is_told() -> None:
 
 def test_secrets_of_a_command_line_are_masked() -> None:
     words = ["run", "--api-key", "k", "--token=t", "-e", "API_KEY=v", "https://u:p@h/x?q=1", "plain"]
-    assert shown_words(words) == "run --api-key *** --token=*** -e API_KEY=*** https://h/x?q=*** plain"
+    assert shown_words(words) == "run --api-key *** --token=*** -e API_KEY=*** https://***@h/x?q=*** plain"
     assert shown_address("https://h/mcp?key=secret&x=y") == "https://h/mcp?key=***&x=***"
 
 

@@ -41,7 +41,7 @@ def test_a_stdio_block_runs(tmp_path: Path, name: str) -> None:
     here.settings(BLOCKS[name])
     for folder in ("python", "node"):
         (here.project / "mcp-servers" / folder).mkdir(parents=True)
-    ran = here.run("status", EXTERNAL_SERVICE_TOKEN="t", DB_CONNECTION_STRING="db", PWD=str(here.project))
+    ran = here.run_documented("status", EXTERNAL_SERVICE_TOKEN="t", DB_CONNECTION_STRING="db", PWD=str(here.project))
     assert ran.returncode == 0, ran.stderr
     assert "(CONNECTED)" in ran.stdout
     started_in, *words = here.started(name)
@@ -54,7 +54,7 @@ def test_the_environment_of_the_docker_block_is_expanded(tmp_path: Path) -> None
     here = desk(tmp_path)
     here.stand_in("docker", ONE_TOOL)
     here.settings(BLOCKS["docker"])
-    ran = here.run("status", EXTERNAL_SERVICE_TOKEN="sekret")
+    ran = here.run_documented("status", EXTERNAL_SERVICE_TOKEN="sekret")
     assert "API_KEY=sekret" in here.environment_of("docker").splitlines()
     assert "sekret" not in ran.stdout + ran.stderr
     assert "🐳 dockerizedServer (CONNECTED)" in ran.stdout
@@ -65,18 +65,18 @@ def test_the_filtered_block_registers_what_it_includes(tmp_path: Path) -> None:
     tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("safe_tool", "dangerous_tool")]
     here.stand_in("python", {"tools": tools})
     here.settings(BLOCKS["filtered"])
-    assert json.loads(here.run("tools", "--json").stdout)[0]["name"] == "safe_tool"
+    assert json.loads(here.run_documented("tools", "--json").stdout)[0]["name"] == "safe_tool"
 
 
 @pytest.mark.parametrize("line", ADDED)
 def test_an_add_line_writes_the_server(tmp_path: Path, line: Any) -> None:
     here = desk(tmp_path)
-    ran = here.run("add", *line["words"])
+    ran = here.run_documented("add", *line["words"])
     assert ran.returncode == 0, ran.stderr
     [(name, config)] = json.loads(here.settings_file.read_text(encoding="utf-8"))["mcpServers"].items()
     assert config == line["written"]
     assert ran.stdout.startswith(f'MCP server "{name}" added to project settings.')
-    assert here.run("remove", name).stdout == f'Server "{name}" removed from project settings.\n'
+    assert here.run_documented("remove", name).stdout == f'Server "{name}" removed from project settings.\n'
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_poem_is_asked_for(tmp_path: Path, line: str) -> None:
     here = desk(tmp_path)
     here.stand_in("node", POEM)
     here.settings(BLOCKS["prompt-server"])
-    ran = here.run("prompt", line)
+    ran = here.run_documented("prompt", line)
     assert (ran.returncode, ran.stdout) == (0, "Write a haiku with the mood reverent called Gemini CLI.\n")
 
 
@@ -98,7 +98,7 @@ def test_the_list_has_the_lines_of_the_guide(tmp_path: Path) -> None:
         "sse-server": {"url": "http://127.0.0.1:9/sse"},
     }
     here.settings(json.dumps({"mcpServers": servers}))
-    ran = here.run("list")
+    ran = here.run_documented("list")
     assert ran.stdout.splitlines()[2:] == [
         "✓ stdio-server: command: python3 server.py (stdio) - Connected",
         "✗ sse-server: http://127.0.0.1:9/sse (sse) - Disconnected",

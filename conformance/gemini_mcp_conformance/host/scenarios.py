@@ -31,7 +31,7 @@ def checks(scenarios: Iterable[Json]) -> Iterator[HostCheck]:
 
 def _complaints(scenario: Json, questions: Questions) -> Complaints:
     with tempfile.TemporaryDirectory(prefix="host-scenario-") as folder, ExitStack() as stack:
-        stage = _Stage(Path(folder), _in_profile(scenario, questions.profile), stack)
+        stage = Stage(Path(folder), in_profile(scenario, questions.profile), stack)
         begun = time.monotonic()
         output = questions.ask("scenario", stage.input(), scenario["id"], SCENARIO_SECONDS)
         took = time.monotonic() - begun
@@ -41,13 +41,13 @@ def _complaints(scenario: Json, questions: Questions) -> Complaints:
         return list(_differences(stage.masked(output), expected, stage, took))[:1]
 
 
-def _in_profile(scenario: Json, profile: str) -> Json:
+def in_profile(scenario: Json, profile: str) -> Json:
     """The scenario with the steps of the profile; names of tools differ between the two."""
     steps: Json = scenario.get("steps", [])
     return {**scenario, "steps": steps[profile] if is_object(steps) else steps}
 
 
-def _differences(output: Json, expected: Json, stage: "_Stage", took: float) -> Iterator[str]:
+def _differences(output: Json, expected: Json, stage: "Stage", took: float) -> Iterator[str]:
     for key, wanted in expected.items():
         match key:
             case "withinSeconds":
@@ -78,7 +78,7 @@ def _holds(given: Json, wanted: Json) -> bool:
     return all(key in given and _holds(given[key], value) for key, value in wanted.items())
 
 
-class _Stage:
+class Stage:
     """The folder, the servers and the settings of one scenario."""
 
     def __init__(self, folder: Path, scenario: Json, stack: ExitStack) -> None:

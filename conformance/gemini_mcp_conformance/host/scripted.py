@@ -71,7 +71,8 @@ class Server:
                 if kind in self._script or pages in self._script
             }
         info = {"name": "scripted", "version": "1"}
-        return {"protocolVersion": params["protocolVersion"], "capabilities": given, "serverInfo": info}
+        usual = {"protocolVersion": params["protocolVersion"], "capabilities": given, "serverInfo": info}
+        return {**usual, **self._script.get("initialize", {})}
 
     def _list(self, kind: str, params: Json) -> Json:
         if f"{kind}Error" in self._script:

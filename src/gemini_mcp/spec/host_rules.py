@@ -33,6 +33,7 @@ class Rules:
     name: str
     version: str
     introductions: Mapping[str, JsonObject]
+    list_introduction: JsonObject
     builtin_tools: tuple[str, ...]
 
     settings_schema: JsonObject
@@ -40,12 +41,15 @@ class Rules:
     allows_trailing_commas: bool
     variable: str
     empty_allow_list_allows_all: bool
+    unites_lists: bool
     blocks_excluded: bool
 
     environment: EnvironmentRules | None
     url_transports: tuple[str, ...]
+    skips_without_transport: bool
     reads_type: bool
     google_checks: tuple[Mapping[str, str], ...]
+    impersonation_checks: tuple[Mapping[str, str], ...]
     paged_lists: tuple[str, ...]
     tools_need_capability: bool
     refuses_duplicates: bool
@@ -53,8 +57,12 @@ class Rules:
     leaves_empty_server: bool
     empty_server: str
     server_error: str
+    needs_authentication: str
     connection_failures: tuple[Mapping[str, str], ...]
+    failure_advice: str
     state_without_servers: str
+    messages: JsonObject
+    protocol_versions: tuple[str, ...]
     list_validator: str
 
     name_prefix: str
@@ -75,6 +83,9 @@ class Rules:
     trust_needs_folder: bool
     sends_progress_token: bool
     reports_tool_errors: bool
+    completes_structure: bool
+    unknown_tool: str
+    output_threshold: int | None
     model_parts: str
     tool_text: str
     tool_text_escapes: Mapping[str, str]
@@ -83,6 +94,7 @@ class Rules:
     named_argument: str
     unescapes_named_arguments: bool
     fills_prompts: str
+    prompt_answer: str
     refuses_empty_prompt: bool
     quotes_prompt: bool
     reference: str
@@ -116,6 +128,7 @@ def rules_of(document: Json, schemas: Mapping[str, Json]) -> Rules:
     fields = _fields(document)
     schema, environment = fields["settings_schema"], fields["environment"]
     fields["settings_schema"] = schemas[schema] if isinstance(schema, str) else schema
+    fields["messages"] = schemas[fields["messages"]]
     fields["environment"] = environment and EnvironmentRules(**_fields(environment))
     return Rules(**fields)
 

@@ -38,6 +38,8 @@ def env_expansion(value: JsonObject, rules: Rules) -> Json:
 def transport(value: JsonObject, rules: Rules) -> Json:
     """`{config}` to its transport, `{serverCommand}` to the server it configures."""
     environment: Mapping[str, str] = value["environment"]
+    if value.get("serverCommand") == "":
+        return {"mcpServers": {}}
     if "serverCommand" in value:
         try:
             config = server_command.server_config(value["serverCommand"], environment)
@@ -51,13 +53,13 @@ def transport(value: JsonObject, rules: Rules) -> Json:
     if isinstance(chosen, Stdio):
         shown = {"command": chosen.command, "args": list(chosen.args), "cwd": chosen.cwd, "stderr": "pipe"}
         return {"transport": "StdioClientTransport", **shown}
-    return _shown(chosen, rules)
+    return _shown(chosen, rules, "headers" in value["config"])
 
 
-def _shown(chosen: Remote, rules: Rules) -> JsonObject:
+def _shown(chosen: Remote, rules: Rules, has_headers: bool) -> JsonObject:
     kind = "SSEClientTransport" if isinstance(chosen, Sse) else "StreamableHTTPClientTransport"
     shown: JsonObject = {"transport": kind, "url": chosen.url}
-    if chosen.headers or rules.vectors["showsEmptyHeaders"]:
+    if has_headers or rules.vectors["showsEmptyHeaders"]:
         shown["headers"] = chosen.headers
     if chosen.auth_provider:
         shown["authProvider"] = chosen.auth_provider
@@ -97,13 +99,13 @@ def _warned(text: str, rules: Rules) -> JsonObject:
         return {"exit": 52, "stdout": "", "stderr": said}
     servers = {name: object_of(config) or {} for name, config in table(settings.get("mcpServers")).items()}
     said = warnings.warning(settings, rules.settings_schema, SETTINGS_FILE)
-    return {"exit": 0, "stdout": "", "stderr": said + commands.listing(servers, frozenset(), rules)}
+    return {"exit": 0, "stdout": "", "stderr": said + commands.listing(servers, {}, rules)}
 
 
 def mcp_add(value: JsonObject, rules: Rules) -> Json:
     """`{commands, files?, connected?}` to what each printed, and the settings they leave."""
     texts: dict[str, str] = dict(value.get("files", {}))
-    connected = frozenset(value.get("connected", ()))
+    connected = dict.fromkeys(value.get("connected", ()), "connected")
     steps: list[JsonObject] = []
     for command in value["commands"]:
         ran = commands.run(command[2:], texts, rules, connected)

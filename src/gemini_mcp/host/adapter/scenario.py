@@ -17,7 +17,7 @@ from gemini_mcp.host.servers.status import render
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
-from gemini_mcp.host.tools.content import model_parts
+from gemini_mcp.host.tools.content import model_parts, refusal_parts
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
@@ -93,8 +93,12 @@ def _at_home(shown: Json) -> Json:
 async def _call(host: Host, asked: JsonObject, person: _Person) -> JsonObject:
     try:
         called = await execution.call(host, asked["name"], asked["arguments"], person.allowed, person.confirm)
-    except execution.NotCalled:
+    except execution.NotConfirmed:
         return {"called": False}
+    except execution.NotCalled as refusal:
+        if not host.plan.rules.reports_tool_errors:
+            return {"called": False}
+        return {"called": False, "modelParts": refusal_parts(asked["name"], "call-1", str(refusal))}
     person.allowed = called.allowed
     rendered = called.rendered
     parts = model_parts(called.tool.name, "call-1", rendered, host.plan.rules)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import getitem
 
+from gemini_mcp.host.rules import messages
 from gemini_mcp.host.rules.javascript import length
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers import scripted
 from gemini_mcp.host.servers.discovery import State, conclude
-from gemini_mcp.host.servers.tool_list import first_fault
 from gemini_mcp.host.tools import names, registry, schema
 from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.spec import Rules
@@ -63,8 +63,9 @@ def _rewritten_cycle(root: Json, path: Sequence[str], rules: Rules) -> Json:
 
 def _declared(input_schema: Json, rules: Rules) -> Json:
     tool: JsonObject = {"name": "t"} if input_schema == ABSENT else {"name": "t", "inputSchema": input_schema}
-    if first_fault([tool], rules) is None:
-        return {rules.vectors["declarationKey"]: schema.parameters(input_schema, rules)}
+    reading = messages.read("tools/list", {"tools": [tool]}, rules)
+    if not reading.issues:
+        return {rules.vectors["declarationKey"]: schema.parameters(reading.value["tools"][0]["inputSchema"], rules)}
     status = conclude("s", scripted.Played().found, rules).status.value
     return {**rules.vectors["refusedTool"], "finalStatus": status}
 
@@ -100,7 +101,8 @@ def discovery(value: JsonObject, rules: Rules) -> Json:
     played, status, between = scripted.Played(), None, rules.state_without_servers
     if described is not None:
         played = scripted.play("srv", described.get("spec") or {}, described.get("cfg") or {}, rules)
-        status, between = played.conclusion.status.value, State.IN_PROGRESS.value
+        status = None if played.was_skipped else played.conclusion.status.value
+        between = State.IN_PROGRESS.value
     found = played.found
     return {
         "discoveryState": [State.NOT_STARTED.value, between, State.COMPLETED.value],

@@ -24,7 +24,7 @@ async def auth(context: Context, name: str | None) -> int:
 
 
 async def _list(context: Context) -> int:
-    remote = [server for server in context.settings().used(context.rules) if server.address is not None]
+    remote = [server for server in context.started(context.settings()) if server.address is not None]
     async with open_host(context.plan(remote, is_interactive=False)) as host:
         asking = [server.config.name for server in host.servers.values() if server.needs_authentication]
     lines = [f"{name} needs authentication: gemini-mcp-host auth {name}" for name in asking]

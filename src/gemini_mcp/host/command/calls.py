@@ -8,6 +8,7 @@ from gemini_mcp.host.command.servers import outcome
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
 from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.servers.host import Host
 from gemini_mcp.host.servers.status import NOT_EXECUTING
 from gemini_mcp.host.tools import content, execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
@@ -26,10 +27,18 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
         try:
             called = await execution.call(host, name, arguments, AllowList(), confirmation(context))
         except execution.NotCalled as error:
-            context.complain(str(error), *host.messages())
-            return FINDING
+            return _refused(context, host, name, str(error))
         _show(context, called.tool, called.rendered)
         return FINDING if called.rendered.is_error else USAGE if settings.is_faulty else OK
+
+
+def _refused(context: Context, host: Host, name: str, why: str) -> int:
+    """Show what the model is told of a call that did not reach a server."""
+    parts = content.refusal_parts(name, "call-1", why)
+    context.show({"called": False, "modelParts": parts, "isError": True}, f"Model parts:\n{stringify(parts, 2)}")
+    if not context.is_json:
+        context.complain(why, *host.messages())
+    return FINDING
 
 
 async def prompt(context: Context, line: str) -> int:
@@ -37,9 +46,9 @@ async def prompt(context: Context, line: str) -> int:
     async with context.host() as (_, host):
         result = await invoke_prompt(host, line)
         is_error = isinstance(result, prompts.Message) and result.kind == "error"
-        context.show(result.to_json(), *(() if is_error else (result.content,)))
+        context.show(result.to_json(), *(() if is_error else (result.content or "",)))
         if is_error and not context.is_json:
-            context.complain(result.content, *host.messages())
+            context.complain(result.content or "", *host.messages())
         return FINDING if is_error else OK
 
 

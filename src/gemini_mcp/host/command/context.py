@@ -14,8 +14,9 @@ from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.host import Host, Plan, Server, open_host
-from gemini_mcp.host.settings.files import Places, layers, places
+from gemini_mcp.host.settings.files import Places, circumstances, layers, places
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
+from gemini_mcp.host.settings.standing import Placed, Standing, placed
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
 
@@ -36,6 +37,7 @@ class Context:
     is_json: bool = False
     is_yes: bool = False
     is_trusting: bool = False
+    is_folder_trusted: bool = False
     named: tuple[str, ...] | None = None
     stderr_lines: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
@@ -56,11 +58,22 @@ class Context:
     def has_terminal(self) -> bool:
         return sys.stdin.isatty() and self.err.isatty()
 
-    def settings(self) -> Settings:
+    def settings(self, is_quiet: bool = False) -> Settings:
         """The settings, after saying what is wrong with them."""
         loaded = load(layers(self.where), self.environment, self.rules, self.named)
-        self.complain(*map(str, loaded.problems), *loaded.warnings)
+        if not is_quiet:
+            self.complain(*map(str, loaded.problems), *loaded.warnings)
         return loaded
+
+    def placed(self, settings: Settings) -> tuple[Placed, ...]:
+        """Every configured server, and whether it is started here."""
+        found = circumstances(self.where, self.environment)
+        return placed(settings, replace(found, is_trusted=found.is_trusted or self.is_folder_trusted), self.rules)
+
+    def started(self, settings: Settings) -> tuple[ServerConfig, ...]:
+        """The servers that are started here."""
+        servers = (one.server for one in self.placed(settings) if one.standing is Standing.STARTED)
+        return tuple(server for server in servers if server.has_transport)
 
     def authorizer(self) -> Authorizer:
         """What gets, renews and keeps tokens."""
@@ -73,7 +86,7 @@ class Context:
         more = {"trust": True} if self.is_trusting else {}
         return Plan(
             tuple(replace(server, values={**server.values, **more}) for server in servers),
-            Surroundings(self.environment, self._hear),
+            Surroundings(self.environment, self._hear, roots=(self.where.project,)),
             self.rules,
             authorizer.auth_for,
             authorizer.authenticate if is_interactive and self.has_terminal else None,
@@ -84,7 +97,7 @@ class Context:
     async def host(self) -> AsyncGenerator[tuple[Settings, Host]]:
         """The settings, and a running host with the servers that they use."""
         settings = self.settings()
-        async with open_host(self.plan(settings.used(self.rules))) as host:
+        async with open_host(self.plan(self.started(settings))) as host:
             yield settings, host
 
     def _progress(self, server: Server) -> None:

@@ -1,52 +1,107 @@
 """`inspect`: asks any server for everything, and shows what Gemini CLI will make of it. Effect."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
 
 from gemini_mcp.host.command import inspection_view
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
-from gemini_mcp.host.command.inspection import Inspection, Subject, inspect
-from gemini_mcp.host.rules.profiles import DEFAULT, profiles
+from gemini_mcp.host.command.inspection import Inspection, Subject, failed, inspect
+from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.servers.connection import Connection, Unreachable, connect
+from gemini_mcp.host.servers import discovery, failure
+from gemini_mcp.host.servers.connection import Connection, Unreachable, reach
 from gemini_mcp.host.servers.discovery import Refusal
+from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.host import TIMED_OUT, open_host
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.files import replace_text
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.registry import OfferedTool
-from gemini_mcp.spec.values import Json, JsonObject, list_of
+from gemini_mcp.spec.values import Json, JsonObject, table
 
 PAGES = 1000
+TIMEOUT_MS = 30000
+REFUSED_BY_HOST = ("version", "misshapen")
+"""Causes for which the server did answer, and Gemini CLI hangs up."""
 
 
-async def run(context: Context, words: Sequence[str], name: str, page: str | None, is_alone: bool) -> int:
-    """Inspect the server that the words start or address."""
-    config = server_of(words, name)
-    others = () if is_alone else await _others(context, name)
+@dataclass(frozen=True)
+class Asked:
+    """What is inspected: the words after the options, the name, and what the options set."""
+
+    words: tuple[str, ...]
+    name: str | None = None
+    values: Mapping[str, Json] = field(default_factory=dict[str, object])
+    transport: str | None = None
+    page: str | None = None
+    is_alone: bool = False
+
+
+async def run(context: Context, asked: Asked) -> int:
+    """Inspect the server that the words start, address or name, as each profile sees it."""
+    found = [await _inspect(replace(context, rules=rules), asked) for rules in profiles().values()]
+    inspections = [inspection for inspection, _ in found]
+    _show(context, inspections, asked.page)
+    causes = [why.cause for _, why in found if why is not None]
+    if any(cause not in REFUSED_BY_HOST for cause in causes):
+        return SERVER_FAILED
+    return FINDING if any(remark.is_loss for one in inspections for remark in one.remarks) else OK
+
+
+async def _inspect(context: Context, asked: Asked) -> tuple[Inspection, Failure | None]:
+    config = _server(context, asked)
+    others = () if asked.is_alone else await _others(context, config.name)
     try:
         subject = await _subject(context, config)
-    except (Unreachable, Refusal, UnusableConfig, InvalidUrl, TimeoutError) as error:
-        context.complain(f"{name}: {error if str(error) else TIMED_OUT}")
-        context.show_stderr(name)
-        return SERVER_FAILED
-    inspections = [inspect(subject, others, context.environment, rules) for rules in profiles().values()]
-    _show(context, name, inspections, page)
-    return FINDING if any(f.loses_tool for one in inspections for f in one.remarks) else OK
+    except (Unreachable, UnusableConfig, InvalidUrl, TimeoutError) as error:
+        why = _cause(error, config)
+        reason = str(error) or TIMED_OUT
+        return failed(
+            config.name, discovery.connection_failure(config.name, reason, context.rules), why, context.rules
+        ), why
+    return inspect(subject, others, context.environment, context.rules), None
 
 
-def server_of(words: Sequence[str], name: str) -> ServerConfig:
-    """The server that an address or a command line means."""
-    values: JsonObject = {"command": words[0], "args": list(words[1:])}
+def _cause(error: Exception, config: ServerConfig) -> Failure:
+    if isinstance(error, Unreachable):
+        return error.why
+    if isinstance(error, TimeoutError):
+        return failure.timed_out("initialize", config.timeout_ms / 1000)
+    return failure.unusable(str(error))
+
+
+def _server(context: Context, asked: Asked) -> ServerConfig:
+    """The server that an address, a command line or the name of a configured server means, with what is set besides."""
+    words = asked.words
+    known = context.settings(is_quiet=True).find(words[0]) if len(words) == 1 else None
+    if known is not None:
+        values = {**known.values, **asked.values, **_merged(known.values, asked.values)}
+        return replace(known, name=asked.name or known.name, values=values)
+    values: JsonObject = {"timeout": TIMEOUT_MS, **asked.values}
     if len(words) == 1 and words[0].startswith(("http://", "https://")):
-        values = {"url" if "/sse" in words[0] else "httpUrl": words[0]}
-    return ServerConfig(name, {**values, "timeout": 30000})
+        values |= _addressed(words[0], asked.transport, context)
+    else:
+        values |= {"command": words[0], "args": list(words[1:])}
+    return ServerConfig(asked.name or "server", values)
+
+
+def _merged(configured: JsonObject, given: Mapping[str, Json]) -> JsonObject:
+    """Variables and headers that are given, added to those that are configured."""
+    return {key: {**table(configured.get(key)), **given[key]} for key in ("env", "headers") if key in given}
+
+
+def _addressed(address: str, transport: str | None, context: Context) -> JsonObject:
+    kind = transport or ("sse" if "/sse" in address else "http")
+    if context.rules.reads_type:
+        return {"url": address, "type": kind}
+    return {"url" if kind == "sse" else "httpUrl": address}
 
 
 async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
-    configured = [server for server in context.settings().used(context.rules) if server.name != name]
+    configured = [server for server in context.started(context.settings()) if server.name != name]
     if not configured:
         return ()
     async with open_host(context.plan(configured, is_interactive=False)) as host:
@@ -55,19 +110,19 @@ async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
 
 async def _subject(context: Context, config: ServerConfig) -> Subject:
     plan = context.plan([config], is_interactive=False)
-    auth = await context.authorizer().auth_for(config)
     with anyio.fail_after(config.timeout_ms / 1000):
-        async with connect(config, plan.surroundings, profiles()[DEFAULT], auth) as connection:
-            pages: dict[str, list[list[Json]]] = {}
+        async with reach(config, plan.surroundings, context.rules, plan.auth_for) as connection:
+            pages: dict[str, list[Json]] = {}
             failures: dict[str, tuple[int, str]] = {}
             for kind in ("tools", "prompts", "resources"):
                 if kind == "tools" or connection.capabilities.get(kind) is not None:
                     pages[kind] = await _pages(connection, kind, failures)
-            return Subject(config.name, connection.capabilities, pages, config.values, failures)
+            return Subject(config.name, connection.greeting, pages, config.values, failures)
 
 
-async def _pages(connection: Connection, kind: str, failures: dict[str, tuple[int, str]]) -> list[list[Json]]:
-    pages: list[list[Json]] = []
+async def _pages(connection: Connection, kind: str, failures: dict[str, tuple[int, str]]) -> list[Json]:
+    """The answers to a list request, page by page, as they came."""
+    pages: list[Json] = []
     params: JsonObject = {}
     while len(pages) < PAGES:
         try:
@@ -75,15 +130,17 @@ async def _pages(connection: Connection, kind: str, failures: dict[str, tuple[in
         except Refusal as refusal:
             failures[kind] = (refusal.code, refusal.message.partition(": ")[2])
             break
-        pages.append(list_of(result.get(kind)) or [])
-        if not result.get("nextCursor") or result["nextCursor"] == params.get("cursor"):
+        pages.append(result)
+        cursor = table(result).get("nextCursor")
+        if not isinstance(cursor, str) or not cursor or cursor == params.get("cursor"):
             break
-        params = {"cursor": result["nextCursor"]}
+        params = {"cursor": cursor}
     return pages
 
 
-def _show(context: Context, name: str, inspections: Sequence[Inspection], page: str | None) -> None:
+def _show(context: Context, inspections: Sequence[Inspection], page: str | None) -> None:
     if page is not None:
-        replace_text(Path(page), inspection_view.page(name, inspections))
+        replace_text(Path(page), inspection_view.page(inspections))
         context.complain(f"wrote {page}")
-    context.show([one.to_json() for one in inspections], *(() if page else (inspection_view.text(name, inspections),)))
+    text = () if page else (inspection_view.text(inspections, context.is_verbose),)
+    context.show([one.to_json() for one in inspections], *text)

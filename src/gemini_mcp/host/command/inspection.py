@@ -1,64 +1,92 @@
 """What Gemini CLI will make of a server, as remarks for its author. Pure.
 
-A remark has a kind, the server or tool that it is about, a sentence, and whether a tool is lost.
+A remark has a kind, what it is about, a sentence, and whether something that the server offers is lost.
 """
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from gemini_mcp.host.rules import messages
 from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.messages import leaves
 from gemini_mcp.host.servers import scripted
+from gemini_mcp.host.servers.discovery import (
+    METHOD_NOT_FOUND,
+    Ask,
+    Conclusion,
+    Found,
+    Refusal,
+    Reply,
+    Status,
+    conclude,
+    interview,
+)
 from gemini_mcp.host.servers.environment import withheld
-from gemini_mcp.host.servers.tool_list import first_fault
+from gemini_mcp.host.servers.failure import Failure, told
+from gemini_mcp.host.servers.handshake import Greeting
+from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import names, registry, schema
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, items, objects_of, table, without_none
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, objects_of, table, without_none
+
+WAITING = "add-wait-for-previous"
+"""The step that gives every schema the same member."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A server as it answered: its name, its capabilities, and its lists page by page."""
+    """A server as it answered: its name, how it introduced itself, and its lists page by page as they came."""
 
     name: str
-    capabilities: JsonObject
-    pages: Mapping[str, Sequence[Sequence[Json]]]
+    greeting: Greeting
+    pages: Mapping[str, Sequence[Json]]
     config: JsonObject
     failures: Mapping[str, tuple[int, str]]
 
-    def spec(self) -> JsonObject:
-        """The same as a scripted server, to be interviewed again."""
-        lists = {scripted.PAGES[kind]: [list(page) for page in pages] for kind, pages in self.pages.items() if pages}
-        errors = {f"{kind}Error": list(failure) for kind, failure in self.failures.items()}
-        return {"capabilities": self.capabilities, **lists, **errors}
+    def reply_to(self, ask: Ask) -> Reply:
+        """The answer to a list request, asked again."""
+        kind = ask.method.partition("/")[0]
+        pages = self.pages.get(kind, ())
+        cursors = [None, *(table(page).get("nextCursor") for page in pages)]
+        if ask.cursor in cursors[: len(pages)]:
+            return pages[cursors.index(ask.cursor)]
+        code, message = self.failures.get(kind, (METHOD_NOT_FOUND, "Method not found"))
+        return Refusal(f"MCP error {code}: {message}", code)
 
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing the author should know."""
+    """One thing the author should know, and the tools or the server that it is about."""
 
     kind: str
-    subject: str
+    subjects: tuple[str, ...]
     sentence: str
-    loses_tool: bool = False
+    is_loss: bool = False
 
     def to_json(self) -> JsonObject:
-        return {"kind": self.kind, "subject": self.subject, "sentence": self.sentence, "losesTool": self.loses_tool}
+        return {
+            "kind": self.kind,
+            "subjects": list(self.subjects),
+            "sentence": self.sentence,
+            "isLoss": self.is_loss,
+        }
 
 
 @dataclass(frozen=True)
 class InspectedTool:
-    """A tool before and after: its names and its schemas."""
+    """A tool before and after: its names and its schemas; `own` is the schema without what every tool gets."""
 
     original: str
     registered: str | None
     before: Json
     after: Json
+    own: Json
 
     @property
     def diff(self) -> str:
-        """What happens to the schema, as a unified diff; empty when nothing does."""
-        before, after = stringify(self.before, 2).splitlines(), stringify(self.after, 2).splitlines()
+        """What happens to the schema of this tool, as a unified diff; empty when nothing does."""
+        before, after = stringify(self.before, 2).splitlines(), stringify(self.own, 2).splitlines()
         return "\n".join(difflib.unified_diff(before, after, "offered", "declared", lineterm="", n=2))
 
     def to_json(self) -> JsonObject:
@@ -69,6 +97,7 @@ class InspectedTool:
 class Inspection:
     """What one profile makes of a server."""
 
+    server: str
     profile: str
     status: str
     tools: tuple[InspectedTool, ...]
@@ -77,6 +106,7 @@ class Inspection:
 
     def to_json(self) -> JsonObject:
         return {
+            "server": self.server,
             "profile": self.profile,
             "status": self.status,
             "tools": [tool.to_json() for tool in self.tools],
@@ -85,94 +115,130 @@ class Inspection:
         }
 
 
+def failed(server: str, message: str, why: Failure, rules: Rules) -> Inspection:
+    """The inspection of a server that the profile's host cannot use."""
+    remark = Remark(why.cause, (server,), str(why), is_loss=True)
+    return Inspection(server, rules.name, Status.DISCONNECTED.name, (), (remark,), (message,))
+
+
 def inspect(
     subject: Subject, others: Sequence[registry.OfferedTool], environment: Mapping[str, str], rules: Rules
 ) -> Inspection:
     """What the profile makes of the server, after the tools of the other configured servers."""
-    lists = {key: subject.config[key] for key in ("includeTools", "excludeTools") if key in subject.config}
-    played = scripted.play(subject.name, subject.spec(), lists, rules)
-    offers = played.found.tools
-    built = registry.build(rules.builtin_tools, (*others, *offers), rules)
+    config = ServerConfig(subject.name, subject.config)
+    found, _ = scripted.drive(interview(config, subject.greeting.capabilities, rules), subject.reply_to)
+    ended = conclude(subject.name, found, rules)
+    built = registry.build(rules.builtin_tools, (*others, *found.tools), rules)
     kept = {id(tool.offer): tool.name for tool in built.tools if tool.offer is not None}
-    tools = tuple(
-        InspectedTool(offer.name, kept.get(id(offer)), offer.schema, schema.parameters(offer.schema, rules))
-        for offer in offers
-    )
+    tools = tuple(_tool(offer, kept.get(id(offer)), rules) for offer in found.tools)
     sentence = "it is left out by includeTools or excludeTools."
     remarks = (
         *_list_remarks(subject, rules),
-        *(Remark("filtered", name, sentence, loses_tool=True) for name in played.found.dropped),
+        *(Remark("filtered", (name,), sentence, is_loss=True) for name in found.dropped),
         *(remark for tool in tools for remark in _tool_remarks(tool, subject, others, rules)),
-        *_server_remarks(subject, played, environment, rules),
+        *_waiting_remarks(tools, rules),
+        *_server_remarks(subject, found, ended, environment, rules),
     )
-    return Inspection(rules.name, played.conclusion.status.name, tools, remarks, played.conclusion.messages)
+    return Inspection(subject.name, rules.name, ended.status.name, tools, _merged(remarks), ended.messages)
+
+
+def _tool(offer: registry.OfferedTool, registered: str | None, rules: Rules) -> InspectedTool:
+    own = replace(rules, schema_steps=tuple(step for step in rules.schema_steps if step != WAITING))
+    after = schema.parameters(offer.schema, rules)
+    return InspectedTool(offer.name, registered, offer.schema, after, schema.parameters(offer.schema, own))
+
+
+def _merged(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    """The remarks, with what is said of several tools said once."""
+    found: dict[tuple[str, str, bool], Remark] = {}
+    for remark in remarks:
+        key = (remark.kind, remark.sentence, remark.is_loss)
+        before = found[key].subjects if key in found else ()
+        found[key] = replace(remark, subjects=(*before, *remark.subjects))
+    return tuple(found.values())
 
 
 def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:
-    pages = subject.pages.get("tools", ())
-    fault = next((fault for page in pages if (fault := first_fault(page, rules)) is not None), None)
-    if fault is not None:
-        where = ".".join(str(step) for step in fault.path)
-        sentence = f"`{where}` is {fault.received}, it should be {fault.expected}; the server loses all its tools."
-        yield Remark("root-schema", subject.name, sentence, loses_tool=True)
-    if "tools" not in rules.paged_lists and len(pages) > 1:
-        lost = [str(tool.get("name")) for page in pages[1:] for tool in objects_of(list(page))]
-        sentence = f"only the first page of tools is read; {len(lost)} later ones are ignored: {', '.join(lost)}."
-        yield Remark("page-ignored", subject.name, sentence, loses_tool=bool(lost))
-    if rules.tools_need_capability and pages and subject.capabilities.get("tools") is None:
+    for kind, pages in subject.pages.items():
+        issues = [told(issue) for page in pages for issue in leaves(messages.read(f"{kind}/list", page, rules).issues)]
+        if issues:
+            lost = "everything it has" if rules.refused_list_ends_discovery else f"all its {kind}"
+            sentence = f"Gemini CLI refuses its `{kind}/list`: {'; '.join(issues)}; the server loses {lost}."
+            yield Remark("list-refused", (subject.name,), sentence, is_loss=True)
+        if kind not in rules.paged_lists and len(pages) > 1:
+            lost = [str(item.get("name")) for page in pages[1:] for item in objects_of(table(page).get(kind))]
+            sentence = f"only the first page of {kind} is read; {len(lost)} later ones are ignored: {', '.join(lost)}."
+            yield Remark("page-ignored", (subject.name,), sentence, is_loss=bool(lost))
+    if (
+        rules.tools_need_capability
+        and subject.pages.get("tools")
+        and subject.greeting.capabilities.get("tools") is None
+    ):
         sentence = "the server does not declare the tools capability, so its tools are never asked for."
-        yield Remark("capability", subject.name, sentence, loses_tool=True)
+        yield Remark("capability", (subject.name,), sentence, is_loss=True)
     for kind, (code, message) in subject.failures.items():
-        if code != -32601:
-            yield Remark("list-failed", subject.name, f"{kind}/list failed: {message}.", loses_tool=kind == "tools")
+        if code != METHOD_NOT_FOUND:
+            yield Remark("list-failed", (subject.name,), f"{kind}/list failed: {message}.", is_loss=True)
 
 
 def _tool_remarks(
     tool: InspectedTool, subject: Subject, others: Sequence[registry.OfferedTool], rules: Rules
 ) -> Iterator[Remark]:
+    about = (tool.original,)
     if tool.registered is None:
         sentence = "a later tool takes the same registered name; this one cannot be called."
-        yield Remark("overwritten", tool.original, sentence, loses_tool=True)
+        yield Remark("overwritten", about, sentence, is_loss=True)
         return
     wanted = names.registered_name(subject.name, tool.original, rules)
     if tool.registered != wanted:
         same = (other for other in others if names.registered_name(other.server, other.name, rules) == wanted)
         rival = next((f"server {other.server!r}" for other in same), None)
         rival = rival or ("a built-in tool" if wanted in rules.builtin_tools else "another tool")
-        yield Remark("collision", tool.original, f"{wanted!r} belongs to {rival}; it becomes {tool.registered!r}.")
+        yield Remark("collision", about, f"{wanted!r} belongs to {rival}; it becomes {tool.registered!r}.")
     yield from _name_remarks(tool, subject, rules)
-    removed = sorted(set(_paths(tool.before)) - set(_paths(tool.after)))
+    removed = sorted(set(_paths(tool.before)) - set(_paths(tool.own)))
     if removed:
-        yield Remark("schema", tool.original, f"its schema loses {', '.join(f'`{path}`' for path in removed)}.")
+        yield Remark("schema", about, f"the schema loses {', '.join(f'`{path}`' for path in removed)}.")
 
 
 def _name_remarks(tool: InspectedTool, subject: Subject, rules: Rules) -> Iterator[Remark]:
-    registered = str(tool.registered)
+    registered, about = str(tool.registered), (tool.original,)
     whole = rules.tool_name.format(server=subject.name, tool=tool.original)
     if ("___" in registered and "___" not in whole) or ("..." in registered and "..." not in whole):
-        yield Remark("name-cut", tool.original, f"its name is cut to {registered!r}.")
+        yield Remark("name-cut", about, f"the name is cut to {registered!r}.")
     elif not rules.name_prefix and registered == names.normalise(tool.original, rules) != tool.original:
-        yield Remark("name-changed", tool.original, f"its name becomes {registered!r}.")
+        yield Remark("name-changed", about, f"the name becomes {registered!r}.")
     if len(registered) > rules.name_limit or names.normalise(registered, rules) != registered:
-        yield Remark("name-invalid", tool.original, f"{registered!r} is not a name the Gemini API accepts.", True)
+        yield Remark("name-invalid", about, f"{registered!r} is not a name the Gemini API accepts.", is_loss=True)
     parsed = names.parse(registered, rules)
     if parsed is not None and parsed[0] != subject.name:
-        sentence = (
-            f"{registered!r} reads back as server {parsed[0]!r}, since a server's name should have no underscore."
-        )
-        yield Remark("name-ambiguous", tool.original, sentence)
+        sentence = f"the registered name reads back as a tool of server {parsed[0]!r}; name the server without `_`."
+        yield Remark("name-ambiguous", about, sentence)
+
+
+def _waiting_remarks(tools: Sequence[InspectedTool], rules: Rules) -> Iterator[Remark]:
+    if WAITING not in rules.schema_steps:
+        return
+    waiting = tuple(tool.original for tool in tools if tool.after != tool.own)
+    if waiting:
+        sentence = "the schema gets a boolean `wait_for_previous`; what the model sets for it reaches the server."
+        yield Remark("wait-for-previous", waiting, sentence)
+    strict = tuple(tool.original for tool in tools if inside(tool.before, "additionalProperties") is False)
+    if strict:
+        sentence = "the schema allows no other members, and a call may carry `wait_for_previous`: accept and ignore it."
+        yield Remark("wait-for-previous", strict, sentence)
 
 
 def _server_remarks(
-    subject: Subject, played: scripted.Played, environment: Mapping[str, str], rules: Rules
+    subject: Subject, found: Found, ended: Conclusion, environment: Mapping[str, str], rules: Rules
 ) -> Iterator[Remark]:
     hidden = withheld(environment, rules) if "command" in subject.config else ()
     if hidden:
         sentence = f"the server does not get {', '.join(hidden)}; name in `env` what it needs."
-        yield Remark("environment", subject.name, sentence)
-    if played.found.is_empty:
-        sentence = "nothing usable is left of it; the connection is of no use."
-        yield Remark("empty", played.conclusion.status.name, sentence, loses_tool=True)
+        yield Remark("environment", (subject.name,), sentence)
+    if found.is_empty:
+        sentence = f"nothing usable is left of it; it ends {ended.status.name}."
+        yield Remark("empty", (subject.name,), sentence, is_loss=True)
 
 
 def _paths(value: Json) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Iterable, Sequence
 
-from gemini_mcp.host.command.inspection import Inspection
+from gemini_mcp.host.command.inspection import Inspection, Remark
 
 _STYLE = (
     "body{font:15px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
@@ -12,14 +12,17 @@ _STYLE = (
 )
 
 
-def text(server: str, inspections: Sequence[Inspection]) -> str:
-    """The inspections as text."""
-    return "\n".join(line for inspection in inspections for line in _text(server, inspection)) + "\n"
+SHOWN_SUBJECTS = 4
 
 
-def page(server: str, inspections: Sequence[Inspection]) -> str:
+def text(inspections: Sequence[Inspection], is_verbose: bool = False) -> str:
+    """The inspections as text; the changes of schemas only where they are asked for."""
+    return "\n".join(line for inspection in inspections for line in _text(inspection, is_verbose)) + "\n"
+
+
+def page(inspections: Sequence[Inspection]) -> str:
     """The inspections as HTML."""
-    title = html.escape(f"{server} as Gemini CLI sees it")
+    title = html.escape(f"{inspections[0].server} as Gemini CLI sees it")
     body = "".join(_section(inspection) for inspection in inspections)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -27,16 +30,24 @@ def page(server: str, inspections: Sequence[Inspection]) -> str:
     )
 
 
-def _text(server: str, inspection: Inspection) -> Iterable[str]:
-    yield f"{server} in the {inspection.profile} profile: {inspection.status}, {len(inspection.tools)} tools"
+def _text(inspection: Inspection, is_verbose: bool) -> Iterable[str]:
+    head = f"{inspection.server} in the {inspection.profile} profile: {inspection.status}"
+    yield f"{head}, {len(inspection.tools)} tools"
     for tool in inspection.tools:
         yield f"  {tool.original} → {tool.registered or '(lost)'}"
-        yield from (f"      {line}" for line in tool.diff.splitlines()[2:])
+        if is_verbose:
+            yield from (f"      {line}" for line in tool.diff.splitlines()[2:])
     for remark in inspection.remarks:
-        yield f"  {'✗' if remark.loses_tool else '!'} {remark.kind}: {remark.subject}: {remark.sentence}"
+        yield f"  {'✗' if remark.is_loss else '!'} {remark.kind}: {_about(remark)}: {remark.sentence}"
     if not inspection.remarks:
         yield "  nothing to report"
     yield ""
+
+
+def _about(remark: Remark) -> str:
+    """What a remark is about, the first few by name."""
+    more = len(remark.subjects) - SHOWN_SUBJECTS
+    return ", ".join(remark.subjects[:SHOWN_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _section(inspection: Inspection) -> str:
@@ -46,8 +57,8 @@ def _section(inspection: Inspection) -> str:
         for tool in inspection.tools
     )
     remarks = "".join(
-        f'<li class="{"lost" if remark.loses_tool else "noted"}"><b>{html.escape(remark.kind)}</b> '
-        f"<code>{html.escape(remark.subject)}</code>: {html.escape(remark.sentence)}</li>"
+        f'<li class="{"lost" if remark.is_loss else "noted"}"><b>{html.escape(remark.kind)}</b> '
+        f"<code>{html.escape(', '.join(remark.subjects))}</code>: {html.escape(remark.sentence)}</li>"
         for remark in inspection.remarks
     )
     diffs = "".join(

@@ -18,6 +18,7 @@ from gemini_mcp.host.command import auth as auth
 from gemini_mcp.host.command import calls, editing, inspecting, servers
 from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
+from gemini_mcp.spec.values import without_none
 
 Run = Callable[[Context], Awaitable[int]]
 Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
@@ -38,9 +39,11 @@ def _run(words: list[str]) -> int:
     options, rest = _leading(words)
     if rest[:1] in (["add"], ["remove"]):
         if options.compare:
-            return _compare(context(profiles()[DEFAULT]), partial(editing.preview, arguments=rest))
+            return _compare(context(profiles()[options.profile]), partial(editing.preview, arguments=rest))
         return editing.run(context(profiles()[options.profile]), rest)
-    given = _parser().parse_args(words)
+    mark = words.index("--") if "--" in words else len(words)
+    given = _parser().parse_args(words[:mark] if "inspect" in words[:mark] else words)
+    given.after = words[mark + 1 :]
     if given.command is None:
         _parser().print_help(sys.stderr)
         return USAGE
@@ -51,6 +54,7 @@ def _run(words: list[str]) -> int:
         is_json=given.json,
         is_yes=given.yes,
         is_trusting=given.trust,
+        is_folder_trusted=given.trust_folder,
         named=tuple(given.allowed_mcp_server_names) if given.allowed_mcp_server_names else None,
     )
     run: Run = given.run(given)
@@ -68,10 +72,28 @@ def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def _inspect(given: argparse.Namespace) -> Run:
-    words = [word for position, word in enumerate(given.server) if word != "--" or position > 0]
+    words = (*given.server, *given.after)
     if not words:
-        raise calls.UsageError("`inspect` needs a command after `--`, or a URL.")
-    return lambda here: inspecting.run(here, words, given.name, given.html, given.alone)
+        raise calls.UsageError("`inspect` needs a command after `--`, a URL, or the name of a configured server.")
+    if len(given.server) > 1:
+        raise calls.UsageError(
+            f"`inspect` takes one word before `--`. Write the command after it: -- {' '.join(words)}"
+        )
+    values = {
+        **without_none(cwd=given.cwd, timeout=given.timeout),
+        **({"env": dict(_pair(one, "=", "--env") for one in given.env)} if given.env else {}),
+        **({"headers": dict(_pair(one, ":", "--header") for one in given.header)} if given.header else {}),
+    }
+    transport = "sse" if given.sse else given.transport
+    asked = inspecting.Asked(words, given.name, values, transport, given.html, given.alone)
+    return lambda here: inspecting.run(here, asked)
+
+
+def _pair(text: str, mark: str, flag: str) -> tuple[str, str]:
+    name, found, value = text.partition(mark)
+    if not found or not name.strip():
+        raise calls.UsageError(f"`{flag}` is {text!r}, it should be NAME{mark}VALUE.")
+    return name.strip(), value.strip() if mark == ":" else value
 
 
 def _call(given: argparse.Namespace) -> Run:
@@ -141,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     common = _common(argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS))
     _common(parser)
-    parser.set_defaults(profile=DEFAULT, verbose=False, yes=False, trust=False)
+    parser.set_defaults(profile=DEFAULT, verbose=False, yes=False, trust=False, trust_folder=False)
     subcommands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, says in (("add", "add a server to a settings file"), ("remove", "remove a server from a settings file")):
         subcommands.add_parser(name, help=f"{says}, as `gemini mcp {name}` does")
@@ -167,11 +189,23 @@ def _add_views(subcommand: Subcommand) -> None:
     tools.add_argument("--verbose", action="store_true", help="with descriptions")
     subcommand("resources", "the resources of all servers", lambda given: servers.resources)
     subcommand("prompts", "the prompts of all servers", lambda given: servers.prompts)
-    inspect = subcommand("inspect", "what Gemini CLI will make of a server: `-- COMMAND…` or a URL", _inspect)
-    inspect.add_argument("--name", default="server", help="the name it would be configured under")
+    _add_inspect(subcommand)
+
+
+def _add_inspect(subcommand: Subcommand) -> None:
+    says = "what Gemini CLI will make of a server: `-- COMMAND…`, a URL, or the name of a configured one"
+    inspect = subcommand("inspect", says, _inspect)
+    inspect.add_argument("--name", help="the name it would be configured under")
     inspect.add_argument("--html", metavar="FILE", help="write the inspection as a page")
     inspect.add_argument("--alone", action="store_true", help="without the configured servers")
-    inspect.add_argument("server", nargs=argparse.REMAINDER)
+    inspect.add_argument("--verbose", action="store_true", help="with what becomes of each schema")
+    inspect.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help="send it with a URL")
+    inspect.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="set it for a command")
+    inspect.add_argument("--cwd", metavar="DIRECTORY", help="start a command there")
+    inspect.add_argument("--timeout", type=int, metavar="MS", help="30000 is the default")
+    inspect.add_argument("--transport", choices=("http", "sse"), help="how a URL is spoken to")
+    inspect.add_argument("--sse", action="store_true", help="the same as --transport sse")
+    inspect.add_argument("server", nargs="*")
 
 
 def _add_calls(subcommand: Subcommand) -> None:
@@ -198,6 +232,7 @@ def _common(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--compare", action="store_true", help="show both profiles where they differ")
     parser.add_argument("--debug", action="store_true", help="show all that servers write to stderr")
     parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--trust-folder", action="store_true", help="as if Gemini CLI trusted this folder")
     parser.add_argument("--allowed-mcp-server-names", action="append", metavar="NAME", help="use only these servers")
     return parser
 

@@ -29,9 +29,9 @@ class Ran:
 
 
 def run(
-    arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, connected: frozenset[str] = frozenset()
+    arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, states: Mapping[str, str] | None = None
 ) -> Ran:
-    """Run `gemini mcp ARGUMENTS` on the settings texts; `connected` names the servers that answer."""
+    """Run `gemini mcp ARGUMENTS` on the settings texts; `states` has those of servers that are not disconnected."""
     name, *rest = arguments or ["--help"]
     if name in ("add", "remove"):
         try:
@@ -41,7 +41,7 @@ def run(
         return _help(name, rules) if "help" in words.flags else _edit(name, words, texts, rules)
     if name == "list":
         user, project = (servers_of(_servers(texts.get(scope, ""))) for scope in SCOPES)
-        return Ran(said=listing({**user, **project}, connected, rules))
+        return Ran(said=listing({**user, **project}, states or {}, rules))
     if name in ("--help", "-h"):
         return _help("group", rules)
     return _misused("group", f"Unknown argument: {name}", rules)
@@ -67,14 +67,17 @@ def server_config(words: Words, rules: Rules) -> JsonObject:
     return {rules.add_keys[transport]: target, **kind, **headers, **_common(words)}
 
 
-def listing(servers: Mapping[str, JsonObject], connected: frozenset[str], rules: Rules) -> str:
-    """What `list` prints."""
+_MARKS = {"connected": "✓", "disconnected": "✗", "blocked": "⛔", "disabled": "○"}
+
+
+def listing(servers: Mapping[str, JsonObject], states: Mapping[str, str], rules: Rules) -> str:
+    """What `list` prints; a server without a state is disconnected."""
     if not servers:
         return "No MCP servers configured.\n"
     text = "Configured MCP servers:\n\n"
     for name, config in servers.items():
-        mark, word = ("✓", "Connected") if name in connected else ("✗", "Disconnected")
-        text += f"{mark} {name}: {_described(config, rules)} - {word}\n"
+        state = states.get(name, "disconnected")
+        text += f"{_MARKS[state]} {name}: {_described(config, rules)} - {state.capitalize()}\n"
     return text
 
 

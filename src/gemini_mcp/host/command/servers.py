@@ -12,22 +12,31 @@ from gemini_mcp.host.servers.host import Host, Server
 from gemini_mcp.host.servers.status import ServerView, first_line, render
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
+from gemini_mcp.host.settings.standing import NOT_TRUSTED, UNTRUSTED, Placed, Standing
 
 LIST_TIMEOUT_MS = 5000
 
 
 async def status(context: Context) -> int:
-    """The servers, their states and what they offer."""
+    """Every configured server, its state, and what it offers."""
     async with context.host() as (settings, host):
-        views = [view(host, server) for server in host.servers.values()]
-        blocked = settings.selection(context.rules).blocked
+        views = [_placed_view(host, one) for one in context.placed(settings)]
         shown = {"servers": [one.to_json() for one in views], "discoveryState": host.state.name}
-        notes = (f"{name} is blocked by `mcp.allowed` or `mcp.excluded`" for name in blocked)
-        context.show({**shown, "blocked": list(blocked)}, render(views, host.state, context.is_verbose), *notes)
+        context.show(shown, render(views, host.state, context.is_verbose))
         for server in host.servers.values():
             if server.error is not None:
                 context.show_stderr(server.config.name)
         return outcome(host, settings)
+
+
+def _placed_view(host: Host, one: Placed) -> ServerView:
+    """What is shown of a configured server, started or not."""
+    name = one.server.name
+    if name in host.servers:
+        return view(host, host.servers[name])
+    states = {Standing.BLOCKED: Status.BLOCKED, Standing.DISABLED: Status.DISABLED}
+    reason = one.reason or "it has neither `command` nor `url`"
+    return ServerView(one.server, states.get(one.standing, Status.DISABLED), error=reason)
 
 
 async def tools(context: Context, only: str | None) -> int:
@@ -63,26 +72,37 @@ async def prompts(context: Context) -> int:
 
 
 async def list_servers(context: Context) -> int:
-    """The lines of `gemini mcp list`, after a try to connect to every server."""
+    """The lines of `gemini mcp list`, after a try to connect to every server that may be started."""
     settings = context.settings()
-    connected: set[str] = set()
+    found = {one.server.name: one for one in context.placed(settings)}
+    states = {name: one.standing.value for name, one in found.items() if one.standing is not Standing.STARTED}
+    if not context.rules.blocks_excluded:
+        states = {name: state for name, state in states.items() if name not in (settings.lists.excluded or ())}
+    started = [one.server for one in found.values() if one.standing is Standing.STARTED]
     async with anyio.create_task_group() as tasks:
-        for server in settings.servers:
-            tasks.start_soon(_try, context, server, connected)
-    listed = {server.name: server.values for server in settings.servers}
-    shown = commands.listing(listed, frozenset(connected), context.rules)
-    (context.say if context.rules.output == "stdout" else context.complain)(shown)
+        for server in started:
+            tasks.start_soon(_try, context, server, states)
+    is_suppressed = any(one.reason == NOT_TRUSTED for one in found.values())
+    shown = commands.listing({name: one.server.values for name, one in found.items()}, states, context.rules)
+    say = context.say if context.rules.output == "stdout" else context.complain
+    rows = [{"name": name, "state": states.get(name, "disconnected")} for name in found]
+    if context.is_json:
+        context.show(rows)
+    else:
+        say(*((UNTRUSTED + "\n",) if is_suppressed else ()), shown)
     return USAGE if settings.is_faulty else OK
 
 
-async def _try(context: Context, server: ServerConfig, connected: set[str]) -> None:
+async def _try(context: Context, server: ServerConfig, states: dict[str, str]) -> None:
     limit = server.timeout_ms if "timeout" in server.values else LIST_TIMEOUT_MS
     surroundings = Surroundings(context.environment)
     with anyio.move_on_after(limit / 1000):
         try:
             auth = await context.authorizer().auth_for(server)
-            async with connect(server, surroundings, context.rules, auth) as connection:
-                connected.add(server.name)
+            async with connect(
+                server, surroundings, context.rules, auth, context.rules.list_introduction
+            ) as connection:
+                states[server.name] = Status.CONNECTED.value
                 await connection.request("ping", {}, limit)
         except (Unreachable, UnusableConfig, InvalidUrl, Refusal):
             return
@@ -106,12 +126,15 @@ def view(host: Host, server: Server) -> ServerView:
         server.error,
         "found on the server" in (server.error or ""),
         server.needs_authentication,
+        server.why,
+        host.plan.rules.failure_advice == "guide",
     )
 
 
 def _ended(context: Context, settings: Settings, host: Host) -> int:
-    """Say what was said of the servers, and give the exit code."""
-    context.complain(*host.messages())
+    """Say what is wrong with the servers, and give the exit code."""
+    failed = (server for server in host.servers.values() if server.why is not None)
+    context.complain(*(f"{server.config.name}: {server.why}" for server in failed), *host.registry.log)
     return outcome(host, settings)
 
 

@@ -3,21 +3,27 @@
 It decides nothing about tokens: `grants` says what to do, and the functions that it is given do it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 import httpx2
 
 from gemini_mcp.host.oauth.grants import with_token_parameter
+from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers.failure import Failure
+
+MOST_REDIRECTS = 20
 
 Renew = Callable[[str], Awaitable[str | None]]
 
 
 class BearerAuth(httpx2.Auth):
-    """Puts one server's token on its requests; keeps the challenge of a 401 and the reason of a failure."""
+    """Puts one server's token on its requests; keeps a 401's challenge, and why it failed."""
 
     def __init__(self, token: str | None = None, renew: Renew | None = None, parameter: str | None = None) -> None:
         self.challenge: str | None = None
-        self.failure: str | None = None
+        self.reason: str | None = None
+        self.failure: Failure | None = None
         self._token = token
         self._renew = renew
         self._parameter = parameter
@@ -57,18 +63,86 @@ class _RecordingTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            response = await self._inner.handle_async_request(request)
+            response = await self._follow(request)
         except httpx2.ConnectError as error:
-            port = request.url.port or {"http": 80, "https": 443}.get(request.url.scheme, 0)
-            self._auth.failure = f"connect ECONNREFUSED {request.url.host}:{port} ({error})"
+            self._note_unconnected(request, error)
             raise
         except httpx2.TimeoutException:
-            self._auth.failure = "MCP error -32001: Request timed out"
+            seconds = request.extensions.get("timeout", {}).get("connect") or 0
+            self._note("MCP error -32001: Request timed out", failure.timed_out("initialize", seconds))
             raise
-        if response.status_code >= 400 and response.status_code not in (401, 404, 405):
-            url = request.url
-            self._auth.failure = f"HTTP {response.status_code} from {url.scheme}://{url.host}{url.path}"
+        if response.status_code != 401:
+            await self._judge(request, response)
         return response
+
+    async def _follow(self, request: httpx2.Request) -> httpx2.Response:
+        """The response, after redirects that keep method and body, as Node's `fetch` follows them."""
+        response = await self._inner.handle_async_request(request)
+        for _ in range(MOST_REDIRECTS):
+            location = response.headers.get("location")
+            if response.status_code not in (307, 308) or location is None:
+                break
+            await response.aclose()
+            request = _redirected(request, request.url.join(location))
+            response = await self._inner.handle_async_request(request)
+        return response
+
+    async def _judge(self, request: httpx2.Request, response: httpx2.Response) -> None:
+        """Remember a response that no connection comes of."""
+        is_sse = _is_sse(request)
+        if request.method != "POST" and not is_sse:
+            return
+        if response.status_code >= 400:
+            await response.aread()
+            code, text = response.status_code, response.text
+            posted = f"Error POSTing to endpoint (HTTP {code}): {text}"
+            reason = f"SSE error: Non-200 status code ({code})" if is_sse else posted
+            self._note(reason, failure.http_status(code, text))
+            return
+        kind = response.headers.get("content-type", "")
+        if response.status_code == 200 and not kind.startswith(("application/json", "text/event-stream")):
+            reason = f"Streamable HTTP error: Unexpected content type: {kind or 'null'}"
+            self._note(reason, failure.not_mcp(f"it came as {kind or 'nothing'}"))
+
+    def _note(self, reason: str, why: Failure) -> None:
+        self._auth.reason, self._auth.failure = reason, why
+
+    def _note_unconnected(self, request: httpx2.Request, error: httpx2.ConnectError) -> None:
+        port = request.url.port or {"http": 80, "https": 443}.get(request.url.scheme, 0)
+        where = f"{request.url.host}:{port}"
+        detail = "" if not _is_sse(request) else f"SSE error: TypeError: fetch failed: connect ECONNREFUSED {where}"
+        causes = [str(error), *(str(cause) for cause in _causes(error))]
+        if any("SSL" in text or "certificate" in text for text in causes):
+            why = failure.tls(causes[-1])
+        elif any(isinstance(cause, socket.gaierror) for cause in _causes(error)) or "Name or service" in causes[0]:
+            why = failure.no_host(request.url.host)
+        elif any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)) or "refused" in causes[0]:
+            why = failure.refused(where)
+        else:
+            why = failure.broken(causes[0])
+        self._note(detail or "fetch failed", why)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def _is_sse(request: httpx2.Request) -> bool:
+    """Whether the request opens the stream of the older transport; a streamable one has said hello before."""
+    return request.method == "GET" and "mcp-protocol-version" not in request.headers
+
+
+def _redirected(request: httpx2.Request, url: httpx2.URL) -> httpx2.Request:
+    is_same = (url.scheme, url.host, url.port) == (request.url.scheme, request.url.host, request.url.port)
+    dropped = {"host"} if is_same else {"host", "authorization", "cookie"}
+    headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped]
+    return httpx2.Request(
+        request.method, url, headers=headers, stream=request.stream, extensions=dict(request.extensions)
+    )
+
+
+def _causes(error: BaseException) -> Sequence[BaseException]:
+    """What an error came of, the last one first in time."""
+    inner = error.__cause__ or error.__context__
+    grouped: Sequence[BaseException] = getattr(error, "exceptions", ())
+    found = (*grouped, *(() if inner is None else (inner,)))
+    return tuple(deeper for one in found for deeper in (one, *_causes(one)))

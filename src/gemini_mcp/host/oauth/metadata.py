@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gemini_mcp.host.rules.javascript import UNDEFINED, template
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject, items, texts_of, without_none
@@ -35,10 +36,16 @@ class Endpoints:
 
     def to_json(self, rules: Rules) -> JsonObject:
         """The configuration as Gemini CLI makes it of the metadata."""
-        found = {"authorizationUrl": self.authorization_url, "tokenUrl": self.token_url, "scopes": list(self.scopes)}
+        scopes = list(self.scopes)
         if not rules.keeps_issuer:
-            return found
-        return {**found, "issuer": self.issuer, **without_none(registrationUrl=self.registration_url or None)}
+            return {"authorizationUrl": self.authorization_url, "tokenUrl": self.token_url, "scopes": scopes}
+        return without_none(
+            authorizationUrl=self.authorization_url or None,
+            issuer=self.issuer,
+            tokenUrl=self.token_url or None,
+            scopes=scopes,
+            registrationUrl=self.registration_url or None,
+        )
 
 
 def well_known(url: str, way: str) -> dict[str, str]:
@@ -110,7 +117,7 @@ def _discover_at_path(server_url: str) -> Fetch:
     if resource is None and address.path != "/":
         resource = yield f"{address.origin}{_PROTECTED}"
     if resource is not None:
-        _check_resource(str(resource.get("resource", "")), server_url)
+        _check_resource(template(resource.get("resource", UNDEFINED)), server_url)
     for place in (*authorization_servers(resource)[:1], server_url):
         for document in server_documents(parse(place)):
             metadata = yield document

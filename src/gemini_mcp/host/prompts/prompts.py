@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.javascript import UNDEFINED, stringify, template, truthy
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, list_of, object_of, objects_of, table
+from gemini_mcp.spec.values import Json, JsonObject, list_of, objects_of, table, without_none
 
 EMPTY_ANSWER = "Received an empty or invalid prompt response from the server."
 
@@ -43,12 +43,12 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Submit:
-    """The text that is sent to the model."""
+    """The text that is sent to the model; an answer without one submits nothing."""
 
-    content: str
+    content: str | None
 
     def to_json(self) -> JsonObject:
-        return {"type": "submit_prompt", "content": self.content}
+        return {"type": "submit_prompt", **without_none(content=self.content)}
 
 
 @dataclass(frozen=True)
@@ -119,16 +119,38 @@ def help_text(prompt: Prompt) -> str:
     return text
 
 
-def read_answer(answer: JsonObject, rules: Rules) -> Submit | Message:
+def read_answer(answer: Json, rules: Rules) -> Submit | Message:
     """What becomes of a `prompts/get` result: only the text of its first message counts."""
-    if answer.get("error"):
-        return Message(f"Error invoking prompt: {answer['error']}")
-    messages = list_of(answer.get("messages")) or [None]
-    content = object_of(table(messages[0]).get("content")) or {}
-    text = content.get("text")
-    if content.get("type") != "text" or not isinstance(text, str) or (rules.refuses_empty_prompt and not text):
+    members = table(answer)
+    if truthy(members.get("error")):
+        return Message(f"Error invoking prompt: {template(members['error'])}")
+    return _ANSWERS[rules.prompt_answer](_first_content(members.get("messages")), rules)
+
+
+def _first_content(messages: Json) -> Json:
+    """`messages?.[0]?.content`."""
+    listed = list_of(messages)
+    first = (listed or [None])[0] if listed is not None else table(messages).get("0")
+    return table(first).get("content", UNDEFINED)
+
+
+def _checked(content: Json, rules: Rules) -> Submit | Message:
+    text = table(content).get("text")
+    is_text = table(content).get("type") == "text" and isinstance(text, str)
+    if not is_text or (rules.refuses_empty_prompt and not text):
         return Message(EMPTY_ANSWER)
     return Submit(stringify(text) if rules.quotes_prompt else text)
+
+
+def _trusted(content: Json, rules: Rules) -> Submit | Message:
+    if content is None or content is UNDEFINED:
+        return Message(f"Error: Cannot read properties of {template(content)} (reading 'type')")
+    if table(content).get("type") != "text":
+        return Message(EMPTY_ANSWER)
+    return Submit(stringify(content["text"]) if "text" in content else None)
+
+
+_ANSWERS = {"checked": _checked, "trusted": _trusted}
 
 
 def _read(line: str, rules: Rules) -> tuple[dict[str, str], list[str]]:

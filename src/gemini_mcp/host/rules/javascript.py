@@ -25,6 +25,12 @@ def length(text: str) -> int:
     return len(text) + sum(1 for character in text if ord(character) > 0xFFFF)
 
 
+def cut_units(text: str, start: int, end: int) -> str:
+    """The text between two places that are counted in UTF-16 code units; half a pair becomes a lone surrogate."""
+    units = text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end]
+    return units.decode("utf-16-le", "surrogatepass")
+
+
 def number_text(number: float) -> str:
     """The number as `String(number)` writes it."""
     if not math.isfinite(number):

@@ -10,8 +10,8 @@ from gemini_mcp import spec
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, inside
 
-DEFAULT = "documented"
-"""The profile of a command that names none."""
+DEFAULT, DOCUMENTED = "current", "documented"
+"""The profile of a command that names none, and that of the guide, whose schema names the defaults of settings."""
 
 
 @cache
@@ -23,4 +23,4 @@ def profiles() -> Mapping[str, Rules]:
 
 def setting_default(kind: str, name: str) -> Json:
     """The value of a setting that is not there, by the kind of object that it belongs to."""
-    return inside(profiles()[DEFAULT].settings_schema, "$defs", kind, "properties", name, "default")
+    return inside(profiles()[DOCUMENTED].settings_schema, "$defs", kind, "properties", name, "default")

@@ -18,12 +18,14 @@ class InvalidUrl(ValueError):
 
 @dataclass(frozen=True)
 class Url:
-    """A parsed URL: `host` has the port unless it is the scheme's own, `path` begins with a slash."""
+    """A parsed URL: `host` has the port unless it is the scheme's own, `path` begins with a slash, `user` ends with
+    an at sign."""
 
     scheme: str
     host: str
     path: str
     query: str = ""
+    user: str = ""
 
     @property
     def origin(self) -> str:
@@ -40,7 +42,7 @@ class Url:
 
     def __str__(self) -> str:
         separator = "://" if self.scheme in _DEFAULT_PORT else ":"
-        return f"{self.scheme}{separator}{self.host}{self.path}{self.query}"
+        return f"{self.scheme}{separator}{self.user}{self.host}{self.path}{self.query}"
 
 
 def parse(text: str) -> Url:
@@ -52,20 +54,43 @@ def parse(text: str) -> Url:
     if scheme not in _DEFAULT_PORT:
         return Url(scheme, "", rest)
     authority, path, query = _cut(rest.lstrip("/\\").partition("#")[0])
-    return Url(scheme, _host(scheme, authority), quote(path or "/", safe=_KEPT), quote(query, safe=_KEPT + "?"))
+    user, at, host = authority.rpartition("@")
+    whole = quote(_without_dots(path.replace("\\", "/") or "/"), safe=_KEPT)
+    return Url(scheme, _host(scheme, host), whole, quote(query, safe=_KEPT + "?"), user + at)
 
 
 def _cut(rest: str) -> tuple[str, str, str]:
-    end = min((place for place in (rest.find("/"), rest.find("?")) if place >= 0), default=len(rest))
+    end = min((place for place in map(rest.find, "/\\?") if place >= 0), default=len(rest))
     path, mark, query = rest[end:].partition("?")
     return rest[:end], path, mark + query
 
 
-def _host(scheme: str, authority: str) -> str:
-    user, at, host = authority.rpartition("@")
+def _without_dots(path: str) -> str:
+    """The path without segments that mean the same place or the one above."""
+    kept: list[str] = []
+    segments = path.removeprefix("/").split("/")
+    for index, segment in enumerate(segments):
+        dots = segment.lower().replace("%2e", ".")
+        if dots == "..":
+            kept = kept[:-1]
+        if dots not in (".", ".."):
+            kept.append(segment)
+        elif index == len(segments) - 1:
+            kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _host(scheme: str, host: str) -> str:
     name, colon, port = host.rpartition(":") if re.search(r":\d*$", host) else (host, "", "")
-    name = name.lower()
+    name = _ascii(name.lower())
     if not name or re.search(r"[\s#%<>^|\\]", name) or (port and int(port) > 65535):
         raise InvalidUrl
     kept = f":{int(port)}" if colon and port and port != _DEFAULT_PORT[scheme] else ""
-    return f"{user}{at}{name}{kept}"
+    return f"{name}{kept}"
+
+
+def _ascii(name: str) -> str:
+    try:
+        return name if name.isascii() else name.encode("idna").decode("ascii")
+    except UnicodeError:
+        raise InvalidUrl from None

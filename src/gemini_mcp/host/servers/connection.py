@@ -1,55 +1,64 @@
-"""A connection to one server: opens its transport, shakes hands, sends requests, asks for the lists. Effect.
+"""A connection to one server: opens its transport, shakes hands, sends requests, answers the server's own. Effect.
 
-What to ask and what the answers mean is in `discovery`; which transport to open is in `transport`.
+What to ask and what the answers mean is in `discovery` and `handshake`; which transport to open is in `transport`, and
+the words for what went wrong are in `failure`.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
+import anyio
 import httpx2
-from mcp import ClientSession, MCPError
+from mcp import MCPError
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp_types import Implementation, InitializedNotification, InitializeResult
 
 from gemini_mcp.host.oauth.bearer import BearerAuth
-from gemini_mcp.host.servers import stdio
-from gemini_mcp.host.servers.discovery import Found, Interview, Refusal, Reply
+from gemini_mcp.host.servers import discovery, failure, stdio
+from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview, Refusal, Reply
 from gemini_mcp.host.servers.environment import server_environment
-from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, choose
+from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.host.servers.handshake import Greeting, greeting
+from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, choose, url_transports
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, table
+from gemini_mcp.spec.values import Json, JsonObject
 
 PROTOCOL_HEADER = "mcp-protocol-version"
+TIMED_OUT, CLOSED = -32001, -32000
 
 Streams = tuple[Json, Json]
 """What a transport reads from and writes to; the SDK has no public name for their types."""
 
 
 class Unreachable(Exception):
-    """No connection came about; `challenge` is the 401's header when that was the reason."""
+    """No connection came about: the reason as Gemini CLI words it, why, and the 401's header when that was it."""
 
-    def __init__(self, reason: str, challenge: str | None = None) -> None:
+    def __init__(self, reason: str, why: Failure, challenge: str | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.why = why
         self.challenge = challenge
 
 
 def _ignore(server: str, line: str) -> None:
-    """What becomes of a server's stderr where nobody reads it."""
+    """What becomes of a server's stderr, and of its notifications, where nobody reads them."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a connection needs: the host's environment, and what gets each line of a server's stderr."""
+    """What a connection needs: the host's environment and directories, and who hears what a server says unasked."""
 
     environment: Mapping[str, str]
     on_stderr: Callable[[str, str], None] = _ignore
+    on_notification: Callable[[str, str], None] = _ignore
+    roots: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,15 +66,18 @@ class Connection:
     """A server that has answered `initialize`, and how to ask it more."""
 
     config: ServerConfig
-    capabilities: JsonObject
-    protocol_version: str
+    greeting: Greeting
     dispatcher: JSONRPCDispatcher = field(repr=False)
 
-    async def request(self, method: str, params: JsonObject, timeout_ms: float | None = None) -> JsonObject:
-        """The result of a request; raises Refusal."""
+    @property
+    def capabilities(self) -> JsonObject:
+        return self.greeting.capabilities
+
+    async def request(self, method: str, params: JsonObject, timeout_ms: float | None = None) -> Json:
+        """The result of a request as it came; raises Refusal."""
         timeout = (self.config.timeout_ms if timeout_ms is None else timeout_ms) / 1000
-        options: CallOptions = {"timeout": timeout, "headers": {PROTOCOL_HEADER: self.protocol_version}}
-        return await _ask(self.dispatcher, method, params, options)
+        headers = {PROTOCOL_HEADER: self.greeting.protocol_version}
+        return await _ask(self.dispatcher, method, params, {"timeout": timeout, "headers": headers})
 
     async def interview(self, interview: Interview) -> Found:
         """Send each request of the interview, and give it the answer."""
@@ -81,55 +93,125 @@ class Connection:
                 reply = refusal
 
 
+@dataclass
+class _Attempt:
+    """What is known of a connection while it is made."""
+
+    config: ServerConfig
+    rules: Rules
+    bearer: BearerAuth
+    exit_code: int | None = None
+    stderr: list[str] = field(default_factory=list[str])
+
+    def hear(self, on_stderr: Callable[[str, str], None], line: str) -> None:
+        self.stderr.append(line)
+        on_stderr(self.config.name, line)
+
+    def note_exit(self, code: int) -> None:
+        self.exit_code = code
+
+
 @asynccontextmanager
 async def connect(
-    config: ServerConfig, surroundings: Surroundings, rules: Rules, bearer: BearerAuth | None = None
-) -> AsyncGenerator[Connection]:
-    """A connection to the server; raises Unreachable when it fails or breaks, and what `transport.choose` raises."""
-    chosen = choose(config.values, surroundings.environment, rules)
-    seen = bearer or BearerAuth()
-    try:
-        async with AsyncExitStack() as stack:
-            read, write = await _open(stack, chosen, config, surroundings, rules, seen)
-            dispatcher = JSONRPCDispatcher(read, write)
-            client = Implementation(**rules.introduction["clientInfo"])
-            session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher, client_info=client))
-            yield await _initialize(session, dispatcher, config, rules)
-    except Exception as error:
-        raise Unreachable(_reason(error, seen), seen.challenge) from error
-
-
-async def _initialize(
-    session: ClientSession, dispatcher: JSONRPCDispatcher, config: ServerConfig, rules: Rules
-) -> Connection:
-    options: CallOptions = {"timeout": config.timeout_ms / 1000, "cancel_on_abandon": False}
-    result = await _ask(dispatcher, "initialize", rules.introduction, options)
-    session.adopt(InitializeResult.model_validate(result, by_name=False))
-    await session.send_notification(InitializedNotification())
-    return Connection(config, dict(table(result.get("capabilities"))), str(result.get("protocolVersion")), dispatcher)
-
-
-async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, options: CallOptions) -> JsonObject:
-    try:
-        return await dispatcher.send_raw_request(method, params, options)
-    except MCPError as error:
-        message = "Request timed out" if error.error.code == -32001 else error.error.message
-        raise Refusal(f"MCP error {error.error.code}: {message}", error.error.code) from error
-
-
-async def _open(
-    stack: AsyncExitStack,
-    chosen: Transport,
     config: ServerConfig,
     surroundings: Surroundings,
     rules: Rules,
-    bearer: BearerAuth,
-) -> Streams:
+    bearer: BearerAuth | None = None,
+    introduction: JsonObject | None = None,
+) -> AsyncGenerator[Connection]:
+    """A connection to the server; raises Unreachable when it fails or breaks, and what `transport.choose` raises."""
+    chosen = choose(config.values, surroundings.environment, rules)
+    attempt = _Attempt(config, rules, bearer or BearerAuth())
+    try:
+        async with AsyncExitStack() as stack:
+            read, write = await _open(stack, chosen, attempt, surroundings)
+            dispatcher = JSONRPCDispatcher(read, write)
+            await stack.enter_async_context(_running(dispatcher, config.name, surroundings))
+            yield await _initialize(dispatcher, config, introduction or rules.introduction, rules)
+    except Exception as error:
+        raise _unreachable(error, chosen, attempt) from error
+
+
+AuthFor = Callable[[ServerConfig], Awaitable[BearerAuth]]
+
+
+@asynccontextmanager
+async def reach(
+    config: ServerConfig, surroundings: Surroundings, rules: Rules, auth_for: AuthFor | None = None
+) -> AsyncGenerator[Connection]:
+    """A connection by the first transport that the profile can use; raises the first Unreachable, but a 401 at once."""
+    failed: Unreachable | None = None
+    for attempt in attempts(config, rules):
+        async with AsyncExitStack() as stack:
+            try:
+                auth = await auth_for(attempt) if auth_for is not None else None
+                connection = await stack.enter_async_context(connect(attempt, surroundings, rules, auth))
+            except Unreachable as error:
+                if error.challenge is not None:
+                    raise
+                failed = failed or error
+                continue
+            yield connection
+            return
+    assert failed is not None
+    raise failed
+
+
+def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
+    """The configuration with each transport that the profile tries, in order."""
+    values, kinds = config.values, url_transports(config.values, rules)
+    if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
+        return (config,)
+    return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
+
+
+@asynccontextmanager
+async def _running(dispatcher: JSONRPCDispatcher, server: str, surroundings: Surroundings) -> AsyncGenerator[None]:
+    """The dispatcher at work: it answers what a server asks of a host, and hands on what it notifies."""
+
+    async def on_request(context: Any, method: str, params: Mapping[str, Any] | None) -> JsonObject:
+        if method == "ping":
+            return {}
+        if method == "roots/list":
+            return {"roots": [{"uri": root.as_uri(), "name": root.name} for root in surroundings.roots]}
+        raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
+
+    async def on_notify(context: Any, method: str, params: Mapping[str, Any] | None) -> None:
+        surroundings.on_notification(server, method)
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(dispatcher.run, on_request, on_notify)
+        try:
+            yield
+        finally:
+            tasks.cancel_scope.cancel()
+
+
+async def _initialize(
+    dispatcher: JSONRPCDispatcher, config: ServerConfig, introduction: JsonObject, rules: Rules
+) -> Connection:
+    options: CallOptions = {"timeout": config.timeout_ms / 1000, "cancel_on_abandon": False}
+    met = greeting(await _ask(dispatcher, "initialize", introduction, options), rules)
+    await dispatcher.notify("notifications/initialized", None, {"headers": {PROTOCOL_HEADER: met.protocol_version}})
+    return Connection(config, met, dispatcher)
+
+
+async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, options: CallOptions) -> Json:
+    try:
+        return await dispatcher.send_raw_request(method, params, options)
+    except MCPError as error:
+        code = error.error.code
+        message = "Request timed out" if code == TIMED_OUT else error.error.message
+        raise Refusal(f"MCP error {code}: {message}", code) from error
+
+
+async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, surroundings: Surroundings) -> Streams:
     """Open the transport; the stack closes it."""
+    config, bearer = attempt.config, attempt.bearer
     if isinstance(chosen, Stdio):
-        environment = server_environment(config.env, surroundings.environment, rules)
-        on_stderr = partial(surroundings.on_stderr, config.name)
-        return await stack.enter_async_context(stdio.streams(chosen, environment, on_stderr))
+        environment = server_environment(config.env, surroundings.environment, attempt.rules)
+        hear = partial(attempt.hear, surroundings.on_stderr)
+        return await stack.enter_async_context(stdio.streams(chosen, environment, hear, attempt.note_exit))
     seconds = config.timeout_ms / 1000
 
     def client(
@@ -147,17 +229,30 @@ async def _open(
 
 
 def _first(error: BaseException) -> BaseException:
-    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    inner: Sequence[BaseException] = getattr(error, "exceptions", ())
     return _first(inner[0]) if inner else error
 
 
-def _reason(error: BaseException, bearer: BearerAuth) -> str:
-    """The sentence for what went wrong, the way Gemini CLI's own libraries put it."""
+def _unreachable(error: BaseException, chosen: Transport, attempt: _Attempt) -> Unreachable:
+    """The reason the way Gemini CLI's own libraries put it, and the cause."""
+    config, bearer, first = attempt.config, attempt.bearer, _first(error)
     if bearer.challenge is not None:
-        return "HTTP 401: the server asks for authentication"
+        reason = attempt.rules.needs_authentication.format(server=config.name)
+        return Unreachable(reason, failure.needs_authentication(config.name, bearer.challenge), bearer.challenge)
     if bearer.failure is not None:
-        return bearer.failure
-    first = _first(error)
-    if isinstance(first, httpx2.HTTPStatusError):
-        return f"HTTP {first.response.status_code}"
-    return str(first) or type(first).__name__
+        return Unreachable(bearer.reason or str(first), bearer.failure)
+    reason = str(first) or type(first).__name__
+    if isinstance(first, stdio.NotStarted):
+        return Unreachable(reason, first.why)
+    if isinstance(first, Refusal):
+        return Unreachable(reason, _refused(first, attempt))
+    return Unreachable(reason, failure.not_mcp(reason))
+
+
+def _refused(refusal: Refusal, attempt: _Attempt) -> Failure:
+    """Why the handshake failed."""
+    if refusal.code == TIMED_OUT:
+        return failure.timed_out("initialize", attempt.config.timeout_ms / 1000)
+    if refusal.code == CLOSED and attempt.exit_code is not None:
+        return failure.exited(attempt.exit_code, "initialize", [line for line in attempt.stderr if line])
+    return discovery.why("initialize", refusal)

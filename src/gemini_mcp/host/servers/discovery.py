@@ -11,12 +11,15 @@ from typing import TypeAlias
 
 from gemini_mcp.host.prompts.prompts import Prompt, prompt_of
 from gemini_mcp.host.prompts.resources import Resource
-from gemini_mcp.host.servers.tool_list import duplicate, first_fault
+from gemini_mcp.host.rules import messages
+from gemini_mcp.host.rules.zod import complaint
+from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.host.tools.registry import OfferedTool
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, items, objects_of, table
+from gemini_mcp.spec.values import Json, JsonObject, objects_of
 
 METHOD_NOT_FOUND = -32601
 
@@ -27,6 +30,8 @@ class Status(enum.Enum):
     DISCONNECTED = "disconnected"
     CONNECTING = "connecting"
     CONNECTED = "connected"
+    BLOCKED = "blocked"
+    DISABLED = "disabled"
 
 
 class State(enum.Enum):
@@ -50,12 +55,13 @@ class Ask:
 
 
 class Refusal(Exception):
-    """A request without a result: a JSON-RPC error, or an answer that breaks the protocol."""
+    """A request without a result: a JSON-RPC error, or an answer that breaks the protocol, and then how."""
 
-    def __init__(self, message: str, code: int = 0) -> None:
+    def __init__(self, message: str, code: int = 0, why: Failure | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.why = why
 
 
 Reply: TypeAlias = JsonObject | Refusal
@@ -71,6 +77,7 @@ class Found:
     dropped: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     failure: str | None = None
+    why: Failure | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -103,7 +110,7 @@ def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> I
             if refusal.code == METHOD_NOT_FOUND:
                 continue
             if rules.refused_list_ends_discovery:
-                return Found(messages=found.messages, failure=refusal.message)
+                return Found(messages=found.messages, failure=refusal.message, why=why(f"{kind}/list", refusal))
             said = f"Error discovering {kind} from {config.name}: {refusal.message}"
             found = replace(found, messages=(*found.messages, said))
     return found
@@ -139,7 +146,9 @@ def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConf
     for tool in listed:
         name = tool["name"]
         if is_enabled(name, config.include_tools, config.exclude_tools):
-            tools.append(OfferedTool(config.name, name, tool.get("description") or "", tool["inputSchema"]))
+            described = tool.get("description") or ""
+            offer = OfferedTool(config.name, name, described, tool["inputSchema"], tool.get("outputSchema"))
+            tools.append(offer)
         else:
             dropped.append(name)
     return replace(found, tools=tuple(tools), dropped=tuple(dropped))
@@ -155,20 +164,31 @@ def _list(kind: str, rules: Rules) -> _Listing:
         reply = yield Ask(f"{kind}/list", cursor)
         if isinstance(reply, Refusal):
             raise reply
-        answer = table(reply)
-        page = items(answer.get(kind))
-        listed.extend(page)
-        if kind == "tools":
-            _check_tools(page, listed, rules)
+        answer = read(f"{kind}/list", reply, rules)
+        listed.extend(answer[kind])
+        if kind == "tools" and rules.refuses_duplicates:
+            _refuse_duplicates([tool["name"] for tool in objects_of(listed)])
         cursor = answer.get("nextCursor") or None
         if cursor is None or kind not in rules.paged_lists:
             break
     return objects_of(listed)
 
 
-def _check_tools(page: Sequence[Json], all_tools: Sequence[Json], rules: Rules) -> None:
-    if (fault := first_fault(page, rules)) is not None:
-        raise Refusal(fault.message(rules))
-    twice = duplicate([tool["name"] for tool in objects_of(all_tools)]) if rules.refuses_duplicates else None
+def read(method: str, answer: Json, rules: Rules) -> JsonObject:
+    """The answer as the SDK hands it on; raises Refusal."""
+    reading = messages.read(method, answer, rules)
+    if reading.issues:
+        why = failure.misshapen(method, reading.issues)
+        raise Refusal(complaint(reading.issues, rules.list_validator), why=why)
+    return reading.value
+
+
+def why(step: str, refusal: Refusal) -> Failure:
+    """The cause of a refusal of that request."""
+    return refusal.why or failure.refusal(step, refusal.message)
+
+
+def _refuse_duplicates(names: Sequence[str]) -> None:
+    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if twice is not None:
         raise Refusal(f"Duplicate function name {twice} found in MCP tools. Please ensure function names are unique.")

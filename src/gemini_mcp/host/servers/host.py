@@ -10,22 +10,21 @@ from dataclasses import dataclass, field, replace
 import anyio
 import anyio.abc
 
-from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.prompts import resources
 from gemini_mcp.host.prompts.prompts import Prompt
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.servers import discovery
-from gemini_mcp.host.servers.connection import Connection, Surroundings, Unreachable, connect
+from gemini_mcp.host.servers import discovery, failure
+from gemini_mcp.host.servers.connection import AuthFor, Connection, Surroundings, Unreachable, reach
 from gemini_mcp.host.servers.discovery import Found, Refusal, State, Status
-from gemini_mcp.host.servers.transport import UnusableConfig, url_transports
+from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject
+from gemini_mcp.spec.values import Json, JsonObject
 
 TIMED_OUT = "MCP error -32001: Request timed out"
 
-AuthFor = Callable[[ServerConfig], Awaitable[BearerAuth]]
 Authenticate = Callable[[ServerConfig, str], Awaitable[bool]]
 
 
@@ -38,6 +37,7 @@ class Server:
     found: Found = field(default_factory=Found)
     messages: tuple[str, ...] = ()
     error: str | None = None
+    why: Failure | None = None
     connection: Connection | None = field(default=None, repr=False)
     needs_authentication: bool = False
 
@@ -99,7 +99,11 @@ class Host:
         return (*said, *self.registry.log)
 
     async def request(self, server: str, method: str, params: JsonObject) -> JsonObject:
-        """Ask a connected server; raises Refusal."""
+        """Ask a connected server, and read the answer as the SDK does; raises Refusal."""
+        return discovery.read(method, await self.ask(server, method, params), self.plan.rules)
+
+    async def ask(self, server: str, method: str, params: JsonObject) -> Json:
+        """The answer of a connected server as it came; raises Refusal."""
         connection = self.servers[server].connection
         if connection is None:
             raise Refusal(f"MCP client for server '{server}' is not available or not connected.")
@@ -121,22 +125,19 @@ class Host:
 
     async def _connect(self, config: ServerConfig) -> str | None:
         """Connect, interview, and stay until the end; the value is a 401's challenge."""
-        fallback = _fallback(config, self.plan.rules)
+        plan = self.plan
         with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
             try:
-                auth = await self.plan.auth_for(config) if self.plan.auth_for is not None else None
-                async with connect(config, self.plan.surroundings, self.plan.rules, auth) as connection:
+                async with reach(config, plan.surroundings, plan.rules, plan.auth_for) as connection:
                     scope.deadline = float("inf")
                     await self._discover_and_wait(connection)
             except Unreachable as error:
-                if fallback is not None and error.challenge is None and not self._is_discovered[config.name].is_set():
-                    return await self._connect(fallback)
-                self._fail(config, error.reason, error.challenge is not None)
+                self._fail(config, error.reason, error.why, error.challenge is not None)
                 return error.challenge
             except (UnusableConfig, InvalidUrl) as error:
-                self._fail(config, str(error))
+                self._fail(config, str(error), failure.unusable(str(error)))
         if scope.cancelled_caught:
-            self._fail(config, TIMED_OUT)
+            self._fail(config, TIMED_OUT, failure.timed_out("initialize", config.timeout_ms / 1000))
         return None
 
     async def _discover_and_wait(self, connection: Connection) -> None:
@@ -145,15 +146,17 @@ class Host:
         ended = discovery.conclude(config.name, found, rules)
         is_open = ended.status is Status.CONNECTED
         error = ended.messages[-1] if found.is_empty and ended.messages else None
-        self._update(Server(config, ended.status, found, ended.messages, error, connection if is_open else None))
+        why = (found.why or failure.nothing_offered()) if error is not None else None
+        self._update(Server(config, ended.status, found, ended.messages, error, why, connection if is_open else None))
         if is_open:
             self._is_discovered[config.name].set()
             await self._ended.wait()
             self._update(replace(self.servers[config.name], connection=None))
 
-    def _fail(self, config: ServerConfig, reason: str, needs_authentication: bool = False) -> None:
+    def _fail(self, config: ServerConfig, reason: str, why: Failure, needs_authentication: bool = False) -> None:
         said = discovery.connection_failure(config.name, reason, self.plan.rules)
-        self._update(Server(config, messages=(said,), error=reason, needs_authentication=needs_authentication))
+        needs = needs_authentication
+        self._update(Server(config, messages=(said,), error=reason, why=why, needs_authentication=needs))
 
 
 @asynccontextmanager
@@ -167,12 +170,3 @@ async def open_host(plan: Plan) -> AsyncGenerator[Host]:
         finally:
             host.end()
             tasks.cancel_scope.deadline = anyio.current_time() + 10
-
-
-def _fallback(config: ServerConfig, rules: Rules) -> ServerConfig | None:
-    """The configuration for the second transport that the profile tries on a `url`."""
-    values = config.values
-    kinds = url_transports(values, rules)
-    if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
-        return None
-    return replace(config, values={**values, "type": kinds[1]})

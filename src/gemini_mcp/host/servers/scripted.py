@@ -3,7 +3,9 @@
 It plays what a vector's `spec` says and nothing else; real servers are in `connection`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers import discovery
@@ -17,10 +19,11 @@ from gemini_mcp.host.servers.discovery import (
     Reply,
     Status,
 )
+from gemini_mcp.host.servers.handshake import greeting
 from gemini_mcp.host.servers.transport import UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, list_of, object_of
+from gemini_mcp.spec.values import JsonObject, list_of, object_of, table
 
 CLOSED = "MCP error -32000: Connection closed"
 TIMED_OUT = "MCP error -32001: Request timed out"
@@ -35,16 +38,25 @@ class Played:
     found: Found = field(default_factory=Found)
     conclusion: Conclusion = field(default_factory=lambda: Conclusion(Status.DISCONNECTED, ()))
     requests: tuple[str, ...] = ()
+    was_skipped: bool = False
 
 
 def play(name: str, spec: JsonObject, config: JsonObject, rules: Rules) -> Played:
-    """Connect to the scripted server and interview it."""
+    """Connect to the scripted server and interview it; a configuration without transport may leave it unmentioned."""
+    if rules.skips_without_transport and _lacks_transport(config):
+        return Played(was_skipped=True)
     reason = _unreachable(spec, config, rules)
     if reason is not None:
         asked = ("initialize",) if reason == TIMED_OUT else ()
         said = discovery.connection_failure(name, reason, rules)
         return Played(conclusion=Conclusion(Status.DISCONNECTED, (said,)), requests=asked)
-    found, asked = _interview(discovery.interview(ServerConfig(name, config), capabilities(spec), rules), spec)
+    try:
+        met = greeting(introduction(spec, rules), rules)
+    except Refusal as refusal:
+        said = discovery.connection_failure(name, refusal.message, rules)
+        return Played(conclusion=Conclusion(Status.DISCONNECTED, (said,)), requests=("initialize",))
+    interview = discovery.interview(ServerConfig(name, config), met.capabilities, rules)
+    found, asked = drive(interview, partial(answer, spec))
     return Played(found, discovery.conclude(name, found, rules), ("initialize", "notifications/initialized", *asked))
 
 
@@ -54,6 +66,12 @@ def capabilities(spec: JsonObject) -> JsonObject:
     if given is not None:
         return given
     return {kind: {} for kind, pages in PAGES.items() if kind in spec or pages in spec}
+
+
+def introduction(spec: JsonObject, rules: Rules) -> JsonObject:
+    """The server's answer to `initialize`, with what the script puts in place of its members."""
+    usual = {"protocolVersion": rules.introduction["protocolVersion"], "capabilities": capabilities(spec)}
+    return {**usual, "serverInfo": {"name": "scripted", "version": "1"}, **table(spec.get("initialize"))}
 
 
 def answer(spec: JsonObject, ask: Ask) -> Reply:
@@ -72,20 +90,26 @@ def answer(spec: JsonObject, ask: Ask) -> Reply:
     return {kind: spec[kind]}
 
 
-def _interview(steps: Interview, spec: JsonObject) -> tuple[Found, tuple[str, ...]]:
+def drive(interview: Interview, reply_to: Callable[[Ask], Reply]) -> tuple[Found, tuple[str, ...]]:
+    """What comes of an interview, and the requests that it made."""
     asked: list[str] = []
     reply: Reply | None = None
     while True:
         try:
-            ask = steps.send(reply)
+            ask = interview.send(reply)
         except StopIteration as end:
             return end.value, tuple(asked)
         asked.append(ask.method if ask.cursor is None else f"{ask.method}({ask.cursor})")
-        reply = answer(spec, ask)
+        reply = reply_to(ask)
+
+
+def _lacks_transport(config: JsonObject) -> bool:
+    """Whether the configuration takes the script's own command away."""
+    return "command" in config and not any(config.get(key) for key in ("command", "url", "httpUrl"))
 
 
 def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | None:
-    if config.get("httpUrl") or config.get("url"):
+    if config.get("httpUrl") or config.get("url") or _lacks_transport(config):
         try:
             choose(config, {}, rules)
         except (InvalidUrl, UnusableConfig) as error:

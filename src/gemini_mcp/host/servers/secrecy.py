@@ -4,48 +4,73 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gemini_mcp.host.rules.profiles import profiles
-from gemini_mcp.host.rules.urls import InvalidUrl, parse
 from gemini_mcp.host.servers.environment import SECRET_FLAGS
 from gemini_mcp.spec.host_rules import EnvironmentRules
 
 MASK = "***"
 
 _ASSIGNMENT = re.compile(r"(-{0,2}[\w.-]+)=(.+)", re.DOTALL)
+_FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
+_HEADER_FLAG = re.compile(r"-H|--?(?:[\w.]+-)*headers?", re.IGNORECASE)
+_HEADER = re.compile(r"\s*([\w-]+)\s*[:=](?!//)\s*(.+)", re.DOTALL)
+_USER_FLAG = re.compile(r"-u|--?(?:proxy-)?user(?:name)?", re.IGNORECASE)
+_MORE_SECRET_NAMES = re.compile(
+    r"(?:^|[^A-Z])(?:PASS|PWD|PIN|JWT|COOKIE|SESSION|BEARER|SIGNATURE)(?:[^A-Z]|$)|PASSPHRASE"
+)
+_USER = re.compile(r"(?<=://)(?:[^\s/?#]*@|[^\s/?#:@]*:(?!\d+(?:[/?#]|$))[^\s@]*@)")
+_QUERY = re.compile(r"([?&#][^\s=&#]*)=[^\s&#]*")
+_CREDENTIALS = re.compile(r"\b(Bearer|Basic|Digest|Token)(\s+|:\s*|=)(?!\s)\S.*", re.IGNORECASE | re.DOTALL)
+_AUTHORIZATION = re.compile(r"((?:proxy-)?authorization|cookie)(\s*[:=]\s*).+", re.IGNORECASE | re.DOTALL)
 
 
 def shown_words(words: Sequence[str]) -> str:
-    """The command line with the values of secret-looking flags and variables masked."""
+    """The command line with what its flags, variables, headers and addresses keep secret masked."""
     shown: list[str] = []
-    is_after_secret = False
+    before = ""
     for word in words:
-        shown.append(MASK if is_after_secret and not word.startswith("-") else _shown_word(word))
-        is_after_secret = word.startswith("--") and "=" not in word and _is_secret_name(word)
+        shown.append(_shown_after(before, word))
+        before = word if _FLAG.fullmatch(word) else ""
     return " ".join(shown)
 
 
 def shown_address(address: str) -> str:
     """The address without user, password and the values of its query."""
-    try:
-        url = parse(address)
-    except InvalidUrl:
-        return address
-    host = url.host.rpartition("@")[2]
-    query = re.sub(r"=[^&]*", f"={MASK}", url.query)
-    return f"{url.scheme}://{host}{url.path}{query}"
+    return _QUERY.sub(rf"\1={MASK}", _USER.sub(f"{MASK}@", address))
+
+
+def _shown_after(flag: str, word: str) -> str:
+    """The word as the flag before it lets it be seen."""
+    if not flag or re.fullmatch(r"--[a-z][a-z-]+", word):
+        return _shown_word(word)
+    if _HEADER_FLAG.fullmatch(flag):
+        return _shown_header(word)
+    if _USER_FLAG.fullmatch(flag) and ":" in word:
+        return f"{word.partition(':')[0]}:{MASK}"
+    return MASK if _is_secret_name(flag) else _shown_word(word)
+
+
+def _shown_header(text: str) -> str:
+    header = _HEADER.fullmatch(text)
+    return f"{header[1]}: {MASK}" if header else MASK
 
 
 def _shown_word(word: str) -> str:
     assigned = _ASSIGNMENT.fullmatch(word)
-    if assigned and _is_secret_name(assigned.group(1)):
-        return f"{assigned.group(1)}={MASK}"
-    if "://" in word and "@" in word:
-        return shown_address(word)
-    is_secret = any(re.search(pattern, word, SECRET_FLAGS) for guard in _guards() for pattern in guard.secret_values)
-    return MASK if is_secret else word
+    if assigned and _HEADER_FLAG.fullmatch(assigned[1]):
+        return f"{assigned[1]}={_shown_header(assigned[2])}"
+    if assigned and (_is_secret_name(assigned[1]) or (_USER_FLAG.fullmatch(assigned[1]) and ":" in assigned[2])):
+        return f"{assigned[1]}={MASK}"
+    word = shown_address(word) if "://" in word else word
+    word = _AUTHORIZATION.sub(rf"\1\2{MASK}", word)
+    word = _CREDENTIALS.sub(rf"\1\2{MASK}", word)
+    patterns = (pattern for guard in _guards() for pattern in guard.secret_values if "://" not in pattern)
+    return MASK if any(re.search(pattern, word, SECRET_FLAGS) for pattern in patterns) else word
 
 
 def _is_secret_name(name: str) -> bool:
-    return any(re.search(guard.secret_name, name.upper()) for guard in _guards())
+    upper = name.upper()
+    is_known = any(re.search(guard.secret_name, upper) for guard in _guards())
+    return is_known or _MORE_SECRET_NAMES.search(upper) is not None
 
 
 def _guards() -> Iterator[EnvironmentRules]:

@@ -4,15 +4,22 @@ It never shows `env`, `headers` or tokens; `secrecy` says what of a command line
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gemini_mcp.host.rules.javascript import number_text
 from gemini_mcp.host.servers.discovery import State, Status
+from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec.values import JsonObject, number_of, texts_of
 
-ICONS = {Status.CONNECTED: "📡", Status.DISCONNECTED: "🔌", Status.CONNECTING: "⏳"}
+ICONS = {
+    Status.CONNECTED: "📡",
+    Status.DISCONNECTED: "🔌",
+    Status.CONNECTING: "⏳",
+    Status.BLOCKED: "⛔",
+    Status.DISABLED: "○",
+}
 DOCKER = "🐳"
 WILL_NOT_CONNECT = (
     "Check configuration: Verify `command`, `args`, and `cwd` are correct",
@@ -41,12 +48,14 @@ class ServerView:
 
     config: ServerConfig
     status: Status
-    tools: Mapping[str, str]
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
     prompts: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
     error: str | None = None
     is_empty: bool = False
     needs_authentication: bool = False
+    why: Failure | None = None
+    gives_advice: bool = False
 
     @property
     def icon(self) -> str:
@@ -64,6 +73,7 @@ class ServerView:
             "prompts": list(self.prompts),
             "resources": list(self.resources),
             "error": self.error,
+            "cause": None if self.why is None else self.why.to_json(),
             "needsAuthentication": self.needs_authentication,
         }
 
@@ -92,9 +102,12 @@ def _lines(server: ServerView, is_verbose: bool) -> Iterable[str]:
     timeout = number_of(values.get("timeout"))
     if timeout is not None:
         yield f"  Timeout: {number_text(timeout)}ms"
-    if server.error is not None:
-        yield f"  Error: {shown_error(server.error)}"
-        for advice in _advice(server):
+    if server.status in (Status.BLOCKED, Status.DISABLED):
+        yield f"  Reason: {server.error}"
+    elif server.error is not None:
+        why = None if server.gives_advice else server.why
+        yield f"  Error: {shown_error(server.error) if why is None else why.sentence}"
+        for advice in _advice(server) if why is None else (why.remedy,):
             yield f"    - {advice}"
     yield from _offers(server, is_verbose)
 

@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import anyio
 import anyio.abc
@@ -15,6 +16,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from gemini_mcp.host.rules.javascript import template
+from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.transport import Stdio
 
 GRACE_SECONDS = 0.5
@@ -26,14 +30,24 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 
 
 class NotStarted(Exception):
-    """The process could not be started; the message is the one Node gives."""
+    """The process could not be started: the message is the one Node gives, `why` is the cause."""
+
+    def __init__(self, message: str, why: Failure) -> None:
+        super().__init__(message)
+        self.why = why
 
 
 @asynccontextmanager
 async def streams(
-    server: Stdio, environment: Mapping[str, str], on_stderr: Callable[[str], None]
+    server: Stdio,
+    environment: Mapping[str, str],
+    on_stderr: Callable[[str], None],
+    on_exit: Callable[[int], None],
 ) -> AsyncGenerator[Streams]:
-    """The two streams of a running server; leaving the context ends it and everything it started."""
+    """The two streams of a running server; leaving the context ends it and everything it started.
+
+    `on_exit` is told the code of a server that ended by itself.
+    """
     process = await _start(server, environment)
     to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
@@ -48,13 +62,13 @@ async def streams(
                 tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process)
+            await _end(process, on_exit)
             for stream in (to_session, from_server, to_server, from_session):
                 await stream.aclose()
 
 
 async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
-    words = [server.command, *server.args]
+    words = [server.command, *map(template, server.args)]
     process: anyio.abc.Process | None = None
     try:
         # Cancelled half-way, the event loop would end the process and leave its group.
@@ -63,9 +77,17 @@ async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Pro
     except (OSError, ValueError) as error:
         reasons: Mapping[type, str] = {FileNotFoundError: "ENOENT", PermissionError: "EACCES"}
         reason = reasons.get(type(error), str(error))
-        raise NotStarted(f"spawn {server.command} {reason}") from error
+        raise NotStarted(f"spawn {server.command} {reason}", _cause(server, error)) from error
     assert process is not None
     return process
+
+
+def _cause(server: Stdio, error: OSError | ValueError) -> Failure:
+    if server.cwd is not None and not Path(server.cwd).is_dir():
+        return failure.no_folder(server.cwd)
+    if isinstance(error, FileNotFoundError):
+        return failure.not_found(server.command)
+    return failure.not_started(server.command, str(error))
 
 
 async def _read(process: anyio.abc.Process, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
@@ -117,7 +139,7 @@ async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], No
         on_stderr(rest.decode("utf-8", "replace").rstrip())
 
 
-async def _end(process: anyio.abc.Process) -> None:
+async def _end(process: anyio.abc.Process, on_exit: Callable[[int], None]) -> None:
     """Close its input, wait, ask it to end, then kill what is left of its group."""
     await _close(process.stdin)
     for sent in (None, signal.SIGTERM, signal.SIGKILL):
@@ -127,6 +149,8 @@ async def _end(process: anyio.abc.Process) -> None:
             # `process.wait` would also wait for a child that holds the pipes.
             while process.returncode is None:  # noqa: ASYNC110
                 await anyio.sleep(0.01)
+            if sent is None:
+                on_exit(process.returncode)
             break
     _signal_group(process.pid, signal.SIGKILL)
     await _close(process.stdout)

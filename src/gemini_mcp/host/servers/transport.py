@@ -11,7 +11,7 @@ from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.host.servers.environment import inherited
 from gemini_mcp.host.settings.expansion import expand_late
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, inside, table, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, table
 
 MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and command (for stdio)."
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
@@ -26,7 +26,7 @@ class Stdio:
     """A process spoken to over its standard input and output."""
 
     command: str
-    args: tuple[str, ...] = ()
+    args: tuple[Json, ...] = ()
     cwd: str | None = None
 
 
@@ -62,7 +62,7 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> 
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not config.get("command"):
         raise UnusableConfig(MISSING)
-    return Stdio(str(config["command"]), texts_of(config.get("args")) or (), config.get("cwd"))
+    return Stdio(str(config["command"]), tuple(list_of(config.get("args")) or ()), config.get("cwd"))
 
 
 def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
@@ -79,6 +79,8 @@ def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules) -
 
 
 def _auth_provider(config: JsonObject, rules: Rules) -> str | None:
+    if config.get("authProviderType") == "service_account_impersonation" and rules.impersonation_checks:
+        return _impersonation(config, rules)
     if config.get("authProviderType") != "google_credentials":
         return None
     address = str(config.get("url") or config.get("httpUrl") or "")
@@ -87,6 +89,14 @@ def _auth_provider(config: JsonObject, rules: Rules) -> str | None:
             host = parse(address).hostname if address else ""
             raise UnusableConfig(required["message"].format(host=host))
     return "GoogleCredentialProvider"
+
+
+def _impersonation(config: JsonObject, rules: Rules) -> str:
+    given = {**config, "url": config.get("url") or config.get("httpUrl")}
+    for required in rules.impersonation_checks:
+        if not given.get(required["setting"]):
+            raise UnusableConfig(required["message"])
+    return "ServiceAccountImpersonationProvider"
 
 
 def _is_google_host(config: JsonObject, address: str) -> bool:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.loading import Layer
+from gemini_mcp.host.settings.standing import Circumstances, disabled_in, is_trusted
+from gemini_mcp.spec.values import Json
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,16 @@ class Places:
     def tokens(self) -> Path:
         return self.home / ".gemini" / "mcp-oauth-tokens.json"
 
+    @property
+    def enablement(self) -> Path:
+        """Which servers `mcp disable` has disabled."""
+        return self.home / ".gemini" / "mcp-server-enablement.json"
+
+    def trusted_folders(self, environment: Mapping[str, str]) -> Path:
+        """Which folders the user trusts."""
+        named = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
+        return Path(named) if named else self.home / ".gemini" / "trustedFolders.json"
+
 
 def places(environment: Mapping[str, str]) -> Places:
     """The places of this process."""
@@ -43,6 +56,22 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise OSError(f"{file} is no UTF-8 text: {error}. Correct the file; it was left as it is.") from error
+
+
+def read_json(file: Path) -> Json:
+    """What a file of Gemini CLI's own holds, comments allowed; nothing when it is not there or no JSON."""
+    try:
+        return read(_text(file)) if file.is_file() else None
+    except BrokenJson:
+        return None
+
+
+def circumstances(where: Places, environment: Mapping[str, str]) -> Circumstances:
+    """Whether this folder is trusted, and which servers are disabled."""
+    user = read_json(where.files["user"])
+    folders = read_json(where.trusted_folders(environment))
+    trusts = is_trusted(str(where.project), folders, user, environment)
+    return Circumstances(trusts, disabled_in(read_json(where.enablement)))
 
 
 def layers(where: Places) -> tuple[Layer, ...]:

@@ -109,7 +109,7 @@ def load(
     command: tuple[str, str] | None = None
     for layer in layers:
         values, found = _read_layer(layer, environment, rules)
-        merged = _merge(merged, layer, values, found)
+        merged = _merge(merged, layer, values, found, rules)
         if rules.faulty_settings == "warn" and (said := warning(values, rules.settings_schema, layer.file)):
             merged = replace(merged, warnings=(*merged.warnings, said))
         line = table(values.get("mcp")).get("serverCommand")
@@ -134,7 +134,7 @@ def _read_layer(layer: Layer, environment: Mapping[str, str], rules: Rules) -> t
     return object_of(expanded) or {}, found
 
 
-def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Problem, ...]) -> Settings:
+def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Problem, ...], rules: Rules) -> Settings:
     servers = {server.name: server for server in settings.servers}
     refused = {problem.server for problem in found if problem.is_fatal and problem.server}
     for name, config in servers_of(values.get("mcpServers")).items():
@@ -142,13 +142,19 @@ def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Pr
             servers[name] = ServerConfig(name, config, layer.file)
         else:
             servers.pop(name, None)
-    mcp = object_of(values.get("mcp")) or {}
-    lists = replace(
-        settings.lists,
-        allowed=texts_of(mcp.get("allowed")) if "allowed" in mcp else settings.lists.allowed,
-        excluded=texts_of(mcp.get("excluded")) if "excluded" in mcp else settings.lists.excluded,
-    )
+    lists = _lists(settings.lists, object_of(values.get("mcp")) or {}, rules)
     return replace(settings, servers=tuple(servers.values()), lists=lists, problems=(*settings.problems, *found))
+
+
+def _lists(before: ServerLists, mcp: JsonObject, rules: Rules) -> ServerLists:
+    """The lists with those of one more file."""
+    allowed = texts_of(mcp.get("allowed")) if "allowed" in mcp else before.allowed
+    excluded = texts_of(mcp.get("excluded")) if "excluded" in mcp else before.excluded
+    if rules.unites_lists and before.allowed is not None and allowed is not None:
+        allowed = tuple(name for name in before.allowed if name in allowed)
+    if rules.unites_lists and before.excluded is not None and excluded is not None:
+        excluded = tuple(dict.fromkeys((*before.excluded, *excluded)))
+    return replace(before, allowed=allowed, excluded=excluded)
 
 
 def _with_command(settings: Settings, command: tuple[str, str], environment: Mapping[str, str]) -> Settings:

@@ -22,10 +22,11 @@ _QUOTED = re.compile(rf'\\(?P<escaped>["$\\])|{_VARIABLE}')
 
 
 class UnusableCommand(Exception):
-    """The line is more than one command with its words."""
+    """The line is more than one command with its words, or its variables cannot be read."""
 
-    def __init__(self, line: str) -> None:
-        super().__init__(f"failed to parse mcpServerCommand: {line}")
+
+def _refused(line: str) -> UnusableCommand:
+    return UnusableCommand(f"failed to parse mcpServerCommand: {line}")
 
 
 def split(line: str, environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -33,8 +34,8 @@ def split(line: str, environment: Mapping[str, str]) -> tuple[str, ...]:
     words: list[str] = []
     is_inside = False
     for piece in _PIECE.finditer(line):
-        if piece["refused"] or (piece.group() == "#" and not is_inside):
-            raise UnusableCommand(line)
+        if piece["refused"] or piece.group() == "#":
+            raise _refused(line)
         if not is_inside and not piece["space"]:
             words.append("")
         is_inside = not piece["space"]
@@ -62,4 +63,7 @@ def _text(piece: re.Match[str], environment: Mapping[str, str]) -> str:
 def _value(variable: re.Match[str], environment: Mapping[str, str]) -> str:
     if variable["name"] == "":
         return "$"
+    if variable["braced"] is not None and not re.fullmatch(r"\$\{[^}]+\}", variable.group()):
+        whole = variable.group()
+        raise UnusableCommand(f"Bad substitution: {whole if whole == '${}' else whole[2:]}")
     return environment.get(variable["braced"] or variable["special"] or variable["name"] or "", "")

@@ -3,15 +3,21 @@
 Everything that reads a `CallToolResult` for one of them belongs here.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gemini_mcp.host.rules.javascript import UNDEFINED, stringify, template, truthy
+from gemini_mcp.host.rules.javascript import UNDEFINED, cut_units, length, stringify, template, truthy
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, without_none
+from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, table, without_none
 
 UNREADABLE = "[Error: Could not parse tool response]"
 SUCCEEDED = "Tool execution succeeded."
 STRIPPED = "[SYSTEM: Binary content ({}) stripped from response due to protocol limitations.]"
+
+OUTPUT_FILE = "<a file below ~/.gemini/tmp>"
+TOO_LARGE = (
+    "Output too large. Showing first {head:,} and last {tail:,} characters. For full output see: {file}\n|"
+    "\n\n... [{omitted:,} characters omitted] ...\n\n"
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,9 @@ class Rendered:
 
 def render(tool: str, arguments: Json, result: JsonObject, rules: Rules) -> Rendered:
     """Read a `CallToolResult`; the tool is named by its server's own name for it."""
-    is_error = result.get("isError") in (True, "true")
+    is_error = _is_set(result.get("isError"))
+    if rules.reports_tool_errors and truthy(result.get("error")):
+        is_error = is_error or _is_set(table(result["error"]).get("isError"))
     is_reported = is_error and rules.reports_tool_errors
     response = {"error": result} if is_error and not is_reported else result
     raw: list[JsonObject] = [{"functionResponse": {"name": tool, "response": response}}]
@@ -46,6 +54,24 @@ def render_failure(tool: str, arguments: Json, message: str, rules: Rules) -> Re
     return _tool_error(tool, arguments, [{"functionResponse": {"name": tool, "response": failure}}])
 
 
+def truncated(rendered: Rendered, rules: Rules) -> Rendered:
+    """The result with the middle of its only text left out, when that is too long for the model."""
+    parts, most = list_of(rendered.llm_content), rules.output_threshold
+    text = table(parts[0]).get("text") if parts is not None and len(parts) == 1 else None
+    if most is None or not isinstance(text, str) or length(text) <= most:
+        return rendered
+    head = most // 5
+    begin, end = cut_units(text, 0, head), cut_units(text, length(text) - (most - head), length(text))
+    said = TOO_LARGE.format(head=head, tail=most - head, file=OUTPUT_FILE, omitted=length(text) - most)
+    first, _, last = said.partition("|")
+    return replace(rendered, llm_content=[{"text": f"{first}{begin}{last}{end}"}])
+
+
+def refusal_parts(name: str, call_id: str, message: str) -> Json:
+    """What the model gets for a call that did not reach a server."""
+    return [_response(name, call_id, {"error": message})]
+
+
 def model_parts(name: str, call_id: str, rendered: Rendered, rules: Rules, is_nesting: bool = False) -> Json:
     """The parts of the function response; `is_nesting` is for models that take binary parts inside it."""
     return _MODEL_PARTS[rules.model_parts](name, call_id, rendered, is_nesting)
@@ -54,6 +80,11 @@ def model_parts(name: str, call_id: str, rendered: Rendered, rules: Rules, is_ne
 def contents_to_parts(contents: Json) -> list[JsonObject]:
     """The parts of a `resources/read` result."""
     return [part for item in items(contents) if (part := _resource_part(object_of(item) or {})) is not None]
+
+
+def _is_set(flag: Json) -> bool:
+    """Whether the flag of an error is up; a text counts too."""
+    return flag is True or flag == "true"
 
 
 def _tool_error(tool: str, arguments: Json, raw: Json) -> Rendered:

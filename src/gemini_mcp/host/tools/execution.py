@@ -7,19 +7,26 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gemini_mcp.host.rules.ajv import complaint
 from gemini_mcp.host.servers.discovery import Refusal
 from gemini_mcp.host.servers.host import Host
-from gemini_mcp.host.tools.argument_fault import argument_fault
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question, question
-from gemini_mcp.host.tools.content import Rendered, render, render_failure
+from gemini_mcp.host.tools.content import Rendered, render, render_failure, truncated
 from gemini_mcp.host.tools.registry import RegisteredTool
+from gemini_mcp.host.tools.result import read_result
+from gemini_mcp.host.tools.schema import parameters
+from gemini_mcp.host.tools.suggestion import suggestion
 from gemini_mcp.spec.values import JsonObject
 
 Confirm = Callable[[Question], Outcome]
 
 
 class NotCalled(Exception):
-    """The call did not reach a server; the message says why."""
+    """The call did not reach a server; the message is what the model is told."""
+
+
+class NotConfirmed(NotCalled):
+    """Nobody allowed the call."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +40,15 @@ class Called:
 
 async def call(host: Host, name: str, arguments: JsonObject, allowed: AllowList, confirm: Confirm) -> Called:
     """Call a registered tool: validate, confirm, ask the server, render; raises NotCalled."""
-    tool = host.registry.find(name)
+    rules, tool = host.plan.rules, host.registry.find(name)
     if tool is None or tool.offer is None:
-        known = ", ".join(tool.name for tool in host.registry.tools if tool.offer is not None)
-        raise NotCalled(f"Tool {name!r} is not registered. Registered are: {known or 'none'}.")
-    fault = argument_fault(tool.offer.schema, arguments)
+        known = [tool.name for tool in host.registry.tools]
+        raise NotCalled(rules.unknown_tool.format(name=name, suggestion=suggestion(name, known)))
+    fault = complaint(parameters(tool.offer.schema, rules), arguments, "params")
     if fault is not None:
-        raise NotCalled(f"The arguments of {name!r} do not fit its schema: {fault}.")
+        raise NotCalled(fault)
     allowed = _confirmed(host, tool, arguments, allowed, confirm)
-    return Called(await _ask(host, tool, arguments), allowed, tool)
+    return Called(truncated(await _ask(host, tool, arguments), rules), allowed, tool)
 
 
 async def _ask(host: Host, tool: RegisteredTool, arguments: JsonObject) -> Rendered:
@@ -50,7 +57,8 @@ async def _ask(host: Host, tool: RegisteredTool, arguments: JsonObject) -> Rende
     if host.plan.rules.sends_progress_token:
         params["_meta"] = {"progressToken": str(uuid.uuid4())}
     try:
-        result = await host.request(tool.offer.server, "tools/call", params)
+        answer = await host.ask(tool.offer.server, "tools/call", params)
+        result = read_result(answer, tool.offer, host.plan.rules)
     except Refusal as refusal:
         return render_failure(tool.offer.name, arguments, refusal.message, host.plan.rules)
     return render(tool.offer.name, arguments, result, host.plan.rules)
@@ -66,5 +74,5 @@ def _confirmed(
         return allowed
     outcome = confirm(asked)
     if outcome in (Outcome.CANCEL, Outcome.MODIFY_WITH_EDITOR):
-        raise NotCalled(f"The call of {tool.name!r} was not confirmed.")
+        raise NotConfirmed(f"The call of {tool.name!r} was not confirmed.")
     return allowed.after(outcome, asked.server, asked.tool, host.plan.rules)

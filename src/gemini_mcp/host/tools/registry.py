@@ -20,6 +20,7 @@ class OfferedTool:
     name: str
     description: str = ""
     schema: Json = field(default_factory=dict[str, object])
+    output_schema: Json = None
 
 
 @dataclass(frozen=True)

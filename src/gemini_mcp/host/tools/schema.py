@@ -1,6 +1,6 @@
 """What becomes of a tool's input schema on its way to the model; cyclic schemas are fine. Pure.
 
-Only rewriting belongs here; whether a list of tools is accepted at all is in `tool_list`.
+Only rewriting belongs here; whether a list of tools is accepted at all is in `rules/messages`.
 """
 
 from collections.abc import Callable

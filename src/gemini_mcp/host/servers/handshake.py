@@ -1,0 +1,32 @@
+"""What a server's answer to `initialize` means: its capabilities and instructions, or why the connection ends. Pure.
+
+What is asked afterwards is in `discovery`.
+"""
+
+from dataclasses import dataclass
+
+from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers.discovery import Refusal, read
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject
+
+UNSUPPORTED = "Server's protocol version is not supported: {version}"
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """How a server introduced itself."""
+
+    capabilities: JsonObject
+    protocol_version: str
+    instructions: str | None = None
+
+
+def greeting(answer: Json, rules: Rules) -> Greeting:
+    """Read the answer to `initialize`; raises Refusal when the host hangs up."""
+    introduced = read("initialize", answer, rules)
+    version = introduced["protocolVersion"]
+    if version not in rules.protocol_versions:
+        known = failure.unsupported_version(version, rules.protocol_versions)
+        raise Refusal(UNSUPPORTED.format(version=version), why=known)
+    return Greeting(introduced["capabilities"], version, introduced.get("instructions"))

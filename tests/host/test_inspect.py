@@ -1,0 +1,195 @@
+"""`gemini-mcp-host inspect`: what is lost is said and is exit 1, and a failure is told with its cause."""
+
+import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from stand_in import Desk, desk
+
+TOOL: dict[str, Any] = {"name": "t", "inputSchema": {"type": "object"}}
+HARMLESS = ("wait-for-previous",)
+
+
+def inspected(here: Desk, script: dict[str, Any], *options: str, **environment: str) -> tuple[int, Any]:
+    """The exit code, and what the current profile makes of a server that plays the script."""
+    here.stand_in("server", script)
+    ran = here.run("inspect", "--json", "--alone", *options, "--", "server", **environment)
+    assert "Traceback" not in ran.stderr
+    current, _ = json.loads(ran.stdout)
+    assert current["profile"] == "current"
+    return ran.returncode, current
+
+
+def test_a_server_that_loses_nothing_is_exit_0(tmp_path: Path) -> None:
+    code, current = inspected(desk(tmp_path), {"tools": [TOOL]})
+    assert code == 0
+    assert [finding["kind"] for finding in current["findings"]] == list(HARMLESS)
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ({"tools": [{**TOOL, "outputSchema": {"type": "string"}}]}, "`tools[0].outputSchema.type` is 'string'"),
+        ({"tools": [{**TOOL, "title": 4}]}, "`tools[0].title` is number, it should be a string"),
+        ({"tools": [{**TOOL, "annotations": {"readOnlyHint": "yes"}}]}, "`tools[0].annotations.readOnlyHint` is 'yes'"),
+        (
+            {"tools": [TOOL], "prompts": [{"name": "p", "arguments": [{"name": "a", "required": "true"}]}]},
+            "`prompts[0].arguments[0].required` is 'true', it should be true or false",
+        ),
+        ({"tools": [TOOL], "resources": [{"uri": "a:b"}]}, "`resources[0].name` is missing, it should be a string"),
+        ({"tools": [TOOL], "initialize": {"protocolVersion": "2030-01-01"}}, "'2030-01-01', which Gemini CLI refuses"),
+        ({"tools": [TOOL], "initialize": {"serverInfo": {"name": "x"}}}, "`serverInfo.version` is missing"),
+    ],
+)
+def test_what_the_program_refuses_is_said_and_is_exit_1(tmp_path: Path, script: dict[str, Any], told: str) -> None:
+    code, current = inspected(desk(tmp_path), script)
+    assert code == 1
+    assert any(told in finding["sentence"] and finding["isLoss"] for finding in current["findings"])
+
+
+def test_pages_collisions_and_withheld_variables_are_named(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("other", {"tools": [TOOL]})
+    here.settings('{"mcpServers": {"srv": {"command": "other"}}}')
+    here.stand_in("many", {"pages": [[TOOL], [{"name": "late", "inputSchema": {"type": "object"}}]]})
+    ran = here.run("inspect", "--json", "--name", "many", "--", "many", MY_API_KEY="k")
+    assert ran.returncode == 1, ran.stderr
+    current, documented = json.loads(ran.stdout)
+    assert {"page-ignored", "environment"} <= {finding["kind"] for finding in current["findings"]}
+    assert [tool["registered"] for tool in documented["tools"]] == ["many__t", "late"]
+    assert "collision" in {finding["kind"] for finding in documented["findings"]}
+
+
+def test_what_is_true_of_every_tool_is_said_once(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    schema: dict[str, Any] = {"$schema": "x", "type": "object", "properties": {}, "additionalProperties": False}
+    here.stand_in("server", {"tools": [{"name": f"t{n}", "inputSchema": schema} for n in range(30)]})
+    ran = here.run("inspect", "--alone", "--", "server")
+    lines = ran.stdout.splitlines()
+    assert len([line for line in lines if "`$schema`" in line]) == 1
+    assert len(lines) == 2 * 30 + 7
+
+
+def test_inspect_writes_a_page(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("server", {"tools": [TOOL]})
+    here.run("inspect", "--alone", "--html", "page.html", "--", "server")
+    page = (here.project / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "mcp_server_t" in page
+
+
+def test_each_profile_introduces_itself_over_a_connection_of_its_own(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    inspected(here, {"tools": [TOOL]})
+    journal = (here.root / "server.journal").read_text(encoding="utf-8").splitlines()
+    met = [json.loads(line)["params"] for line in journal if '"initialize"' in line]
+    assert [one["clientInfo"]["version"] for one in met] == ["0.61.0", "0.0.1"]
+    assert [one["capabilities"] for one in met] == [{"roots": {"listChanged": True}}, {}]
+
+
+def test_the_options_shape_the_server(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    inspected(here, {"tools": [TOOL]}, "--env", "MINE=1", "--cwd", str(folder))
+    assert here.started("server")[0] == str(folder)
+    assert "MINE=1\n" in here.environment_of("server")
+
+
+def test_a_configured_server_is_inspected_by_its_name(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("program", {"tools": [TOOL, {**TOOL, "name": "u"}]})
+    here.settings('{"mcpServers": {"mine": {"command": "program", "excludeTools": ["u"]}}}')
+    ran = here.run("inspect", "mine", "--json")
+    assert ran.returncode == 1
+    assert [tool["registered"] for tool in json.loads(ran.stdout)[0]["tools"]] == ["mcp_mine_t"]
+
+
+@pytest.mark.parametrize(
+    ("script", "options", "cause", "told"),
+    [
+        ({"exit": 3, "stderr": ["INFO x", "no database"]}, (), "exited", "exited with code 3"),
+        ({"delay": 5000}, ("--timeout", "300"), "timed-out", "did not answer `initialize` within 0.3 s"),
+    ],
+)
+def test_a_failure_of_a_command_has_its_cause(
+    tmp_path: Path, script: dict[str, Any], options: tuple[str, ...], cause: str, told: str
+) -> None:
+    code, current = inspected(desk(tmp_path), script, *options)
+    assert code == 4
+    assert [finding["kind"] for finding in current["findings"]] == [cause]
+    assert told in current["findings"][0]["sentence"]
+
+
+def test_a_command_that_is_not_there_is_named_in_text_json_and_page(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    said = "'nobody-has-this' was not found. Install it, or give its whole path as `command`."
+    assert said in here.run("inspect", "--", "nobody-has-this").stdout
+    assert said in here.run("inspect", "--json", "--", "nobody-has-this").stdout
+    here.run("inspect", "--html", "page.html", "--", "nobody-has-this")
+    assert "was not found" in (here.project / "page.html").read_text(encoding="utf-8")
+
+
+class _Answering(BaseHTTPRequestHandler):
+    """Answers every request as the path says."""
+
+    def _answer(self) -> None:
+        kinds = {
+            "/html": (200, {"Content-Type": "text/html"}, b"<html>"),
+            "/down": (503, {"Content-Type": "text/plain"}, b"back at noon\nmore"),
+            "/bearer": (401, {"WWW-Authenticate": 'Bearer realm="x"'}, b""),
+            "/oauth": (401, {"WWW-Authenticate": 'Bearer resource_metadata="http://h/x"'}, b""),
+        }
+        status, headers, body = kinds[self.path]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = _answer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize(
+    ("path", "cause", "told"),
+    [
+        ("/html", "not-mcp", "it came as text/html"),
+        ("/down", "http-status", "it answered HTTP 503: back at noon."),
+        ("/bearer", "authentication", "it needs authentication (Bearer)"),
+        ("/oauth", "authentication", "it needs authentication (OAuth). Run `gemini-mcp-host auth server`."),
+    ],
+)
+def test_a_failure_of_an_address_has_its_cause(tmp_path: Path, path: str, cause: str, told: str) -> None:
+    here = desk(tmp_path)
+    with HTTPServer(("127.0.0.1", 0), _Answering) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        ran = here.run("inspect", f"http://127.0.0.1:{server.server_port}{path}", "--json", "--alone")
+        server.shutdown()
+    assert ran.returncode == 4
+    assert "Traceback" not in ran.stderr
+    for inspection in json.loads(ran.stdout):
+        assert [finding["kind"] for finding in inspection["findings"]] == [cause]
+        assert told in inspection["findings"][0]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("address", "cause"), [("http://127.0.0.1:9/mcp", "refused"), ("http://nobody.invalid/mcp", "dns")]
+)
+def test_an_address_that_cannot_be_reached_has_its_cause(tmp_path: Path, address: str, cause: str) -> None:
+    ran = desk(tmp_path).run("inspect", address, "--json", "--alone")
+    assert ran.returncode == 4
+    assert [finding["kind"] for finding in json.loads(ran.stdout)[0]["findings"]] == [cause]
+
+
+def test_two_words_without_the_separator_are_usage(tmp_path: Path) -> None:
+    ran = desk(tmp_path).run("inspect", "node", "server.js")
+    assert ran.returncode == 2
+    assert "-- node server.js" in ran.stderr

@@ -142,7 +142,8 @@ class Player:
     async def _request(self, number: int, step: Request) -> None:
         id = self.session.next_id() if step.id == AUTO else step.id
         message = self.session.request(id, step.method, self._located(step.params), step.bare)
-        pending = await self._opened(number, step, message, lambda: self.session.send(message, self.patience.answer))
+        send = partial(self.session.send, message, self.patience.answer, step.escaped)
+        pending = await self._opened(number, step, message, send)
         if step.pages:
             await self._pages(number, step, pending)
 

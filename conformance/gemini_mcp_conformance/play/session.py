@@ -72,8 +72,8 @@ class Session:
         message: dict[str, Json] = {"jsonrpc": "2.0", "method": method}
         return message if params is None else {**message, "params": params}
 
-    async def send(self, message: Json, seconds: float = 10) -> Line:
-        return await self.send_bytes((encode(message),), message, seconds)
+    async def send(self, message: Json, seconds: float = 10, escaped: bool = False) -> Line:
+        return await self.send_bytes((encode(message, escaped),), message, seconds)
 
     async def send_bytes(
         self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10, pause: float = 0.01
@@ -157,9 +157,9 @@ def stateless_params(params: Json, revision: str) -> Json:
     return {**own, "_meta": {**{f"{_META}/{key}": value for key, value in needed.items()}, **table(meta)}}
 
 
-def encode(message: Json) -> bytes:
+def encode(message: Json, escaped: bool = False) -> bytes:
     """A message as one line of UTF-8; one with a lone surrogate is written in ASCII escapes."""
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(message, ensure_ascii=escaped, separators=(",", ":"))
     try:
         return text.encode("utf-8") + b"\n"
     except UnicodeEncodeError:

@@ -153,7 +153,8 @@ def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) 
 def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
     """The request that a run belongs to: the only one that was open, or the one whose prompt the run was given.
 
-    The gemini of a cancelled call may start after the cancellation, when another call is open.
+    The gemini of a cancelled call may start after the cancellation, when another call is open, and be ended before it
+    has read anything.
     """
     number = run.call.number
     before = [pending for pending in requests if pending.mark < number]
@@ -165,6 +166,8 @@ def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
     matches = [(pending, token) for pending, token in tokens if token and token.encode("utf-8", "replace") in given]
     if len(tokens) > 1 and matches:
         return max(matches, key=lambda match: len(match[1]))[0]
+    if cancelled and run.call.ended is None:
+        return cancelled[-1]
     likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]
     return likely[0] if len(likely) == 1 else None
 

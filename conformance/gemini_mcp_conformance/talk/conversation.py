@@ -33,7 +33,7 @@ class Request:
     """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
 
     `expected` is the result that a scenario of the specification gives. `bare` sends `params` without the metadata of a
-    stateless request. `pages` asks for all pages of a list.
+    stateless request. `pages` asks for all pages of a list. `escaped` writes what is not ASCII in escapes.
     """
 
     kind: ClassVar[str] = "request"
@@ -46,6 +46,7 @@ class Request:
     bare: bool = False
     pages: bool = False
     expected: Json = None
+    escaped: bool = False
 
 
 @dataclass(frozen=True)

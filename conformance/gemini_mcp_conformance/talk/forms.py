@@ -99,10 +99,17 @@ class CallForms:
             "characters": (*WRITTEN.values(), *CHARACTERS.values()),
             **kinds,
             "hostile": [*canaries("prompt").values()],
-            "longest": around.values(),
-            "beyond": (*beyond, *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS)),
+            "longest": (*around.values(), (_MIXED * (limit // len(_MIXED)))[: limit // 4]),
+            "beyond": (
+                _MIXED * (2 * limit // len(_MIXED)),
+                *beyond,
+                *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS),
+            ),
         }
 
+
+_MIXED = "\n".join((*WRITTEN.values(), *CHARACTERS.values()))
+"""Everything that may be damaged, in one text."""
 
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("blanks", ("blanks", "newline-", "tab-first", "windows-newlines", "blank")),

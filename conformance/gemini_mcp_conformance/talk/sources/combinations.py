@@ -34,7 +34,7 @@ CIRCUMSTANCES: Mapping[str, tuple[str, ...]] = {
     BESIDE: (ALONE, "a call", SAME_SESSION),
     TOKEN: ("none", "text", "number", "odd"),
     ID: ("usual", "text", "number"),
-    WRITTEN: ("as declared", "the other way round", "with metadata"),
+    WRITTEN: ("as declared", "the other way round", "with metadata", "in escapes"),
 }
 """What a call has beside its arguments."""
 
@@ -225,7 +225,7 @@ class Combinations(Maker):
         id: dict[str, Json] = {}
         if row[ID] in IDS:
             id["id"] = _apart(self.rotation.next(f"id {row[ID]}", IDS[row[ID]]), number)
-        return Request("tools/call", params, (outcome(turn),), **id)
+        return Request("tools/call", params, (outcome(turn),), escaped=row[WRITTEN] == "in escapes", **id)
 
     def _before(self, what: str, arguments: dict[str, Json], number: int) -> Iterator[Step]:
         """What the port has just done when the call comes; every other time for another tool."""

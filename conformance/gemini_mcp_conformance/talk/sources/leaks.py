@@ -10,7 +10,7 @@ from typing import TypeAlias
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.patterns import samples
-from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request, Step
 from gemini_mcp_conformance.talk.outcomes import KEY
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 
@@ -26,7 +26,7 @@ TEXTS: Mapping[str, str] = {
     "quotes": 'She said "no" \\ and it\'s\ta secret',
     "few characters": "s3cr3t-7",
     "much": "A sentence of the plan that goes on. " * 150,
-    "a key": f"Use the key {KEY} for the plan.",
+    "a key": f"Nobody else may know the key {KEY} of the plan that is told here.",
     "markup": "<plan> & &amp; %20 ${HOME} %s",
 }
 """Private texts by what is odd in them."""
@@ -40,6 +40,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         made = Leaks(sources, tool)
         yield from made.texts()
         yield made.keys()
+        yield made.beside()
         yield made.refusals()
 
 
@@ -76,7 +77,7 @@ class Leaks(Maker):
         failed: Json = {"exit": 1}
 
         def cut(text: str) -> tuple[Json, ...]:
-            behind = limit - len(text.encode()) // 2
+            behind = limit - 3 * len(text.encode()) // 4
             return ({"stderr": f"cannot use: {text}{'x' * max(0, behind)}\n"}, failed)
 
         return (
@@ -103,6 +104,19 @@ class Leaks(Maker):
     def _keys(self, key: str, said: str) -> Request:
         script = Script("shows", ({"stderr": f"request failed: {said} was refused\n"}, {"exit": 1}))
         return self.ask(self.tool, f"Which key is refused? {len(key)}", script)
+
+    def beside(self) -> Conversation:
+        """A failure that repeats the prompt of its call, while another call begins and ends."""
+        text, form = TEXTS["a sentence"], self.forms()[0]
+        held = Script("echoes", ({"release": "go"}, *form(text)))
+        steps: tuple[Step, ...] = (
+            self.ask(self.tool, text, held, name="held", until="started"),
+            self.ask(self.first, "Another question, of somebody else?", self.answers("Another answer.")),
+            Release("go"),
+            Await("held"),
+        )
+        title = f"A failure of {self.tool} beside another call."
+        return self.conversation(f"{self.tool}-beside", title, steps, "error:prompt", "concurrency:crossed")
 
     def refusals(self) -> Conversation:
         """Calls with one wrong argument; what the others hold is not to be repeated."""

@@ -12,6 +12,7 @@ from gemini_mcp_conformance.talk.sources import Sources
 ORDER = 65
 PHASE = "reading"
 CALLS = 5
+LISTS = 200
 ANSWER = "All work and no play. 서울 👍 "
 LATE = 4.0
 """Seconds for which nobody reads."""
@@ -29,10 +30,21 @@ SHOWN = (
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """Calls side by side, and one after the other."""
+    """Lists, calls side by side, and calls one after the other."""
+    yield _lists()
     if sources.spec.told_apart:
         yield _conversation(sources, "unread-side-by-side", "Calls whose answers are read late.", late=True)
         yield _conversation(sources, "unread-one-by-one", "Calls whose answers are read late, one by one.", late=False)
+
+
+def _lists() -> Conversation:
+    """Answers that are short, and so many that no pipe holds them all."""
+    asked = (
+        Request("tools/list", id=f"unread {number}", name=f"unread {number}", until="sent") for number in range(LISTS)
+    )
+    steps = (Listen(False), *asked, Listen(True, 0.5), Request("ping"))
+    shows = ("rpc:response:id", "stdio:framing", "tools:order")
+    return Conversation("unread-lists", "Lists that are read late.", steps, PHASE, shows, aside=True)
 
 
 def _conversation(sources: Sources, id: str, title: str, late: bool) -> Conversation:

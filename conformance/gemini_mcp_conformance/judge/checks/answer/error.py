@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, decode, texts_in
@@ -287,17 +287,22 @@ def is_refused(exchange: Exchange) -> bool:
     return is_call(exchange) and bool(schema_faults(exchange)) and not exchange.runs
 
 
-def _traces(text: str) -> list[str]:
-    """What of a private text must not be found: the text, as it is and escaped, and the end of one that was cut."""
-    whole = [text, *_forms(text)]
-    return [*whole, text[len(text) // 2 :]] if len(text) >= 2 * LONG_ENOUGH else whole
+def _traces(text: str, masks: Sequence[str]) -> list[str]:
+    """What of a private text must not be found: the text, as it is and escaped, the end of one that was cut, and what
+    stands around a key.
+    """
+    parts = [text]
+    for mask in masks:
+        parts = [rest for part in parts for rest in re.sub(mask, "\0", part).split("\0")]
+    parts.append(text[len(text) // 2 :])
+    return [text, *_forms(text), *(part for part in parts if len(part) >= LONG_ENOUGH)]
 
 
 @check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))
 def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
     answered = tuple(texts_in([exchange.result, exchange.error]))
     for text in _echoed(exchange):
-        if any(trace in each for trace in _traces(text) for each in answered):
+        if any(trace in each for trace in _traces(text, exchange.spec.outcome.masks) for each in answered):
             yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
 
 

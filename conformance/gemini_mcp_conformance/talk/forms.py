@@ -99,17 +99,10 @@ class CallForms:
             "characters": (*WRITTEN.values(), *CHARACTERS.values()),
             **kinds,
             "hostile": [*canaries("prompt").values()],
-            "longest": (*around.values(), (_MIXED * (limit // len(_MIXED)))[: limit // 4]),
-            "beyond": (
-                _MIXED * (2 * limit // len(_MIXED)),
-                *beyond,
-                *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS),
-            ),
+            "longest": (*around.values(), _mixed(limit // 4)),
+            "beyond": (_mixed(2 * limit), *beyond, *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS)),
         }
 
-
-_MIXED = "\n".join((*WRITTEN.values(), *CHARACTERS.values()))
-"""Everything that may be damaged, in one text."""
 
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("blanks", ("blanks", "newline-", "tab-first", "windows-newlines", "blank")),
@@ -136,3 +129,9 @@ _FILES: Mapping[str, tuple[str, ...]] = {
     "odd": tuple(text for name, text in {**IN_FILES, **CHARACTERS}.items() if not name.startswith(("long", "1-mb"))),
     "long": (IN_FILES["long"], "한국어 👍 " * 4_000, "line\r\n" * 12_000),
 }
+
+
+def _mixed(length: int) -> str:
+    """Everything that may be damaged, in one text of so many characters."""
+    text = "\n".join((*WRITTEN.values(), *CHARACTERS.values()))
+    return (text * (length // len(text) + 1))[:length]

@@ -129,9 +129,8 @@ class Outcomes(Maker):
         for state in ("absent", "not-executable"):
             id, title = f"gemini-{state}-{self.tool}", f"{self.tool}, and gemini is {state.replace('-', ' ')}."
             steps = (self.ask("Is anybody there?"), Request("ping"), self.ask("And now?"))
-            yield self.conversation(
-                id, title, steps, "error:not-started", "error:not-started:remedy", "error:prompt", gemini=state
-            )
+            shows = ("error:not-started", "error:not-started:remedy", "error:prompt")
+            yield self.conversation(id, title, steps, *shows, gemini=state)
 
     def endings(self) -> Conversation:
         """A full answer on stdout does not make a success of a run that failed."""

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.talk.sources import Sources
 ORDER = 65
 PHASE = "reading"
 CALLS = 5
-LISTS = 200
+LISTS = 64
 ANSWER = "All work and no play. 서울 👍 "
 LATE = 4.0
 """Seconds for which nobody reads."""
@@ -39,9 +39,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 def _lists() -> Conversation:
     """Answers that are short, and so many that no pipe holds them all."""
-    asked = (
-        Request("tools/list", id=f"unread {number}", name=f"unread {number}", until="sent") for number in range(LISTS)
-    )
+    names = [f"unread {number}" for number in range(LISTS)]
+    asked = (Request("tools/list", id=name, name=name, until="sent") for name in names)
     steps = (Listen(False), *asked, Listen(True, 0.5), Request("ping"))
     shows = ("rpc:response:id", "stdio:framing", "tools:order")
     return Conversation("unread-lists", "Lists that are read late.", steps, PHASE, shows, aside=True)

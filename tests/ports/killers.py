@@ -1,18 +1,18 @@
 """Killers: for each defective port the conversation that shows its fault soonest, as measured and kept.
 
-`cover` is a small set of conversations of which each of these ports fails at least one. The ports whose fault nothing
-shows yet are kept in a file of their own, which should become empty. Pure but for what loads and saves.
+`cover` is a small set of conversations of which each of these ports fails at least one. `unseen.json` holds the ports
+whose fault no run shows, each with the reason. Pure but for what loads and saves.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 FILE = Path(__file__).with_name("killers.json")
-SURVIVORS = Path(__file__).with_name("survivors.json")
+UNSEEN = Path(__file__).with_name("unseen.json")
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,16 @@ def save(killers: Killers) -> None:
     FILE.write_text(f'{{"kills": {{\n{kills}\n}}, "cover": [\n{cover}\n]}}\n', encoding="utf-8")
 
 
-def survivors() -> frozenset[str]:
-    """The names of the defective ports that nothing is known to kill."""
-    return frozenset(json.loads(SURVIVORS.read_text(encoding="utf-8")))
+def unseen() -> Mapping[str, str]:
+    """The defective ports that no run kills, and why."""
+    return json.loads(UNSEEN.read_text(encoding="utf-8"))
 
 
-def save_survivors(names: Iterable[str]) -> None:
-    """Keep them, one a line, in order."""
-    SURVIVORS.write_text(json.dumps(sorted(names), indent=1) + "\n", encoding="utf-8")
+def joined(known: Killers, kills: Mapping[str, Kill], killing: Mapping[str, Collection[str]]) -> Killers:
+    """What was known, with new kills; the cover grows by what kills a port that it did not kill."""
+    added = [kill.conversations for port, kill in kills.items() if not set(known.cover) & set(killing[port])]
+    cover = dict.fromkeys((*known.cover, *(conversation for each in added for conversation in each)))
+    return Killers({**known.kills, **kills}, tuple(cover))
 
 
 def cover(killing: Mapping[str, Collection[str]], cost: Callable[[str], tuple[float, ...]]) -> tuple[str, ...]:

@@ -3,11 +3,11 @@
 `python tests/ports/prove.py` plays on each defective port the conversation that `killers.json` names for it, and on
 each odd port a part of those that together kill every defective one. A defective port that its conversation does not
 kill is played everything that can show its fault, and the proof says so. `--all` plays everything on every port. Names
-choose ports. A survivor, or an odd port that is accused, ends the proof with 1. The ports of `survivors.json`, which
-nothing kills yet, are left out unless they are named.
+choose ports. A survivor, or an odd port that is accused, ends the proof with 1. The ports of `unseen.json`, which no run
+can kill, are left out unless they are named.
 
-`--write` measures anew which conversations kill each defective port, and keeps that in `killers.json` and in
-`survivors.json`, and in the suite for its badge and for `explain`. `--precision` tells how many requirements each
+`--write` measures anew which conversations kill each defective port, or those that are named, and keeps that in
+`killers.json`, and in the suite for its badge and for `explain`. `--precision` tells how many requirements each
 defective port fails in a strict run. It plays the port's own conversation and those that together kill every port;
 with `--all` every conversation, for hours. It ends with 1 when a port in twenty, not counting those of `broad.json`,
 fails more than three.
@@ -18,7 +18,7 @@ import gc
 import json
 import multiprocessing
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,9 +73,8 @@ def _odd(names: Sequence[str], is_all: bool) -> Iterator[Callable[[], Proof]]:
         yield partial(conforming, trial, offered if is_all else offered[number % PARTS :: PARTS])
 
 
-def mutants(every: Iterable[Proof]) -> dict[str, Any]:
+def mutants(killed: Container[str]) -> dict[str, Any]:
     """What the suite keeps of the defective ports."""
-    killed = {proof.trial.name for proof in every if not proof.complaints}
     return {
         "mutants": [
             {"name": name, "sentence": defect.sentence, "kills": list(defect.kills), "killed": name in killed}
@@ -94,14 +93,14 @@ def kept() -> Path:
 
 def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
-    trials = defective(options.names, with_survivors=options.write)
+    trials = defective(options.names)
     if options.precision:
         work = [partial(precision.accused, trial, options.all) for trial in trials]
         return precision.tell(side_by_side(work, options.jobs))
     todo = [partial(measured, trial) for trial in trials] if options.write else proofs(options.names, options.all)
     every = [_told(proof, number, len(todo)) for number, proof in enumerate(side_by_side(todo, options.jobs), 1)]
     if options.write:
-        _write(every)
+        _write(every, bool(options.names))
     return _summary(every)
 
 
@@ -112,17 +111,15 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--all", action="store_true", help="play every conversation, not only those known to kill")
     parser.add_argument("--precision", action="store_true", help="tell how many requirements each defective port fails")
     parser.add_argument("--write", action="store_true", help="measure and keep which conversations kill which port")
-    options = parser.parse_args(arguments)
-    if options.write and options.names:
-        parser.error("--write keeps the result of all ports; name none.")
-    return options
+    return parser.parse_args(arguments)
 
 
-def _write(every: Sequence[Proof]) -> None:
-    cover = killers.cover({proof.trial.name: proof.killing for proof in every}, cost)
-    killers.save(Killers({proof.trial.name: proof.kill for proof in every if proof.kill}, cover))
-    killers.save_survivors(proof.trial.name for proof in every if not proof.kill)
-    kept().write_text(json.dumps(mutants(every), indent=2) + "\n", encoding="utf-8")
+def _write(every: Sequence[Proof], is_part: bool) -> None:
+    kills = {proof.trial.name: proof.kill for proof in every if proof.kill}
+    killing = {proof.trial.name: proof.killing for proof in every}
+    found = killers.joined(known(), kills, killing) if is_part else Killers(kills, killers.cover(killing, cost))
+    killers.save(found)
+    kept().write_text(json.dumps(mutants(found.kills), indent=2) + "\n", encoding="utf-8")
 
 
 def _told(proof: Proof, number: int, count: int) -> Proof:

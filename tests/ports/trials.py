@@ -43,9 +43,9 @@ class Trial:
             yield target
 
 
-def defective(names: Sequence[str], with_survivors: bool = False) -> list[Trial]:
+def defective(names: Sequence[str]) -> list[Trial]:
     """Every defective port that is known to be killed, or those that are named."""
-    left_out = frozenset[str]() if with_survivors else killers.survivors()
+    left_out = killers.unseen()
     return [
         Trial(
             defect.name,

@@ -15,7 +15,7 @@ from gemini_mcp_conformance.judge.expectation import answer, fate, is_call, is_m
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.see.listing import is_foreign
 from gemini_mcp_conformance.see.memo import remembered
-from gemini_mcp_conformance.see.observation import Exchange, Observation
+from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request
 from gemini_mcp_conformance.tell.evidence import evidence
 from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT, Evidence
@@ -82,10 +82,11 @@ def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iter
             concluded = check.verdict(exchange)
             if concluded == PASS and not check.any_outcome and not succeeded(exchange):
                 concluded = UNSHOWN
-            if concluded is not None:
-                found = _finding(
-                    check.requirement, observation, check.name, concluded, of_exchange(exchange), [exchange]
-                )
+            if concluded == PASS:
+                yield _passed(observation, check, exchange)
+            elif concluded is not None:
+                told = witness_of(exchange)
+                found = _finding(check.requirement, observation, check.name, concluded, told, [exchange])
                 misread = "text" if check.about in READ and is_misread(exchange) else check.about
                 about = "unserved" if refuses_all else deviation(exchange) or misread
                 is_own = deviation(exchange) == check.about
@@ -103,6 +104,19 @@ def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iter
             found = _caused(found, observation, observation.exchanges)
             is_line = check.about == "line"
             yield replace(found, about="line") if is_line else replace(found, about=about, uses=used)
+
+
+def _passed(observation: Observation, check: Check, exchange: Exchange) -> Finding:
+    """Most findings are passes, of which little is asked."""
+    id, told, conversation = check.requirement, witness_of(exchange), observation.conversation
+    is_meant = id in conversation.requirements
+    return Finding(id, conversation.id, check.name, "pass", "", told, step=exchange.step, is_meant=is_meant)
+
+
+@remembered
+def witness_of(exchange: Exchange) -> str:
+    """What is told of an exchange, the same in every run."""
+    return settled(of_exchange(exchange), exchange.place)
 
 
 def _caused(found: Finding, observation: Observation, exchanges: Iterable[Exchange]) -> Finding:
@@ -161,8 +175,8 @@ def _finding(
         conversation=seen.conversation.id,
         check=check,
         outcome=outcome,
-        message=settled(message, seen),
-        witness=settled(witness, seen),
+        message=settled(message, seen.place),
+        witness=settled(witness, seen.place),
         evidence=shown,
         is_meant=id in seen.conversation.requirements,
     )
@@ -174,17 +188,17 @@ def _evidence(seen: Observation, about: Iterable[Exchange]) -> Evidence:
     orders = {exchange.sent.order for exchange in about}
     asked = [at for at, line in enumerate(sent) if line.order in orders]
     calls = [run.call for run in seen.runs]
-    return evidence(seen.conversation.title, [line.data for line in sent], received, calls, places(seen), asked)
+    return evidence(seen.conversation.title, [line.data for line in sent], received, calls, named(seen.place), asked)
 
 
-def places(seen: Observation) -> dict[str, str]:
+def named(place: Place) -> dict[str, str]:
     """What stands for the directories of a run in reports, which are to be the same in every run."""
-    named = {seen.place.work: "{work}", seen.place.home: "{home}", seen.place.tmp: "{tmp}", seen.place.root: "{root}"}
-    return {directory: name for directory, name in named.items() if directory}
+    names = {place.work: "{work}", place.home: "{home}", place.tmp: "{tmp}", place.root: "{root}"}
+    return {directory: name for directory, name in names.items() if directory}
 
 
-def settled(text: str, seen: Observation) -> str:
+def settled(text: str, place: Place) -> str:
     """The text without what differs from run to run."""
-    for directory, name in places(seen).items():
+    for directory, name in named(place).items():
         text = text.replace(directory, name)
     return text

@@ -49,12 +49,12 @@ class Line:
     message: Json = None
     ended: bool = True
 
-    @property
+    @cached_property
     def table(self) -> Mapping[str, Json]:
         """The message when it is an object, else an empty one."""
         return table(self.message)
 
-    @property
+    @cached_property
     def is_response(self) -> bool:
         return "method" not in self.table and ("result" in self.table or "error" in self.table)
 

@@ -33,7 +33,7 @@ def is_unicode(value: Json) -> bool:
 
 def table(value: Json) -> Mapping[str, Json]:
     """The value when it is an object, else an empty one."""
-    return cast("Mapping[str, Json]", value) if isinstance(value, Mapping) else {}
+    return cast("Mapping[str, Json]", value) if isinstance(value, (dict, Mapping)) else {}
 
 
 def items(value: Json) -> Sequence[Json]:

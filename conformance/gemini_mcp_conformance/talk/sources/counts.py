@@ -10,7 +10,7 @@ from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 
 ORDER = 75
-MANY = 120
+MANY = 105
 """Requests that cost a port hardly anything."""
 SOME = 18
 """Calls that fail, one more than a pool that never gets its places back is likely to have."""

@@ -204,7 +204,7 @@ COMMANDS: Mapping[str, Row] = {
     ),
     "the ordinary form comes first": (swapped(INVOCATION, ["forms", "prompt"], 1, 2), PORTS, PORTS),
     "a pattern of a form is rewritten": (replaced(INVOCATION, '"^-|^(?:mcp', '"^[-]|^(?:mcp'), WORDS, WORDS),
-    "a pattern of a form loses a word": (replaced(INVOCATION, "|gemma|help)", "|gemma)"), PORTS, PORTS),
+    "a pattern of a form loses a word": (replaced(INVOCATION, "|gemma|help|", "|gemma|"), PORTS, PORTS),
     "a form has another title": (invocation(["forms", "prompt", 2, "title"], "anything else"), WORDS, WORDS),
     "blanks count as absent where gemini drops them": (
         invocation(["arguments", "model", "absent"], "^\\s*$"),

@@ -1,9 +1,11 @@
 """The pure core under arbitrary input: properties that no example can exhaust."""
 
+import base64
 import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Protocol, cast
+from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, example, given
@@ -229,6 +231,19 @@ def test_what_was_redacted_stays_as_it_is(text: str, private: list[str]) -> None
     assume(not any(part.strip() in "[withheld][masked]" for part in private))
     once = redacted(text, secrets)
     assert redacted(once, secrets) == once
+
+
+@given(st.text(min_size=8, max_size=40).filter(str.isprintable), st.binary(max_size=5), st.binary(max_size=5))
+def test_no_form_of_the_value_of_a_secret_variable_is_shown(key: str, before: bytes, after: bytes) -> None:
+    whole = before + key.encode("utf-8") + after
+    secrets = Secrets(keys=(key,))
+    for form in (quote(key, safe=""), json.dumps(key)):
+        assert form not in withhold(form, secrets, SERVER.outcome)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        shown = withhold(encode(whole).decode("ascii"), secrets, SERVER.outcome)
+        assert SERVER.outcome.masked in shown
+        # What is left besides the mask are at most the neighbours of the key and the characters that it shares.
+        assert len(shown.replace(SERVER.outcome.masked, "")) <= (len(before) + len(after)) * 4 / 3 + 8
 
 
 def test_no_part_of_a_key_is_shown_where_the_search_begins() -> None:

@@ -85,6 +85,8 @@ class Descendants:
 
     def kill(self) -> None:
         """Kill each process."""
+        if _has_no_child():
+            return
         if not _adoption.is_on:
             _send_to_group(self._leader, signal.SIGKILL)
         killed: set[int] = set()

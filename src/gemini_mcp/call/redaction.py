@@ -3,10 +3,12 @@
 The caller says what is private. Only ways to recognise a copy of it belong here.
 """
 
+import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from gemini_mcp.spec.wording import OutcomeSpec
 
@@ -34,8 +36,8 @@ def withhold(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
         for copy in _copies(private):
             text = _replace(text, copy, spec.private)
     # The longest first, since one key may begin with another.
-    for key in sorted(secrets.keys, key=len, reverse=True):
-        text = text.replace(key, spec.masked)
+    for form in sorted({form for key in secrets.keys for form in _forms(key)}, key=len, reverse=True):
+        text = text.replace(form, spec.masked)
     return text
 
 
@@ -51,6 +53,19 @@ def _copies(private: str) -> list[str]:
     forms = {private, private.strip()}
     forms |= {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in tuple(forms) for ascii_only in (True, False)}
     return sorted((form for form in forms if form), key=len, reverse=True)
+
+
+def _forms(key: str) -> Iterator[str]:
+    """How a key may appear: as it is, escaped as in JSON, percent-encoded, and inside a text that is in base64."""
+    yield key
+    yield from (json.dumps(key, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
+    raw = key.encode("utf-8", "surrogateescape")
+    yield quote(raw, safe="")
+    for before, cut in enumerate((0, 2, 3)):
+        # Three bytes are four characters. What stands before the key shifts it, and shares the first character.
+        whole = (before + len(raw)) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(bytes(before) + raw)[cut:whole].decode("ascii")
 
 
 def _replace(text: str, copy: str, replacement: str) -> str:

@@ -47,9 +47,9 @@ def serve(spec: ServerSpec, options: Options) -> None:
 
 
 def sweep(spec: ServerSpec) -> None:
-    """Remove what killed servers of this user left behind: processes first, since these may use the files."""
-    descendants.sweep()
+    """Remove what killed servers of this user left behind."""
     temporary.sweep(spec.invocation.temporary)
+    descendants.sweep()
 
 
 async def _serve(spec: ServerSpec, options: Options) -> None:

@@ -123,6 +123,9 @@ func read(ended *outcome, private []string) (*answer, *failure) {
 		if !isText {
 			break
 		}
+		if text == "" && asksNoModel(result.last["stats"]) {
+			return nil, fail("gemini asked no model: the prompt may be too long for its context.", "")
+		}
 		session, _ := asText(result.last["session_id"])
 		said := &answer{text: text, session: session}
 		if isGiven(result.last["warnings"]) {
@@ -138,6 +141,12 @@ func read(ended *outcome, private []string) (*answer, *failure) {
 	}
 	return nil, fail("gemini printed JSON without a text in `response`. "+
 		"Update Gemini CLI with `npm install -g @google/gemini-cli`, or try again.", "")
+}
+
+// asksNoModel tells whether the statistics count models, but none.
+func asksNoModel(stats json.RawMessage) bool {
+	var counted struct{ Models fields }
+	return json.Unmarshal(stats, &counted) == nil && counted.Models != nil && len(counted.Models) == 0
 }
 
 var listed = regexp.MustCompile(`^[\s\v]*([0-9]+)\.[\s\v][^\n]*\[([^\[\]\s\v]+)\][^\[\]]*$`)

@@ -14,7 +14,7 @@ import (
 
 var (
 	controlCharacter = regexp.MustCompile(`[\x{0}-\x{1f}\x{7f}-\x{9f}]`)
-	noPlainPrompt    = regexp.MustCompile(`^-|^(?:mcp|extensions?|skills?|hooks?|gemma|help)$|` +
+	noPlainPrompt    = regexp.MustCompile(`^-|^(?:mcp|extensions?|skills?|hooks?|gemma|help|\$0)$|` +
 		`^(?:0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?)$`)
 )
 

@@ -235,7 +235,7 @@ class _Parser:
 
 
 def _unquoted(value: str) -> str:
-    is_quoted = value[:1] in ("'", '"') and value[-1] == value[0]
+    is_quoted = len(value) > 1 and value[0] in ("'", '"') and value[-1] == value[0]
     return value[1:-1] if is_quoted else value
 
 

@@ -116,8 +116,8 @@ def text_begins_with_the_prefix(exchange: Exchange) -> Complaints:
 
 
 def has_plain_stderr(exchange: Exchange) -> bool:
-    """Whether nothing may be left out of stderr."""
-    is_short = len(end_of(exchange).stderr) <= limit(exchange)
+    """Whether nothing may be left out of stderr; what is about as long as the limit is for another requirement."""
+    is_short = len(end_of(exchange).stderr) <= limit(exchange) - MARGIN
     return shows_error(exchange) and bool(stderr_of(exchange).strip()) and is_short and not _is_private(exchange)
 
 
@@ -149,7 +149,7 @@ def separator_is_there_without_stderr(exchange: Exchange) -> Complaints:
 
 
 def has_long_stderr(exchange: Exchange) -> bool:
-    return shows_error(exchange) and len(end_of(exchange).stderr) > limit(exchange) + MARGIN
+    return shows_error(exchange) and len(end_of(exchange).stderr) > limit(exchange) - MARGIN
 
 
 @check("error:stderr:tail", judges=has_long_stderr, about="stderr")

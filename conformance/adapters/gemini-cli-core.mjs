@@ -348,10 +348,11 @@ async function mcpAdd({ commands, files = {}, connected, as }) {
   const steps = [];
   for (const [, , ...argv] of commands) {
     const ran = await onTheCli(root, argv);
-    steps.push({ argv, exit: ran.exit, stdout: excerpt(ran.stdout), stderr: excerpt(ran.stderr) });
+    const masked = (text) => excerpt(text.replaceAll(root, '<ROOT>'));
+    steps.push({ argv, exit: ran.exit, stdout: masked(ran.stdout), stderr: masked(ran.stderr) });
   }
   const read = (scope) => (existsSync(settingsFile(root, scope)) ? readFileSync(settingsFile(root, scope), 'utf8') : null);
-  const value = (text) => (text === null ? null : JSON.parse(text));
+  const value = (text) => { try { return text === null ? null : JSON.parse(text); } catch { return text; } };
   return as === 'text'
     ? { projectSettings: read('project'), userSettings: read('user') }
     : { steps, projectSettings: value(read('project')), userSettings: value(read('user')) };

@@ -269,3 +269,45 @@ def test_the_list_introduces_itself_as_the_program_does(greeting: Desk) -> None:
     greeting.run("list")
     journal = (greeting.root / "greeter.journal").read_text(encoding="utf-8").splitlines()
     assert json.loads(journal[0])["params"]["clientInfo"] == {"name": "mcp-test-client", "version": "0.0.1"}
+
+
+def test_a_disabled_server_is_kept_in_the_file_of_gemini_cli(greeting: Desk) -> None:
+    kept = greeting.home / ".gemini" / "mcp-server-enablement.json"
+    assert greeting.run("disable", "SRV").returncode == 0
+    assert json.loads(kept.read_text(encoding="utf-8")) == {"srv": {"enabled": False}}
+    assert "srv (DISABLED)" in greeting.run("status").stdout
+    assert "○ srv" in greeting.run("list").stderr
+    assert greeting.run("enable", "srv").returncode == 0
+    assert json.loads(kept.read_text(encoding="utf-8")) == {}
+    assert greeting.run("disable", "nobody").returncode == 2
+
+
+def test_what_is_allowed_in_a_session_stays_allowed(greeting: Desk) -> None:
+    once = '{"name": "mcp_srv_say_hello", "arguments": {"who": "a"}, "answer": "%s"}\n'
+    again = '{"name": "srv:say hello", "arguments": {"who": "b"}}\n'
+    ran = subprocess.run(
+        greeting.command("session", "--json"),
+        cwd=greeting.project,
+        env=greeting.environment(),
+        input=once % "proceed_once" + again + once % "proceed_always_tool" + again,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert ran.stdout.count('"called": false') == 1
+    assert ran.stdout.count('"isError": false') == 3
+    assert ran.returncode == 1
+
+
+def test_a_call_is_compared_by_server_and_tool(greeting: Desk) -> None:
+    ran = greeting.run("call", "--compare", "mcp_srv_say_hello", "--arg", "who=me", "--yes")
+    assert "say_hello" in ran.stdout
+    assert "not found" not in ran.stdout
+
+
+def test_tools_of_a_server_that_is_not_there_are_usage(greeting: Desk) -> None:
+    ran = greeting.run("tools", "nobody")
+    assert ran.returncode == 2
+    assert "Configured are: srv." in ran.stderr

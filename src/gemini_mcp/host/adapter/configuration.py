@@ -7,15 +7,16 @@ from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.environment import is_inherited, server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
-from gemini_mcp.host.settings import server_command, warnings
+from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.loading import Layer, load
 from gemini_mcp.host.tools.filters import ServerLists, select_servers
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, object_of, table, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of
 
 SETTINGS_FILE = "<ROOT>/proj/.gemini/settings.json"
+FILES = {"user": "<ROOT>/home/.gemini/settings.json", "project": SETTINGS_FILE}
 EXCERPT = 700
 """How much of a longer text the vectors quote."""
 
@@ -91,15 +92,8 @@ def settings_validation(value: JsonObject, rules: Rules) -> Json:
 
 
 def _warned(text: str, rules: Rules) -> JsonObject:
-    try:
-        settings = object_of(read(text, rules.allows_trailing_commas)) or {}
-    except BrokenJson as error:
-        fix = "Please fix the configuration file(s) and try again."
-        said = f"Error in {SETTINGS_FILE}: {warnings.parse_error(error)}\n{fix}\n"
-        return {"exit": 52, "stdout": "", "stderr": said}
-    servers = {name: object_of(config) or {} for name, config in table(settings.get("mcpServers")).items()}
-    said = warnings.warning(settings, rules.settings_schema, SETTINGS_FILE)
-    return {"exit": 0, "stdout": "", "stderr": said + commands.listing(servers, {}, rules)}
+    ran = commands.run(["list"], {"project": text}, rules, files={"project": SETTINGS_FILE})
+    return {"exit": ran.exit, "stdout": "", "stderr": ran.said}
 
 
 def mcp_add(value: JsonObject, rules: Rules) -> Json:
@@ -108,13 +102,21 @@ def mcp_add(value: JsonObject, rules: Rules) -> Json:
     connected = dict.fromkeys(value.get("connected", ()), "connected")
     steps: list[JsonObject] = []
     for command in value["commands"]:
-        ran = commands.run(command[2:], texts, rules, connected)
+        ran = commands.run(command[2:], texts, rules, connected, FILES)
         texts.update(ran.texts)
         steps.append({"argv": command[2:], "exit": ran.exit, **_streams(ran, rules)})
     if value.get("as") == "text":
         return {"projectSettings": texts.get("project"), "userSettings": texts.get("user")}
-    project, user = (read(texts[scope]) if texts.get(scope) else None for scope in ("project", "user"))
+    project, user = (_read(texts.get(scope), rules) for scope in ("project", "user"))
     return {"steps": steps, "projectSettings": project, "userSettings": user}
+
+
+def _read(text: str | None, rules: Rules) -> Json:
+    """The settings that a text holds; of one that is no JSON, the text itself."""
+    try:
+        return read(text, rules.allows_trailing_commas) if text else text
+    except BrokenJson:
+        return text
 
 
 def _streams(ran: commands.Ran, rules: Rules) -> JsonObject:

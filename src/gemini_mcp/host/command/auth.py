@@ -28,5 +28,5 @@ async def _list(context: Context) -> int:
     async with open_host(context.plan(remote, is_interactive=False)) as host:
         asking = [server.config.name for server in host.servers.values() if server.needs_authentication]
     lines = [f"{name} needs authentication: gemini-mcp-host auth {name}" for name in asking]
-    context.say(*(lines or ["No server asks for authentication."]))
+    context.show(asking, *(lines or ["No server asks for authentication."]))
     return OK

@@ -1,17 +1,20 @@
-"""`call`, `prompt`, `read`, `expand`: what passes between the model and a server. Effect."""
+"""`call`, `session`, `prompt`, `read`, `expand`: what passes between the model and a server. Effect."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.command.servers import outcome
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
 from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.host import Host
 from gemini_mcp.host.servers.status import NOT_EXECUTING
 from gemini_mcp.host.tools import content, execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
+from gemini_mcp.host.tools.names import registered_name
 from gemini_mcp.host.tools.registry import RegisteredTool
 from gemini_mcp.spec.values import Json, JsonObject, inside, object_of
 
@@ -23,6 +26,7 @@ class UsageError(Exception):
 async def call(context: Context, name: str, pairs: Sequence[str], whole: str | None) -> int:
     """Call a tool as the model would, and show what it and the user get."""
     async with context.host() as (settings, host):
+        name = _named(context, host, name)
         arguments = read_arguments(pairs, whole, host.registry.find(name))
         try:
             called = await execution.call(host, name, arguments, AllowList(), confirmation(context))
@@ -39,6 +43,58 @@ def _refused(context: Context, host: Host, name: str, why: str) -> int:
     if not context.is_json:
         context.complain(why, *host.messages())
     return FINDING
+
+
+async def session(context: Context, lines: Iterable[str]) -> int:
+    """Call tools one after the other: `{"name", "arguments"?, "answer"?}` a line; what was allowed stays allowed."""
+    allowed, code = AllowList(), OK
+    async with context.host() as (_, host):
+        for line in lines:
+            if not line.strip():
+                continue
+            asked = _step(line)
+            answer = asked.get("answer")
+            confirm = confirmation(context) if answer is None else partial(_answer, answer)
+            name = _named(context, host, str(asked["name"]))
+            try:
+                called = await execution.call(host, name, object_of(asked.get("arguments")) or {}, allowed, confirm)
+            except execution.NotCalled as refusal:
+                code = _refused(context, host, name, str(refusal))
+                continue
+            allowed = called.allowed
+            _show(context, called.tool, called.rendered)
+            code = FINDING if called.rendered.is_error else code
+    return code
+
+
+def _step(line: str) -> JsonObject:
+    try:
+        asked = object_of(json.loads(line))
+    except ValueError as error:
+        raise UsageError(f"A step is {line.strip()!r}, it should be a JSON object: {error}.") from error
+    if asked is None or not isinstance(asked.get("name"), str):
+        raise UsageError(f"A step is {line.strip()!r}, it should be a JSON object with the `name` of a tool.")
+    known = [outcome.value for outcome in Outcome]
+    if asked.get("answer", known[0]) not in known:
+        raise UsageError(f"`answer` is {asked['answer']!r}, it should be one of {', '.join(known)}.")
+    return asked
+
+
+def _answer(answer: str, asked: Question) -> Outcome:
+    return Outcome(answer)
+
+
+def _named(context: Context, host: Host, name: str) -> str:
+    """The registered name of `SERVER:TOOL`; in a comparison, that of a name which any profile would register."""
+    for tool in host.registry.tools:
+        if tool.offer is None:
+            continue
+        names = {f"{tool.offer.server}:{tool.offer.name}"}
+        if context.is_comparing:
+            names |= {registered_name(tool.offer.server, tool.offer.name, rules) for rules in profiles().values()}
+        if name in names:
+            return tool.name
+    return name
 
 
 async def prompt(context: Context, line: str) -> int:

@@ -38,6 +38,7 @@ class Context:
     is_yes: bool = False
     is_trusting: bool = False
     is_folder_trusted: bool = False
+    is_comparing: bool = False
     named: tuple[str, ...] | None = None
     stderr_lines: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 

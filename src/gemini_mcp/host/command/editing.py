@@ -1,11 +1,13 @@
-"""`add` and `remove`: writes the files that `mcp_commands` has changed, each whole or not at all. Effect."""
+"""`add`, `remove`, `enable` and `disable`: writes the files that were changed, each whole or not at all. Effect."""
 
 from collections.abc import Sequence
 
 from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, USAGE, Context
-from gemini_mcp.host.settings.files import read_texts, replace_text
+from gemini_mcp.host.settings.files import read_json, read_texts, replace_text
 from gemini_mcp.host.settings.jsonc import BrokenJson
+from gemini_mcp.host.settings.standing import identifier
+from gemini_mcp.spec.values import table
 
 
 async def preview(context: Context, arguments: Sequence[str]) -> int:
@@ -15,11 +17,27 @@ async def preview(context: Context, arguments: Sequence[str]) -> int:
     return USAGE if ran.exit else OK
 
 
+def switch(context: Context, command: str, name: str) -> int:
+    """Enable or disable a server in the file that Gemini CLI reads; its own command finds no server."""
+    known = {identifier(server.name) for server in context.settings().servers}
+    if identifier(name) not in known:
+        context.complain(f"There is no server {name!r}. Configured are: {', '.join(sorted(known)) or 'none'}.")
+        return USAGE
+    file = context.where.enablement
+    before = dict(table(read_json(file)))
+    texts = commands.kept(command, identifier(name), before)
+    for text in texts.values():
+        replace_text(file, text)
+    context.say(f"{name}: {command}d in {file}")
+    return OK
+
+
 def run(context: Context, arguments: Sequence[str]) -> int:
     """Run `add` or `remove` with these words."""
     texts = read_texts(context.where)
     try:
-        ran = commands.run(arguments, texts, context.rules)
+        files = {scope: str(context.where.files[scope]) for scope in texts}
+        ran = commands.run(arguments, texts, context.rules, files=files)
     except BrokenJson as error:
         files = ", ".join(str(context.where.files[scope]) for scope in texts)
         context.complain(f"{files}: {error}. Correct the file; it was left as it is.")

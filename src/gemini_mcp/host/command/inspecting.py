@@ -38,6 +38,7 @@ class Asked:
     transport: str | None = None
     page: str | None = None
     is_alone: bool = False
+    budget: int | None = None
 
 
 async def run(context: Context, asked: Asked) -> int:
@@ -62,7 +63,7 @@ async def _inspect(context: Context, asked: Asked) -> tuple[Inspection, Failure 
         return failed(
             config.name, discovery.connection_failure(config.name, reason, context.rules), why, context.rules
         ), why
-    return inspect(subject, others, context.environment, context.rules), None
+    return inspect(subject, others, context.environment, context.rules, asked.budget), None
 
 
 def _cause(error: Exception, config: ServerConfig) -> Failure:

@@ -4,9 +4,10 @@ A remark has a kind, what it is about, a sentence, and whether something that th
 """
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from gemini_mcp.host.command.remark import Remark, budget_remarks, hidden_remarks, merged
 from gemini_mcp.host.rules import messages
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.messages import leaves
@@ -27,6 +28,7 @@ from gemini_mcp.host.servers.failure import Failure, told
 from gemini_mcp.host.servers.handshake import Greeting
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import names, registry, schema
+from gemini_mcp.host.tools.budget import Cost, cost, total
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, objects_of, table, without_none
 
@@ -56,24 +58,6 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Remark:
-    """One thing the author should know, and the tools or the server that it is about."""
-
-    kind: str
-    subjects: tuple[str, ...]
-    sentence: str
-    is_loss: bool = False
-
-    def to_json(self) -> JsonObject:
-        return {
-            "kind": self.kind,
-            "subjects": list(self.subjects),
-            "sentence": self.sentence,
-            "isLoss": self.is_loss,
-        }
-
-
-@dataclass(frozen=True)
 class InspectedTool:
     """A tool before and after: its names and its schemas; `own` is the schema without what every tool gets."""
 
@@ -82,6 +66,7 @@ class InspectedTool:
     before: Json
     after: Json
     own: Json
+    cost: Cost = field(default_factory=Cost)
 
     @property
     def diff(self) -> str:
@@ -90,7 +75,8 @@ class InspectedTool:
         return "\n".join(difflib.unified_diff(before, after, "offered", "declared", lineterm="", n=2))
 
     def to_json(self) -> JsonObject:
-        return without_none(original=self.original, registered=self.registered, before=self.before, after=self.after)
+        names = without_none(original=self.original, registered=self.registered)
+        return {**names, "before": self.before, "after": self.after, "cost": self.cost.to_json()}
 
 
 @dataclass(frozen=True)
@@ -103,6 +89,9 @@ class Inspection:
     tools: tuple[InspectedTool, ...]
     remarks: tuple[Remark, ...]
     messages: tuple[str, ...]
+    cost: Cost = field(default_factory=Cost)
+    all_costs: Cost = field(default_factory=Cost)
+    instructions: str | None = None
 
     def to_json(self) -> JsonObject:
         return {
@@ -112,6 +101,9 @@ class Inspection:
             "tools": [tool.to_json() for tool in self.tools],
             "findings": [remark.to_json() for remark in self.remarks],
             "messages": list(self.messages),
+            "cost": self.cost.to_json(),
+            "costOfAllServers": self.all_costs.to_json(),
+            **without_none(instructions=self.instructions),
         }
 
 
@@ -122,7 +114,11 @@ def failed(server: str, message: str, why: Failure, rules: Rules) -> Inspection:
 
 
 def inspect(
-    subject: Subject, others: Sequence[registry.OfferedTool], environment: Mapping[str, str], rules: Rules
+    subject: Subject,
+    others: Sequence[registry.OfferedTool],
+    environment: Mapping[str, str],
+    rules: Rules,
+    budget: int | None = None,
 ) -> Inspection:
     """What the profile makes of the server, after the tools of the other configured servers."""
     config = ServerConfig(subject.name, subject.config)
@@ -137,25 +133,21 @@ def inspect(
         *(Remark("filtered", (name,), sentence, is_loss=True) for name in found.dropped),
         *(remark for tool in tools for remark in _tool_remarks(tool, subject, others, rules)),
         *_waiting_remarks(tools, rules),
+        *hidden_remarks(subject.name, subject.greeting.instructions or "", found, rules),
         *_server_remarks(subject, found, ended, environment, rules),
     )
-    return Inspection(subject.name, rules.name, ended.status.name, tools, _merged(remarks), ended.messages)
+    own = total(tool.cost for tool in tools if tool.registered is not None)
+    everything = total(cost(tool.offer, tool.name, rules) for tool in built.tools if tool.offer is not None)
+    said = (*merged(remarks), *budget_remarks(subject.name, everything, len(rules.builtin_tools), budget))
+    ended_as, greeted = ended.status.name, subject.greeting.instructions
+    return Inspection(subject.name, rules.name, ended_as, tools, said, ended.messages, own, everything, greeted)
 
 
 def _tool(offer: registry.OfferedTool, registered: str | None, rules: Rules) -> InspectedTool:
     own = replace(rules, schema_steps=tuple(step for step in rules.schema_steps if step != WAITING))
     after = schema.parameters(offer.schema, rules)
-    return InspectedTool(offer.name, registered, offer.schema, after, schema.parameters(offer.schema, own))
-
-
-def _merged(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """The remarks, with what is said of several tools said once."""
-    found: dict[tuple[str, str, bool], Remark] = {}
-    for remark in remarks:
-        key = (remark.kind, remark.sentence, remark.is_loss)
-        before = found[key].subjects if key in found else ()
-        found[key] = replace(remark, subjects=(*before, *remark.subjects))
-    return tuple(found.values())
+    spent = cost(offer, registered or offer.name, rules)
+    return InspectedTool(offer.name, registered, offer.schema, after, schema.parameters(offer.schema, own), spent)
 
 
 def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:

@@ -3,7 +3,8 @@
 import html
 from collections.abc import Iterable, Sequence
 
-from gemini_mcp.host.command.inspection import Inspection, Remark
+from gemini_mcp.host.command.inspection import Inspection
+from gemini_mcp.host.command.remark import Remark
 
 _STYLE = (
     "body{font:15px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
@@ -34,13 +35,16 @@ def _text(inspection: Inspection, is_verbose: bool) -> Iterable[str]:
     head = f"{inspection.server} in the {inspection.profile} profile: {inspection.status}"
     yield f"{head}, {len(inspection.tools)} tools"
     for tool in inspection.tools:
-        yield f"  {tool.original} → {tool.registered or '(lost)'}"
+        spent = f"  ({tool.cost})" if is_verbose else ""
+        yield f"  {tool.original} → {tool.registered or '(lost)'}{spent}"
         if is_verbose:
             yield from (f"      {line}" for line in tool.diff.splitlines()[2:])
     for remark in inspection.remarks:
         yield f"  {'✗' if remark.is_loss else '!'} {remark.kind}: {_about(remark)}: {remark.sentence}"
     if not inspection.remarks:
         yield "  nothing to report"
+    if inspection.tools:
+        yield f"  every request carries {inspection.cost} of it; of all servers {inspection.all_costs}"
     yield ""
 
 

@@ -85,7 +85,7 @@ def _inspect(given: argparse.Namespace) -> Run:
         **({"headers": dict(_pair(one, ":", "--header") for one in given.header)} if given.header else {}),
     }
     transport = "sse" if given.sse else given.transport
-    asked = inspecting.Asked(words, given.name, values, transport, given.html, given.alone)
+    asked = inspecting.Asked(words, given.name, values, transport, given.html, given.alone, given.budget)
     return lambda here: inspecting.run(here, asked)
 
 
@@ -94,6 +94,13 @@ def _pair(text: str, mark: str, flag: str) -> tuple[str, str]:
     if not found or not name.strip():
         raise calls.UsageError(f"`{flag}` is {text!r}, it should be NAME{mark}VALUE.")
     return name.strip(), value.strip() if mark == ":" else value
+
+
+def _switch(command: str) -> Callable[[argparse.Namespace], Run]:
+    async def run(here: Context, name: str) -> int:
+        return editing.switch(here, command, name)
+
+    return lambda given: partial(run, name=given.server)
 
 
 def _call(given: argparse.Namespace) -> Run:
@@ -134,7 +141,7 @@ def _compare(here: Context, run: Run) -> int:
     codes: list[int] = []
     for name, rules in profiles().items():
         out = io.StringIO()
-        codes.append(anyio.run(_until_signal, replace(here, rules=rules, out=out), run))
+        codes.append(anyio.run(_until_signal, replace(here, rules=rules, out=out, is_comparing=True), run))
         texts[name] = out.getvalue().splitlines()
     first, *others = texts
     here.say(*(side_by_side(first, texts[first], other, texts[other]) for other in others))
@@ -181,6 +188,9 @@ def _parser() -> argparse.ArgumentParser:
 def _add_views(subcommand: Subcommand) -> None:
     """The subcommands that show what servers offer."""
     subcommand("list", "list the servers, after trying every one of them", lambda given: servers.list_servers)
+    for name in ("enable", "disable"):
+        switch = subcommand(name, f"{name} a server for Gemini CLI, in the file that it reads", _switch(name))
+        switch.add_argument("server")
     status = subcommand("status", "the servers, their states and what they offer", lambda given: servers.status)
     status.add_argument("--verbose", action="store_true", help="with the tools' descriptions")
     says = "what is registered, under which name, from where"
@@ -199,6 +209,7 @@ def _add_inspect(subcommand: Subcommand) -> None:
     inspect.add_argument("--html", metavar="FILE", help="write the inspection as a page")
     inspect.add_argument("--alone", action="store_true", help="without the configured servers")
     inspect.add_argument("--verbose", action="store_true", help="with what becomes of each schema")
+    inspect.add_argument("--budget", type=int, metavar="TOKENS", help="exit 1 when all servers' tools take more")
     inspect.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help="send it with a URL")
     inspect.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="set it for a command")
     inspect.add_argument("--cwd", metavar="DIRECTORY", help="start a command there")
@@ -216,6 +227,8 @@ def _add_calls(subcommand: Subcommand) -> None:
     call.add_argument("--args", metavar="JSON")
     call.add_argument("--yes", action="store_true", help="confirm the call")
     call.add_argument("--trust", action="store_true", help="trust every server for this call")
+    says = "do the steps of standard input, one JSON object a line, in one session: what is allowed once stays so"
+    subcommand("session", says, lambda given: lambda here: calls.session(here, sys.stdin))
     says = "invoke a prompt, such as '/name --title=\"x\"'"
     subcommand("prompt", says, lambda given: lambda here: calls.prompt(here, given.line)).add_argument("line")
     says = "read a resource, such as '@server:file:///data.txt'"

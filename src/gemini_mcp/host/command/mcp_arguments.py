@@ -16,7 +16,9 @@ SCOPES = ("user", "project")
 TRANSPORTS = ("stdio", "sse", "http")
 
 _REMOVE_FLAGS = {"s": "scope", "scope": "scope", "h": "help", "help": "help"}
-_SWITCHES = frozenset({"trust", "help", "debug"})
+_LIST_FLAGS = {"h": "help", "help": "help", "d": "debug", "debug": "debug"}
+_SWITCH_FLAGS = {**_LIST_FLAGS, "session": "session"}
+_SWITCHES = frozenset({"trust", "help", "debug", "session"})
 _SINGLE = frozenset({"env", "header"})
 _LISTS = frozenset({"include-tools", "exclude-tools"})
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?")
@@ -60,13 +62,37 @@ def read_add(arguments: Sequence[str], rules: Rules) -> Words:
     return words
 
 
-def read_remove(arguments: Sequence[str]) -> Words:
+def read_remove(arguments: Sequence[str], rules: Rules) -> Words:
     """The words of `remove`; raises Misused."""
-    words = _read_flags_anywhere(arguments, _REMOVE_FLAGS)
-    words = words.with_word(*words.after)
+    if rules.faulty_settings == "warn":
+        words = _counted(_read_flags_anywhere(arguments, {**_REMOVE_FLAGS, **_LIST_FLAGS}), 1)
+    else:
+        words = _read_flags_anywhere(arguments, _REMOVE_FLAGS)
+        words = words.with_word(*words.after)
     if "help" not in words.flags:
         _check_count(words, 1)
         _check_choice(words, "scope", SCOPES)
+    return words
+
+
+def read_list(arguments: Sequence[str]) -> Words:
+    """The words of `list`, which takes none; raises Misused."""
+    return _counted(_read_flags_anywhere(arguments, _LIST_FLAGS), 0)
+
+
+def read_switch(arguments: Sequence[str]) -> Words:
+    """The words of `enable` and `disable`; raises Misused."""
+    return _counted(_read_flags_anywhere(arguments, _SWITCH_FLAGS), 1)
+
+
+def _counted(words: Words, needed: int) -> Words:
+    """The words, when they are as many as are needed and no flag that is not known."""
+    words = words.with_word(*words.after)
+    if "help" not in words.flags:
+        _check_count(words, needed)
+        if len(words.words) > needed:
+            unknown = [word.lstrip("-").partition("=")[0] for word in words.words[needed:]]
+            raise Misused(f"Unknown argument{'s' if len(unknown) > 1 else ''}: {', '.join(unknown)}")
     return words
 
 

@@ -13,6 +13,7 @@ from gemini_mcp.host.servers.status import ServerView, first_line, render
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
 from gemini_mcp.host.settings.standing import NOT_TRUSTED, UNTRUSTED, Placed, Standing
+from gemini_mcp.spec.values import JsonObject
 
 LIST_TIMEOUT_MS = 5000
 
@@ -42,6 +43,10 @@ def _placed_view(host: Host, one: Placed) -> ServerView:
 async def tools(context: Context, only: str | None) -> int:
     """What is registered, under which name, from where."""
     async with context.host() as (settings, host):
+        if only is not None and settings.find(only) is None:
+            known = ", ".join(server.name for server in settings.servers) or "none"
+            context.complain(f"There is no server {only!r}. Configured are: {known}.")
+            return USAGE
         offers = ((tool.name, tool.offer) for tool in host.registry.tools if tool.offer is not None)
         rows = [
             {"name": name, "server": offer.server, "tool": offer.name, "description": first_line(offer.description)}
@@ -64,10 +69,15 @@ async def resources(context: Context) -> int:
 async def prompts(context: Context) -> int:
     """The prompts of all servers, as slash commands."""
     async with context.host() as (settings, host):
+        rows: list[JsonObject] = []
+        lines: list[str] = []
         for name, prompt in host.prompts().items():
             command = name if name != prompt.name else command_name(prompt, context.rules)
             arguments = " ".join(f'--{a.name}="…"' if a.is_required else f'[--{a.name}="…"]' for a in prompt.arguments)
-            context.say(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
+            declared = [{"name": one.name, "required": one.is_required} for one in prompt.arguments]
+            rows.append({"command": command, "server": prompt.server, "prompt": prompt.name, "arguments": declared})
+            lines.append(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
+        context.show(rows, *lines)
         return _ended(context, settings, host)
 
 

@@ -60,6 +60,9 @@ def _shown_word(word: str) -> str:
         return f"{assigned[1]}={_shown_header(assigned[2])}"
     if assigned and (_is_secret_name(assigned[1]) or (_USER_FLAG.fullmatch(assigned[1]) and ":" in assigned[2])):
         return f"{assigned[1]}={MASK}"
+    header = _HEADER.fullmatch(word)
+    if header and _is_secret_name(header[1]):
+        return f"{header[1]}: {MASK}"
     word = shown_address(word) if "://" in word else word
     word = _AUTHORIZATION.sub(rf"\1\2{MASK}", word)
     word = _CREDENTIALS.sub(rf"\1\2{MASK}", word)

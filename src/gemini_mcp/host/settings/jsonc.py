@@ -212,3 +212,11 @@ class _Reader:
         if self.text[colon : colon + 1] != ":":
             raise BrokenJson("expected ':'", self.text, colon)
         return name.value, self._skip(colon + 1)
+
+
+def without_comments(text: str) -> str:
+    """The text with a space for every character of a comment, so that places stay as they are."""
+    return _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else re.sub(r"\S", " ", match[0]), text)
+
+
+_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\n\r]*|/\*[\s\S]*?\*/', re.DOTALL)

@@ -1,6 +1,7 @@
 """`mcp.serverCommand`: a command line, split into words as Gemini CLI's shell parser does it. Pure.
 
-Only the splitting belongs here: a line with operators, globs or comments cannot be used.
+It follows the package `shell-quote`, its oddities too. Only the splitting belongs here: a line with operators, globs or
+comments cannot be used.
 """
 
 import re
@@ -8,39 +9,25 @@ from collections.abc import Mapping
 
 SERVER_NAME = "mcp"
 
-_VARIABLE = r"\$(?:\{(?P<braced>[^}]*)\}?|(?P<special>[*@#?$!-])|(?P<name>[A-Za-z0-9_]*))"
-_PIECE = re.compile(
-    r"'(?P<single>[^']*)'?"
-    r'|"(?P<double>(?:\\[\s\S]|\$\{[^}]*\}?|\$\$|[^"\\]|\\\Z)*)"?'
-    r"|\\(?P<escaped>[\s\S]?)"
-    rf"|(?P<variable>{_VARIABLE})"
-    r"|(?P<space>\s+)"
-    r"|(?P<refused>[&|;<>()*?])"
-    r"|[\s\S]"
-)
-_QUOTED = re.compile(rf'\\(?P<escaped>["$\\])|{_VARIABLE}')
+_CONTROL = r"(?:\|\||&&|;;|\|&|<\(|<<<|>>|>&|<&|[&;()|<>])"
+_BAREWORD = r"""(?:\\['"|&;()<> \t]|[^\s'"|&;()<> \t])+"""
+_CHUNK = re.compile(rf"""({_CONTROL})|(?:{_BAREWORD}|"(?:(?:\\"|[^"])*?)"|'(?:(?:\\'|[^'])*?)')+""")
+_SPECIAL = "*@#?$!_-"
+_NAME = re.compile(r"\w*", re.ASCII)
 
 
 class UnusableCommand(Exception):
     """The line is more than one command with its words, or its variables cannot be read."""
 
 
-def _refused(line: str) -> UnusableCommand:
-    return UnusableCommand(f"failed to parse mcpServerCommand: {line}")
-
-
 def split(line: str, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The words of the line; variables that are not set are empty."""
     words: list[str] = []
-    is_inside = False
-    for piece in _PIECE.finditer(line):
-        if piece["refused"] or piece.group() == "#":
-            raise _refused(line)
-        if not is_inside and not piece["space"]:
-            words.append("")
-        is_inside = not piece["space"]
-        if is_inside:
-            words[-1] += _text(piece, environment)
+    for chunk in _CHUNK.finditer(line):
+        word = None if chunk[1] else _Word(chunk[0], environment).read()
+        if word is None:
+            raise UnusableCommand(f"failed to parse mcpServerCommand: {line}")
+        words.append(word)
     return tuple(words)
 
 
@@ -50,20 +37,72 @@ def server_config(line: str, environment: Mapping[str, str]) -> dict[str, object
     return {"command": words[0], "args": list(words[1:])} if words else {"args": []}
 
 
-def _text(piece: re.Match[str], environment: Mapping[str, str]) -> str:
-    """What a piece of a word stands for."""
-    if piece["double"] is not None:
-        return _QUOTED.sub(lambda inner: inner["escaped"] or _value(inner, environment), piece["double"])
-    if piece["variable"] is not None:
-        return _value(piece, environment)
-    plain = (text for text in (piece["single"], piece["escaped"]) if text is not None)
-    return next(plain, piece.group())
+class _Word:
+    """One stretch of the line while it is read, from a place that moves on."""
 
+    def __init__(self, text: str, environment: Mapping[str, str]) -> None:
+        self._text = text
+        self._environment = environment
+        self._at = 0
 
-def _value(variable: re.Match[str], environment: Mapping[str, str]) -> str:
-    if variable["name"] == "":
-        return "$"
-    if variable["braced"] is not None and not re.fullmatch(r"\$\{[^}]+\}", variable.group()):
-        whole = variable.group()
-        raise UnusableCommand(f"Bad substitution: {whole if whole == '${}' else whole[2:]}")
-    return environment.get(variable["braced"] or variable["special"] or variable["name"] or "", "")
+    def read(self) -> str | None:
+        """The word; nothing when it is an operator, a glob or a comment."""
+        out, quote, is_glob = "", "", False
+        while self._at < len(self._text):
+            letter = self._text[self._at]
+            is_glob = is_glob or (not quote and letter in "*?")
+            if quote and letter == quote:
+                quote = ""
+            elif quote == "'":
+                out += letter
+            elif quote:
+                out += self._quoted(letter)
+            elif letter in "\"'":
+                quote = letter
+            elif letter == "#" or re.fullmatch(_CONTROL, letter):
+                return None
+            elif letter == "\\":
+                self._at += 1
+                out += self._text[self._at : self._at + 1]
+            else:
+                out += self._variable() if letter == "$" else letter
+            self._at += 1
+        return None if is_glob else out
+
+    def _quoted(self, letter: str) -> str:
+        """What a character stands for between double quotes."""
+        if letter == "$":
+            return self._variable()
+        if letter != "\\":
+            return letter
+        self._at += 1
+        escaped = self._text[self._at : self._at + 1]
+        return escaped if escaped and escaped in '"\\$' else f"\\{escaped}"
+
+    def _variable(self) -> str:
+        """The value of the variable that begins here; the place is then at its last character."""
+        self._at += 1
+        first = self._text[self._at : self._at + 1]
+        if first == "{":
+            return self._braced()
+        if first and first in _SPECIAL:
+            # The parser also skips what follows such a name.
+            self._at += 1
+            return self._value(first)
+        match = _NAME.match(self._text, self._at)
+        name = match[0] if match else ""
+        self._at = len(self._text) if self._at + len(name) == len(self._text) else self._at + len(name) - 1
+        return self._value(name)
+
+    def _braced(self) -> str:
+        self._at += 1
+        end = self._text.find("}", self._at)
+        if end == self._at:
+            raise UnusableCommand("Bad substitution: ${}")
+        if end < 0:
+            raise UnusableCommand(f"Bad substitution: {self._text[self._at :]}")
+        name, self._at = self._text[self._at : end], end
+        return self._value(name)
+
+    def _value(self, name: str) -> str:
+        return self._environment.get(name, "" if name else "$")

@@ -3,22 +3,29 @@
 It repeats Gemini CLI 0.61; the reference's own wording is in `validation`.
 """
 
-from gemini_mcp.host.rules.json_schema import SchemaFault, schema_faults
-from gemini_mcp.host.settings.jsonc import BrokenJson
-from gemini_mcp.spec.values import Json, type_of
+import json
 
+from gemini_mcp.host.rules.json_schema import SchemaFault, schema_faults
+from gemini_mcp.host.rules.v8_json import complaint
+from gemini_mcp.host.settings.jsonc import without_comments
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, object_of, type_of
+
+BROKEN_EXIT = 52
+_MEND = "Please fix the configuration file(s) and try again."
 _SHOWN = 5
 _HELP = "Please fix the configuration.\nSee: https://geminicli.com/docs/reference/configuration/\n"
 
 
-def parse_error(error: BrokenJson) -> str:
-    """The complaint of the JSON parser of Node."""
-    if error.problem == "unexpected end":
-        return "Unexpected end of JSON input"
-    at = f"in JSON at position {error.position}"
-    if error.problem == "unexpected '}'":
-        return f"Expected double-quoted property name {at}"
-    return f"{error.problem[0].upper()}{error.problem[1:]} {at}"
+def said_of(text: str, file: str, rules: Rules) -> tuple[int, str]:
+    """The exit code with which a file ends every command, or 0, and what is printed of it."""
+    bare = without_comments(text)
+    fault = complaint(bare)
+    if fault is None and object_of(json.loads(bare)) is None:
+        fault = "Settings file is not a valid JSON object."
+    if fault is not None:
+        return BROKEN_EXIT, f"Error in {file}: {fault}\n{_MEND}\n"
+    return 0, warning(json.loads(bare), rules.settings_schema, file)
 
 
 def warning(settings: Json, schema: Json, file: str) -> str:

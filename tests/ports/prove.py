@@ -3,8 +3,8 @@
 `python tests/ports/prove.py` plays on each defective port the conversation that `killers.json` names for it, and on
 each odd port a part of those that together kill every defective one. A defective port that its conversation does not
 kill is played everything that can show its fault, and the proof says so. `--all` plays everything on every port. Names
-choose ports. A survivor, or an odd port that is accused, ends the proof with 1. The ports of `unseen.json`, which no run
-can kill, are left out unless they are named.
+choose ports. A survivor, or an odd port that is accused, ends the proof with 1. The ports of `unseen.json`, which no
+run can kill, are left out unless they are named.
 
 `--write` measures anew which conversations kill each defective port, or those that are named, and keeps that in
 `killers.json`, and in the suite for its badge and for `explain`. `--precision` tells how many requirements each

@@ -7,7 +7,7 @@ choose ports. A survivor, or an odd port that is accused, ends the proof with 1.
 run can kill, are left out unless they are named.
 
 `--write` measures anew which conversations kill each defective port, or those that are named, and keeps that in
-`killers.json`, and in the suite for its badge and for `explain`. `--precision` tells how many requirements each
+`killers.json`, and in the suite for its badge, for `explain` and for the order of a run. `--precision` tells how many requirements each
 defective port fails in a strict run. It plays the port's own conversation and those that together kill every port;
 with `--all` every conversation, for hours. It ends with 1 when a port in twenty, not counting those of `broad.json`,
 fails more than three.
@@ -83,12 +83,12 @@ def mutants(killed: Container[str]) -> dict[str, Any]:
     }
 
 
-def kept() -> Path:
-    """The file of the suite in which they are kept."""
+def kept(name: str) -> Path:
+    """A file of the suite."""
     package = find_spec("gemini_mcp_conformance")
     assert package is not None
     assert package.origin is not None
-    return Path(package.origin).parent / "tell/mutants.json"
+    return Path(package.origin).parent / name
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -119,7 +119,8 @@ def _write(every: Sequence[Proof], is_part: bool) -> None:
     killing = {proof.trial.name: proof.killing for proof in every}
     found = killers.joined(known(), kills, killing) if is_part else Killers(kills, killers.cover(killing, cost))
     killers.save(found)
-    kept().write_text(json.dumps(mutants(found.kills), indent=2) + "\n", encoding="utf-8")
+    kept("tell/mutants.json").write_text(json.dumps(mutants(found.kills), indent=2) + "\n", encoding="utf-8")
+    kept("talk/sources/first.json").write_text(json.dumps(found.cover, indent=0) + "\n", encoding="utf-8")
 
 
 def _told(proof: Proof, number: int, count: int) -> Proof:

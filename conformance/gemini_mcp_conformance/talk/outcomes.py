@@ -171,7 +171,10 @@ class Outcomes(Plays):
     def _listings(self) -> Iterator[Outcome]:
         """Answers without a session, and lists of sessions of many kinds; some are of no use."""
         forms = ("", "  ", "\t", "            "), ("", " (current)", "\r"), ("stdout", "stderr"), ("\n", "")
-        for count, (indent, behind, stream, end) in zip(cycle((1, 12, 120, 1200)), product(*forms), strict=False):
+        every = list(product(*forms))
+        # Whoever takes only the first ones meets something of each form.
+        spread = [every[number * 19 % len(every)] for number in range(len(every))]
+        for count, (indent, behind, stream, end) in zip(cycle((1, 12, 120, 1200)), spread, strict=False):
             yield partial(self._listing, count, indent, behind, stream, end)
         for play in ({"exit": 1}, {"stdout": "No previous sessions found for this project.\n"}, {"signal": "KILL"}):
             yield lambda turn, play=play: Script("bare", self._bare(turn), (play,))

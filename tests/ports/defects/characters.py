@@ -112,9 +112,9 @@ defect("directions-of-prompt-lost", "Drops what turns the direction of a prompt.
 defect("mark-of-prompt-lost", "Drops a byte order mark before a prompt.", "prompt:verbatim:unicode")(
     prompt_form=takes(lambda prompt: prompt.removeprefix("\ufeff") or prompt)
 )
-defect(
-    "prompt-decomposed", "Decomposes the characters of a long prompt.", "prompt:verbatim:unicode", "prompt:long:whole"
-)(prompt_form=on_stdin(normalized("NFD")))
+defect("prompt-decomposed", "Decomposes the characters of a long prompt.", "prompt:long:whole")(
+    prompt_form=on_stdin(normalized("NFD"))
+)
 defect("prompt-made-compatible", "Replaces ligatures and wide letters of a prompt.", "prompt:verbatim:unicode")(
     prompt_form=on_argv(normalized("NFKC"))
 )
@@ -141,7 +141,7 @@ defect("separators-of-long-prompt-lost", "Makes newlines of U+2028 and U+2029 on
 defect(
     "returns-of-long-prompt-lost",
     "Writes prompts to stdin as a text file, with its line ends.",
-    "prompt:verbatim:newline",
+    "prompt:long:whole",
     "prompt:long",
 )(prompt_form=on_stdin(replacing("\r\n?", "\n")))
 defect(
@@ -224,7 +224,7 @@ defect("session-unquoted", "Reads %20 in the id of a session as a blank.", "comm
 defect("session-of-answer-in-lower-case", "Names the session of an answer in lower case.", "result:session-id")(
     success=in_answer_session(str.lower)
 )
-defect("home-expanded", "Takes a directory that begins with a tilde for the home directory.", "cwd:used")(
+defect("home-expanded", "Takes a directory that begins with a tilde for the home directory.", "cwd:relative")(
     cwd=in_directory(os.path.expanduser)
 )
 defect("variables-expanded", "Replaces variables in a directory.", "injection:shell:cwd", "cwd:used")(

@@ -107,7 +107,7 @@ defect("third-list-empty", "Lists no tools from the third time on.", "tools:chat
     tools=from_time(3, always([]))
 )
 defect("list-used-up", "Lists its tools once, and then none.", "tools:chat", "tools:order")(tools=once)
-defect("hundredth-list-short", "Leaves a tool out of every hundredth list.", "tools:chat-reply", "tools:order")(
+defect("hundredth-list-short", "Leaves a tool out of every hundredth list.", "tools:order", "tools:chat-reply")(
     tools=every(100, gives(lambda tools: tools[:1]))
 )
 defect("ping-limited", "Answers a hundred pings and no more.", "lifecycle:ping")(
@@ -116,6 +116,7 @@ defect("ping-limited", "Answers a hundred pings and no more.", "lifecycle:ping")
 defect(
     "every-256th-call-lost",
     "Counts calls in one byte, and forgets the one at which it begins again.",
+    "command:once",
     "concurrency:lost",
 )(begin_call=every(256, always(None)))
 defect(

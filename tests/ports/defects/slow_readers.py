@@ -96,11 +96,13 @@ def pieces_decoded_alone(port: Any, real: Any) -> Iterator[bytes]:
 defect(
     "long-lines-interleave",
     "Lets other messages in between the pieces of a line of more than 64 KiB.",
+    "stdio:stdout",
     "stdio:framing",
 )(write=in_turns)
 defect(
     "writing-given-up-after-two-seconds",
     "Gives the rest of a line up when the client does not read for two seconds.",
+    "stdio:stdout",
     "stdio:framing",
     "result:large-stdout",
 )(write=patient_for(2))
@@ -112,7 +114,7 @@ defect(
 defect(
     "dies-of-slow-reader",
     "Ends when the client does not read for three seconds.",
-    "concurrency:lost",
+    "result:text",
     "result:large-stdout",
 )(write=dies_of_slow_reader)
 defect(

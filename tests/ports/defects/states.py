@@ -193,6 +193,7 @@ defect("used-token-passed-over", "Tells no progress to a token that was used bef
 defect(
     "early-cancel-stays",
     "Keeps the cancellation of an unknown call, and answers none that has its id later.",
+    "cancel:others",
     "cancel:unknown",
 )(
     notified=before(notes_cancellation),

@@ -6,10 +6,12 @@ It may have `explorations(sources)` too, for what can be generated only when the
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import ClassVar, Protocol, cast
 
@@ -79,7 +81,19 @@ def offered(
 ) -> tuple[tuple[Conversation, ...], tuple[Exploration, ...]]:
     """Everything that can be played."""
     sources = read(spec, examples, seed, thorough)
-    return gather(sources), explorations(sources)
+    return tuple(sorted(gather(sources), key=_rank)), explorations(sources)
+
+
+def _rank(conversation: Conversation) -> int:
+    """Conversations that find most of what is known to be wrong come first; the rest stays in its order."""
+    return _first().get(conversation.id, len(_first()))
+
+
+@cache
+def _first() -> Mapping[str, int]:
+    """The places of the conversations that `tests/ports/prove.py --write` has found to kill most ports."""
+    text = resources.files(__name__).joinpath("first.json").read_text(encoding="utf-8")
+    return {id: place for place, id in enumerate(json.loads(text))}
 
 
 def gather(sources: Sources) -> tuple[Conversation, ...]:

@@ -250,6 +250,7 @@ class Combinations(Maker):
         """A call with the same options, cancelled when gemini runs or as soon as it was sent."""
         name, prompt = f"cancelled before turn {number}", self.spec.prompt(self.tool)
         asked = {prompt: f"The question that is {name}? {arguments[prompt]}"} if prompt in arguments else {}
+        asked |= dict.fromkeys(self.spec.files(self.tool), f"You are {name}.")
         until = "started" if what == "cancelled" else "sent"
         given: dict[str, Json] = {"name": self.tool, "arguments": {**arguments, **asked}}
         meta: dict[str, Json] = {"_meta": {"progressToken": name}} if number % 3 else {}

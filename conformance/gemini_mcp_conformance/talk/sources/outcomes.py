@@ -39,6 +39,8 @@ TEXT = (
 """What a text of any kind shows."""
 
 LARGE = "large-"
+SLOW = 3.0
+"""Seconds that a list may take."""
 FALLBACK = (
     *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
     *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
@@ -84,6 +86,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.endings()
         yield made.causes()
         yield made.listings()
+        yield made.slow_listing()
         yield made.noises()
         yield made.others()
 
@@ -176,6 +179,13 @@ class Outcomes(Maker):
                 steps.append(self.ask(f"Which session, {where}?", listed["both"], directory=folder))
         title, files = f"{self.tool}, when the list must be asked.", {"elsewhere": None}
         return self.conversation(f"listings-{self.tool}", title, steps, *FALLBACK, files=files)
+
+    def slow_listing(self) -> Conversation:
+        """The list of sessions may take a moment."""
+        slow: tuple[Json, ...] = ({"wait": SLOW}, {"stdout": f"{self.sources.listed(1, SESSION)}\n"})
+        steps = [self.ask("Which session, slowly?", Script("bare", self.answers("Named late.", None).play, slow))]
+        title = f"{self.tool}, when the list takes {SLOW:g} seconds."
+        return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True)
 
     def noises(self) -> Conversation:
         """What stderr holds may be private, or too much."""

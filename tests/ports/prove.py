@@ -7,10 +7,10 @@ choose ports. A survivor, or an odd port that is accused, ends the proof with 1.
 run can kill, are left out unless they are named.
 
 `--write` measures anew which conversations kill each defective port, or those that are named, and keeps that in
-`killers.json`, and in the suite for its badge, for `explain` and for the order of a run. `--precision` tells how many requirements each
-defective port fails in a strict run. It plays the port's own conversation and those that together kill every port;
-with `--all` every conversation, for hours. It ends with 1 when a port in twenty, not counting those of `broad.json`,
-fails more than three.
+`killers.json`, and in the suite for its badge, for `explain` and for the order of a run.
+`--precision` tells how many requirements each defective port fails in a strict run. It plays the port's own
+conversation and those that together kill every port; with `--all` every conversation, for hours. It ends with 1 when a
+port in twenty, not counting those of `broad.json`, fails more than three.
 """
 
 import argparse

@@ -166,7 +166,7 @@ def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
     matches = [(pending, token) for pending, token in tokens if token and token.encode("utf-8", "replace") in given]
     if len(tokens) > 1 and matches:
         return max(matches, key=lambda match: len(match[1]))[0]
-    if cancelled and run.call.ended is None:
+    if cancelled and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
         return cancelled[-1]
     likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]
     return likely[0] if len(likely) == 1 else None

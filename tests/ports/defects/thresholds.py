@@ -201,7 +201,7 @@ defect("stderr-of-full-pages-cut", "Loses the last 4 KiB of a stderr that is a m
 defect("answer-decoded-by-mebibytes", "Decodes each megabyte of the output by itself.", "result:text")(
     read=of_stdout(decoded_in_pieces(1 << 20))
 )
-defect("stderr-decoded-by-pages", "Decodes each 4 KiB of stderr by itself.", "error:stderr")(
+defect("stderr-decoded-by-pages", "Decodes each 4 KiB of stderr by itself.", "error:stderr:tail")(
     read=of_stderr(decoded_in_pieces(1 << 12))
 )
 defect("answer-over-mebibyte-refused", "Fails when gemini prints more than 1 MiB.", "result:large-stdout")(

@@ -63,7 +63,16 @@ MEANWHILE = (
     *("rpc:response:id", "arguments:refused:not-started", "tools:unknown", "cancel:child", "cancel:unanswered"),
     *("progress:token", "progress:increase", "progress:end", "progress:unasked", "progress:start"),
     *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "concurrency:latest"),
-    *("system:removed:failure", "system:absent", "system:leak", "system:isolation", "error:prompt", "error:secrets"),
+    *(
+        "system:removed:failure",
+        "system:removed:cancel",
+        "system:absent",
+        "system:leak",
+        "system:isolation",
+        "cwd:default",
+        "error:prompt",
+        "error:secrets",
+    ),
 )
 """What the circumstances show."""
 

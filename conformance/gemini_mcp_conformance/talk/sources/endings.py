@@ -102,7 +102,9 @@ class Endings(Maker):
         unknown += [last, self.served("nothing", tool)]
         words, early = f"Cancelled before it was sent to {tool}", f"early {tool}"
         unknown += [Notify(CANCELLED, {"requestId": early}), self.ask(tool, words, self.answers("Served."), id=early)]
-        yield self._cancel(f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown")
+        yield self._cancel(
+            f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown", "cancel:others"
+        )
 
     def cancel_stubborn(self) -> Conversation:
         """It takes a port some time to end what ignores SIGTERM; meanwhile others are served."""

@@ -21,6 +21,7 @@ TIMES = 12_000
 
 SHOWN = (
     "stdio:framing",
+    "stdio:stdout",
     "stdio:encoding",
     "result:text",
     "result:large-stdout",

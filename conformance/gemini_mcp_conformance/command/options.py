@@ -26,7 +26,7 @@ DEFAULTS: Mapping[str, object] = {
     "examples": 100,
     "thorough": False,
     "seed": None,
-    "jobs": 5,
+    "jobs": 6,
     "patience": 1.0,
     "strict": False,
     "fail_fast": False,

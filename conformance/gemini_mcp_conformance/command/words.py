@@ -90,7 +90,7 @@ def choice_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, metavar="N", help="seed for the generated calls; without it they are always the same"
     )
     group.add_argument(
-        "--jobs", type=positive_count, default=5, metavar="N", help="ports to start at a time (default: 5)"
+        "--jobs", type=positive_count, default=6, metavar="N", help="ports to start at a time (default: 6)"
     )
 
 

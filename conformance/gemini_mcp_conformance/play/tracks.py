@@ -18,17 +18,18 @@ OTHER_COST = 0.7
 
 def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     """The tracks in the order of their start, the longest first. `jobs` of them run at once."""
-    half = max(1, jobs // 2)
+    # Conversations that wait cost a port little, so that most of the jobs that begin are theirs.
+    half, count = max(1, jobs // 3), max(1, jobs - 2)
     plain = [each for each in conversations if not each.alone]
     waiting = [each for each in conversations if each.only_waits]
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
     beside = _dealt(waiting, max(1, jobs - half))
-    shared = [plain[n::jobs] for n in range(jobs)]
+    shared = [plain[n::count] for n in range(count)]
     # Shutdown conversations reuse a port that has already served calls, to save a start. Long ones are begun early.
     tracks = _ended([*beside, *shared], sorted(ending, key=lambda each: -each.seconds))
     others = [each for each in conversations if each.alone and not each.only_waits and each not in ending]
-    early, late = tracks[len(beside) : len(beside) + half], tracks[len(beside) + half : len(beside) + jobs]
-    return [*early, *tracks[: len(beside)], *late, *_grouped(others), *tracks[len(beside) + jobs :]]
+    early, late = tracks[len(beside) : len(beside) + half], tracks[len(beside) + half : len(beside) + count]
+    return [*early, *tracks[: len(beside)], *late, *_grouped(others), *tracks[len(beside) + count :]]
 
 
 def _ended(tracks: Iterable[Track], endings: Iterable[Conversation]) -> list[Track]:

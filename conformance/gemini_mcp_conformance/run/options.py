@@ -28,7 +28,7 @@ class Options:
     thorough: bool = False
     seed: int | None = None
     budget: float | None = None
-    jobs: int = 5
+    jobs: int = 6
     known: frozenset[str] = frozenset()
     on_progress: OnProgress = unseen
     on_played: Callable[[Observation], None] = unwatched

@@ -114,11 +114,11 @@ class Malformed(Maker):
     def pauses(self) -> Conversation:
         """Requests whose rest comes later."""
         steps: list[Step] = []
-        for number, pause in enumerate((0.1, 0.5, 2.0)):
+        for number, pause in enumerate((0.1, 1.2)):
             tool = self.names[number % len(self.names)]
             params = {"name": tool, "arguments": self.arguments(tool, "Late")}
             data = line(request(f"paused-{number}", "tools/call", params))
-            cuts, answer = (len(data) // 2, len(data) - 1), self.answers("Whole.")
+            cuts, answer = (len(data) // 2,), self.answers("Whole.")
             steps.append(Raw(data, cuts, (answer,), until="answered", pause=pause))
         title = "Messages whose rest comes later."
         return self.conversation("pauses", title, (*steps, *self.alive("pauses")), "rpc:alive:chunks", aside=True)

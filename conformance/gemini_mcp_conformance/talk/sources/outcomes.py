@@ -39,7 +39,7 @@ TEXT = (
 """What a text of any kind shows."""
 
 LARGE = "large-"
-SLOW = 3.0
+SLOW = 2.0
 """Seconds that a list may take."""
 FALLBACK = (
     *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),

@@ -14,7 +14,7 @@ PHASE = "reading"
 CALLS = 5
 LISTS = 64
 ANSWER = "All work and no play. 서울 👍 "
-LATE = 4.0
+LATE = 3.5
 """Seconds for which nobody reads."""
 TIMES = 12_000
 """How often an answer says so: some hundred kilobytes, more than a pipe and its reader hold."""

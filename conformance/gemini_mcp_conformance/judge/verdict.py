@@ -64,7 +64,7 @@ def _judgement(requirement: Requirement, findings: Sequence[Finding], circumstan
     level = cast(Level, requirement.level)
     if not findings:
         return Judgement(requirement.id, level, requirement.sentence, *_unjudged(requirement, circumstances))
-    decisive = min(findings, key=lambda finding: ORDER.index(finding.outcome))
+    decisive = min(findings, key=lambda finding: (ORDER.index(finding.outcome), _length(finding)))
     return Judgement(
         id=requirement.id,
         level=level,
@@ -77,6 +77,11 @@ def _judgement(requirement: Requirement, findings: Sequence[Finding], circumstan
         evidence=decisive.evidence,
         seconds=circumstances.seconds.get(decisive.conversation),
     )
+
+
+def _length(finding: Finding) -> int:
+    """How much of a failure there is to read: the simplest example is shown."""
+    return len(finding.message) + len(finding.witness) if finding.outcome == "fail" else 0
 
 
 def _unjudged(requirement: Requirement, circumstances: Circumstances) -> Conclusion:

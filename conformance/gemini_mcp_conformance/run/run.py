@@ -32,6 +32,7 @@ from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.sources.combinations import coverage
+from gemini_mcp_conformance.talk.sources.revisions import PHASE as REVISIONS
 from gemini_mcp_conformance.tell import replays
 from gemini_mcp_conformance.tell.report import Identity, Report
 
@@ -150,7 +151,11 @@ def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tu
     sampled = (ids if ids == {EQUIVALENCE} else ids - {EQUIVALENCE}) & ANYWHERE
     samples = {each.id for each in sample(every)} if sampled else set[str]()
     return tuple(
-        each for each in every if each.revision is not None or each.id in samples or ids.intersection(each.requirements)
+        each
+        for each in every
+        if (each.phase == REVISIONS and each.revision is not None)
+        or each.id in samples
+        or ids.intersection(each.requirements)
     )
 
 

@@ -19,7 +19,7 @@ UNSEEN = Path(__file__).with_name("unseen.json")
 class Kill:
     """The conversations that show a fault, and the seconds that they took, the start of the port included.
 
-    It is one, but for a port that remembers what it should not.
+    It is one, but for a port that remembers what it should not; none when only a whole run shows the fault.
     """
 
     conversations: tuple[str, ...]

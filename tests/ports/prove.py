@@ -28,7 +28,7 @@ import killers
 import precision
 from defects import DEFECTS
 from gemini_mcp_conformance.judge import checks
-from killers import Killers
+from killers import Kill, Killers
 from proof import Proof, conforming, conversations, cost, known, measured, quick, thorough
 from trials import defective, odd
 
@@ -115,7 +115,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _write(every: Sequence[Proof], is_part: bool) -> None:
-    kills = {proof.trial.name: proof.kill for proof in every if proof.kill}
+    kills = {proof.trial.name: proof.kill or Kill((), LONG) for proof in every if not proof.complaints}
     killing = {proof.trial.name: proof.killing for proof in every}
     found = killers.joined(known(), kills, killing) if is_part else Killers(kills, killers.cover(killing, cost))
     killers.save(found)

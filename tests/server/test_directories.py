@@ -28,15 +28,15 @@ def test_a_directory_that_is_swapped_for_a_link_leads_nowhere(place: Place) -> N
 
 
 def test_a_directory_that_was_opened_is_the_one_that_is_used(tmp_path: Path) -> None:
-    (inside := tmp_path / "root/inside").mkdir(parents=True)
+    (inside := tmp_path / "allowed/inside").mkdir(parents=True)
     (tmp_path / "outside").mkdir()
-    with held(str(inside), [str(tmp_path / "root")]) as directory:
-        inside.rename(tmp_path / "root/elsewhere")
+    with held(str(inside), [str(tmp_path / "allowed")]) as directory:
+        inside.rename(tmp_path / "allowed/elsewhere")
         inside.symlink_to(tmp_path / "outside")
         assert isinstance(directory, int)
         command = Command(("/bin/pwd", "-P"), directory, {})
         outcome = asyncio.run(run(command, Limits(PATIENCE, lambda: 0)))
-    assert outcome == Completed(0, f"{tmp_path}/root/elsewhere\n", "")
+    assert outcome == Completed(0, f"{tmp_path}/allowed/elsewhere\n", "")
 
 
 def test_without_a_directory_a_call_runs_in_the_first_that_is_allowed(place: Place) -> None:

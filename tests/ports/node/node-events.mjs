@@ -1,9 +1,10 @@
 // Written in Node with callbacks: speaks two revisions of the handshake, pipes gemini's output, refuses by -32602.
 
 import { spawn } from "node:child_process";
-import { accessSync, constants, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { checked, newest, problem, read } from "./shared/calls.mjs";
 
 const REVISIONS = ["2024-11-05", "2025-06-18"];
 const GRACE = 400;
@@ -18,52 +19,12 @@ const TOOLS = {
   "chat-reply": { ...shared, sessionId: text("The session; the latest one if absent.") },
   chat: shared,
 };
-const EXITS = {
-  41: "not signed in: set GEMINI_API_KEY", 42: "gemini did not accept its input", 44: "the sandbox did not start",
-  52: "a settings file is broken", 53: "the limit of turns is reached", 54: "a tool failed",
-  55: "gemini does not trust this directory", 130: "gemini was interrupted", 144: "HTTP status 400",
-  145: "HTTP status 401", 147: "HTTP status 403", 173: "the quota is used up, HTTP status 429",
-  244: "HTTP status 500", 247: "HTTP status 503",
-};
 
 const calls = new Map();
 const turns = new Map();
 const key = (id) => `${typeof id}:${id}`;
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const fail = (id, code, message) => send({ id, error: { code, message } });
-
-class Refused extends Error {}
-
-function checked(tool, values) {
-  const found = {};
-  for (const name of Object.keys(TOOLS[tool])) {
-    const value = values[name];
-    if (value === undefined) continue;
-    if (typeof value !== "string") throw new Refused(`\`${name}\` should be a string`);
-    if (value.includes("\0")) throw new Refused(`\`${name}\` holds a NUL`);
-    if (/\p{Surrogate}/u.test(value)) throw new Refused(`\`${name}\` holds half a character`);
-    if (name === "model" || name === "sessionId") {
-      if (value.startsWith("-")) throw new Refused(`\`${name}\` starts with a dash`);
-      if (/\p{Cc}/u.test(value)) throw new Refused(`\`${name}\` holds a control character`);
-    }
-    if (value !== "" && !(name === "systemPrompt" && !value.trim())) found[name] = value;
-  }
-  if (!found.prompt) throw new Refused("`prompt` is missing or empty");
-  if (Buffer.byteLength(found.prompt) > 8 * 1024 * 1024) throw new Refused("`prompt` is longer than 8 MiB");
-  if (found.cwd) checkDirectory(found.cwd);
-  return found;
-}
-
-function checkDirectory(cwd) {
-  const stat = statSync(cwd, { throwIfNoEntry: false });
-  if (!stat) throw new Refused(`\`cwd\` ${cwd} does not exist`);
-  if (!stat.isDirectory()) throw new Refused(`\`cwd\` ${cwd} is not a directory`);
-  try {
-    accessSync(cwd, constants.X_OK);
-  } catch {
-    throw new Refused(`\`cwd\` ${cwd} may not be entered: permission denied`);
-  }
-}
 
 function commandLine(tool, found) {
   const long = Buffer.byteLength(found.prompt) > 100_000;
@@ -119,82 +80,6 @@ function run(call, argv, found, env, stdin, limit, done) {
   call.child.stdin?.end(stdin);
   call.child.on("close", (code, signal) => finish({ code, signal }));
   call.child.on("exit", (code, signal) => setTimeout(() => finish({ code, signal }), 500));
-}
-
-function objects(source) {
-  const found = [];
-  let cut = false;
-  for (let start = source.indexOf("{"); start >= 0; ) {
-    const end = closing(source, start);
-    let value;
-    try {
-      value = end < 0 ? undefined : JSON.parse(source.slice(start, end));
-    } catch {}
-    if (value !== undefined) found.push({ value, fresh: start === 0 || source[start - 1] === "\n" });
-    else if (end < 0 && /^\{\s*("|$)/.test(source.slice(start, start + 200))) cut = true;
-    if (cut) break;
-    start = source.indexOf("{", value === undefined ? start + 1 : end);
-  }
-  return { found, cut };
-}
-
-function closing(source, start) {
-  let depth = 0;
-  for (let i = start; i < source.length; i++) {
-    const letter = source[i];
-    if (letter === '"') {
-      for (i++; i < source.length && source[i] !== '"'; i++) if (source[i] === "\\") i++;
-    } else if (letter === "{") depth++;
-    else if (letter === "}" && --depth === 0) return i + 1;
-  }
-  return -1;
-}
-
-const messageOf = (error) => (typeof error === "string" ? error : error?.message);
-const reported = (source) => messageOf(objects(source).found.findLast(({ value }) => value.error)?.value.error);
-
-function read(outcome) {
-  const { code, signal, out, err } = outcome;
-  if (outcome.problem) return { problem: outcome.problem };
-  if (signal) return { problem: `gemini was ended by ${signal}` };
-  if (code !== 0) return { problem: explained(code, err), said: reported(err) ?? reported(out) };
-  if (!out.trim()) return { problem: "gemini printed nothing", said: reported(err) };
-  const { found, cut } = objects(out);
-  const answer = found.findLast(({ value }) => "response" in value || value.error)?.value;
-  if (answer?.error) return { problem: "gemini reported an error", said: messageOf(answer.error) };
-  if (answer && typeof answer.response !== "string") return { problem: "the response is no text" };
-  const models = answer?.stats?.models;
-  if (answer?.response === "" && models && !Object.keys(models).length) return { problem: "no model was asked" };
-  if (answer) return { answer: answer.response, session: answer.session_id, warnings: answer.warnings };
-  if (cut || found.some(({ fresh }) => fresh)) return { problem: "the JSON is not complete" };
-  return { answer: out };
-}
-
-function explained(code, err) {
-  if (/Invalid session identifier|No previous sessions/.test(err)) return `the session does not exist, it is gone (${code})`;
-  if (/RESOURCE_EXHAUSTED|[Qq]uota/.test(err)) return `the quota is used up (${code})`;
-  return `${EXITS[code] ?? "gemini failed"} (exit code ${code})`;
-}
-
-function clean(source, secrets) {
-  for (const secret of secrets) if (secret?.trim().length > 7) source = source.replaceAll(secret, "[prompt]");
-  return source.replace(/AIza[\w-]{20,}|\bsk-[\w-]{16,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}/g, "****");
-}
-
-function tail(source) {
-  return new TextDecoder().decode(Buffer.from(source).subarray(-8000)).replace(/^\uFFFD+/, "");
-}
-
-function problem(sentence, said, err, secrets = []) {
-  const stderr = err === undefined ? "" : `\nStderr: ${tail(clean(err, secrets))}`;
-  const message = `Error executing gemini: ${sentence}${said ? `: ${clean(said, secrets)}` : ""}${stderr}`;
-  return { isError: true, content: [{ type: "text", text: message }] };
-}
-
-function newest(listing) {
-  const lines = `${listing.out}\n${listing.err}`.split("\n");
-  const entries = lines.map((line) => /^\s*(\d+)\.\s[^]*\[([^[\]\s]+)\][^[\]]*$/.exec(line)).filter(Boolean);
-  return entries.sort((a, b) => a[1] - b[1]).at(-1)?.[2];
 }
 
 function serve(call, found) {
@@ -269,7 +154,7 @@ function callTool(id, params) {
   if (!isObject) return fail(id, -32602, "arguments should be an object");
   let found;
   try {
-    found = checked(tool, values);
+    found = checked(Object.keys(TOOLS[tool]), values);
   } catch (error) {
     return fail(id, -32602, `Error executing gemini: ${error.message}`);
   }

@@ -44,6 +44,7 @@ def test_the_wheel_holds_the_whole_specification_and_all_packages(wheel: Path) -
     assert not [name for name in names if name.startswith("tests/")]
 
 
+@pytest.mark.slow
 def test_the_installed_server_answers_in_a_foreign_directory(wheel: Path, tmp_path: Path) -> None:
     _run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
     _run(tmp_path / "venv/bin/pip", "install", "--quiet", wheel, cwd=tmp_path)

@@ -42,6 +42,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, s
         yield url, str(place / "fake")
 
 
+@pytest.mark.slow
 def test_a_port_that_runs_beside_a_fake_is_judged_by_its_journal_in_both_eras(
     tmp_path: Path, reference: tuple[str, str]
 ) -> None:
@@ -59,6 +60,7 @@ def test_without_a_fake_what_needs_the_journal_is_not_judged(tmp_path: Path, ref
     assert "MUST 6/7" in done.out
 
 
+@pytest.mark.slow
 def test_a_command_beside_the_address_is_compared_with_it(tmp_path: Path, reference: tuple[str, str]) -> None:
     url, fake = reference
     words = ("--only", "http:equivalence", *PLAYED, "--examples", "1", "--url", url, "--fake", fake)

@@ -50,6 +50,7 @@ def flips(home: Path, old: Path, new: Path, ports: Mapping[str, Sequence[str]], 
     return suite(home, "impact", str(old), str(new), "PORTS.toml", "--examples", "0", "--jobs", "2", *words)
 
 
+@pytest.mark.slow
 def test_an_edit_names_every_port_that_it_breaks_and_why(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     new = edited(tmp_path / "new", "server/invocation.json", lambda text: text.replace('"latest"', '"newest"'))
     report = tmp_path / "impact.md"
@@ -58,12 +59,14 @@ def test_an_edit_names_every_port_that_it_breaks_and_why(tmp_path: Path, snapsho
     assert report.read_text(encoding="utf-8") == snapshot
 
 
+@pytest.mark.slow
 def test_a_port_that_follows_the_specification_is_not_broken(tmp_path: Path) -> None:
     new = edited(tmp_path / "new", "server/invocation.json", lambda text: text.replace('"latest"', '"newest"'))
     done = flips(tmp_path, SPEC, new, {"follower": small("follows", "{spec}")}, *LATEST)
     assert (done.code, done.out.splitlines()[-1]) == (0, "0 of 1 ports break.")
 
 
+@pytest.mark.slow
 def test_an_edit_that_means_the_same_to_gemini_breaks_nobody(tmp_path: Path) -> None:
     new = edited(tmp_path / "new", "server/invocation.json", lambda text: text.replace('"-r"', '"--resume"'))
     done = flips(tmp_path, SPEC, new, {"node": NODE}, *LATEST, "--report=markdown=-", "--quiet")

@@ -112,6 +112,7 @@ def test_the_distribution_offers_the_plugin() -> None:
     assert PLUGIN in project["entry-points"]["pytest11"].values()
 
 
+@pytest.mark.slow
 def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
     text = (ROOT / "docs/pytest.md").read_text(encoding="utf-8")
     example = text.partition("```python\n")[2].partition("```")[0]

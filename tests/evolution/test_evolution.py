@@ -42,6 +42,7 @@ def edited(folder: Path, *changes: Change) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [[each] for each in CHANGES] if WHOLE else TOGETHER, ids=lambda some: some[0].name)
 def test_the_reference_follows(process: Executor, together: tuple[Change, ...], tmp_path: Path) -> None:
     spec = edited(tmp_path, *together)

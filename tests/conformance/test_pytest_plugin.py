@@ -11,7 +11,7 @@ import pytest
 from command import ROOT, SECONDS, port, variables
 
 PLUGIN = "gemini_mcp_conformance.pytest_plugin"
-CHOSEN = "lifecycle:ping or tools:unknown and test_conforms or test_should"
+CHOSEN = "lifecycle:ping or tools:schema and test_conforms or test_should"
 SHOULD = {"id": "a:b", "level": "SHOULD", "sentence": "It SHOULD.", "verdict": "fail", "message": "It did not."}
 TESTS = """
 import pytest
@@ -70,7 +70,7 @@ def printed_by(folder: Path, file: str, chosen: str) -> str:
 
 def test_each_requirement_is_a_test_and_a_must_that_fails_fails(told: str) -> None:
     assert "FAILED test_port.py::test_conforms[lifecycle:ping]" in told
-    assert "PASSED test_port.py::test_conforms[tools:unknown]" in told
+    assert "PASSED test_port.py::test_conforms[tools:schema]" in told
     assert "The port answered ping with" in told
 
 

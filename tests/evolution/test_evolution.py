@@ -16,6 +16,8 @@ from evolving import SECONDS, judge, judged
 
 from gemini_mcp_conformance.tell.report import CONFORMS, DOES_NOT, Report
 
+pytestmark = pytest.mark.slow
+
 WHOLE = "EVOLUTION" in os.environ
 CHANGES = [change for together in TOGETHER for change in together]
 ACCUSING = [change for change in CHANGES if change.breaks and (WHOLE or not change.variant)]
@@ -42,7 +44,6 @@ def edited(folder: Path, *changes: Change) -> Path:
     return root
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("together", [[each] for each in CHANGES] if WHOLE else TOGETHER, ids=lambda some: some[0].name)
 def test_the_reference_follows(process: Executor, together: tuple[Change, ...], tmp_path: Path) -> None:
     spec = edited(tmp_path, *together)

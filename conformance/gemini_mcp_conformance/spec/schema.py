@@ -98,7 +98,10 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
     def fits(text: str) -> bool:
         return text.isprintable() and bool(text.strip()) and shortest <= len(text) <= (longest or 10_000)
 
-    for text in samples(pattern):
+    tried = samples(pattern)
+    if tried and not any(text.isprintable() for text in tried):
+        return None  # The samples take an ordinary character wherever one matches.
+    for text in tried:
         if fits(text):
             return text
     quiet = settings(

@@ -35,7 +35,7 @@ class Check:
     """A requirement, and the name and sentence of a function that decides it.
 
     `about` says what its complaints are about. `any_outcome` says that it can pass on a call that failed although it
-    should have succeeded; such a call shows nothing to other checks.
+    should have succeeded; such a call shows nothing to other checks. `tool` is the only tool whose calls it judges.
     """
 
     requirement: str
@@ -43,6 +43,7 @@ class Check:
     sentence: str
     about: str = ""
     any_outcome: bool = False
+    tool: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ complain about could not run. A check that does complain fails as always.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
@@ -76,34 +76,44 @@ def is_refusing(observation: Observation) -> bool:
     return len(due) > 1 and all(each.result is None for each in observation.calls)
 
 
-def _findings(observation: Observation, check: Check, refuses_all: bool) -> Iterator[Finding]:
+def _findings(observation: Observation, check: Check, refuses_all: bool) -> Sequence[Finding]:
     if isinstance(check, CheckOfExchange):
-        for exchange in observation.exchanges:
-            concluded = check.verdict(exchange)
-            if concluded == PASS and not check.any_outcome and not succeeded(exchange):
-                concluded = UNSHOWN
-            if concluded == PASS:
-                yield _passed(observation, check, exchange)
-            elif concluded is not None:
-                told = witness_of(exchange)
-                found = _finding(check.requirement, observation, check.name, concluded, told, [exchange])
-                misread = "text" if check.about in READ and is_misread(exchange) else check.about
-                about = "unserved" if refuses_all else deviation(exchange) or misread
-                is_own = deviation(exchange) == check.about
-                found = replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
-                yield _caused(found, observation, [exchange])
-    elif isinstance(check, CheckOfObservation):
-        concluded = check.verdict(observation)
-        if concluded is not None:
-            found = _finding(
-                check.requirement, observation, check.name, concluded, of_observation(observation), observation.calls
-            )
-            wrong = [each for each in map(deviation, observation.exchanges) if each]
-            about = "unserved" if refuses_all else wrong[0] if wrong else check.about
-            used = frozenset(id for exchange in observation.calls for id in uses(exchange))
-            found = _caused(found, observation, observation.exchanges)
-            is_line = check.about == "line"
-            yield replace(found, about="line") if is_line else replace(found, about=about, uses=used)
+        return [
+            _of_exchange(observation, check, exchange, concluded, refuses_all)
+            for exchange in observation.exchanges
+            if check.tool in (None, exchange.tool) and (concluded := check.verdict(exchange)) is not None
+        ]
+    if isinstance(check, CheckOfObservation) and (concluded := check.verdict(observation)) is not None:
+        return [_of_observation(observation, check, concluded, refuses_all)]
+    return ()
+
+
+def _of_exchange(
+    observation: Observation, check: CheckOfExchange, exchange: Exchange, concluded: Conclusion, refuses_all: bool
+) -> Finding:
+    if concluded == PASS and not check.any_outcome and not succeeded(exchange):
+        concluded = UNSHOWN
+    if concluded == PASS:
+        return _passed(observation, check, exchange)
+    found = _finding(check.requirement, observation, check.name, concluded, witness_of(exchange), [exchange])
+    misread = "text" if check.about in READ and is_misread(exchange) else check.about
+    about = "unserved" if refuses_all else deviation(exchange) or misread
+    is_own = deviation(exchange) == check.about
+    found = replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
+    return _caused(found, observation, [exchange])
+
+
+def _of_observation(
+    observation: Observation, check: CheckOfObservation, concluded: Conclusion, refuses_all: bool
+) -> Finding:
+    told = of_observation(observation)
+    found = _finding(check.requirement, observation, check.name, concluded, told, observation.calls)
+    found = _caused(found, observation, observation.exchanges)
+    if check.about == "line":
+        return replace(found, about="line")
+    wrong = [each for each in map(deviation, observation.exchanges) if each]
+    about = "unserved" if refuses_all else wrong[0] if wrong else check.about
+    return replace(found, about=about, uses=frozenset(id for exchange in observation.calls for id in uses(exchange)))
 
 
 def _passed(observation: Observation, check: Check, exchange: Exchange) -> Finding:

@@ -47,16 +47,16 @@ class _Rule:
         """The check of one requirement."""
         name, subject = self.function.__name__, requirement.subject
         is_of_exchange = self.kind is CheckOfExchange
-        judges, complain = _bound(self.judges, subject), _bound(self.function, subject)
-        tool = subject.get("tool") if is_of_exchange and "{tool}" in self.family else None
+        complain = _bound(self.function, subject)
         return self.kind(
             requirement=requirement.id,
             name=name,
             sentence=(inspect.getdoc(self.function) or name.replace("_", " ")).split("\n")[0],
             about=self.about or (name if is_of_exchange else requirement.id),
-            judges=lambda seen: tool in (None, getattr(seen, "tool", None)) and judges(seen),
+            judges=_bound(self.judges, subject),
             complain=lambda seen: islice(complain(seen), 1),
             any_outcome=self.any_outcome,
+            tool=subject.get("tool") if is_of_exchange and "{tool}" in self.family else None,
         )
 
 

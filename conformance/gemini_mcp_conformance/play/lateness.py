@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from itertools import takewhile
 
 TICK = 0.05
 """Seconds between two things that are due."""
@@ -31,7 +32,8 @@ class Lateness:
 
     def since(self, moment: float) -> float:
         """The longest delay that ended after a moment of `time.monotonic`, in seconds."""
-        return max((delay for ended, delay in self._delays if ended >= moment), default=0.0)
+        recent = takewhile(lambda each: each[0] >= moment, reversed(self._delays))
+        return max((delay for _, delay in recent), default=0.0)
 
     async def _watch(self) -> None:
         while True:

@@ -75,8 +75,11 @@ class Pending:
 
 def same_id(one: Json, other: Json) -> bool:
     """Whether two ids are equal in value and in JSON type; integers and other numbers are of one type."""
-    one_kind, other_kind = (type(id).__name__.replace("int", "float") for id in (one, other))
-    return one == other and one_kind == other_kind
+    return one == other and _kind(one) == _kind(other)
+
+
+def _kind(id: Json) -> str:
+    return type(id).__name__.replace("int", "float")
 
 
 def claimed(requests: Sequence[Pending], runs: Sequence[Run]) -> tuple[Mapping[int, tuple[Run, ...]], tuple[Run, ...]]:

@@ -116,6 +116,7 @@ def _chosen(cases: Sequence[FormCase], values: Mapping[str, Json]) -> FormCase |
     return next((case for case in cases if isinstance(value, str) and _fits(case, value)), None)
 
 
+@lru_cache(64)
 def _fits(case: FormCase, text: str) -> bool:
     is_long = case.longer_than is None or size(text) > case.longer_than
     return is_long and (case.pattern is None or re.search(case.pattern, text) is not None)

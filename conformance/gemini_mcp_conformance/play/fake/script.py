@@ -17,6 +17,8 @@ from typing import Any, cast
 JSON = Any
 """JSON as it enters: nothing is known of it yet."""
 
+ESCAPED = [char if (char := chr(byte)).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in range(256)]
+"""Each byte as `printf` of a shell takes it."""
 INLINE_BYTES = 8 * 1024
 """Up to this size the shell prints the bytes itself; longer ones are copied from a file."""
 
@@ -168,7 +170,7 @@ def _encoded(value: JSON) -> bytes:
 
 @lru_cache(64)
 def _escaped(data: bytes) -> str:
-    return "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in data)
+    return "".join(map(ESCAPED.__getitem__, data))
 
 
 def _signals(value: JSON) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, decode, texts_in
@@ -184,9 +185,15 @@ def specified_sentence(exchange: Exchange) -> Sentence | None:
     said = stderr_of(exchange).replace(prompt, "") if prompt else stderr_of(exchange)
     for each in exchange.spec.outcome.sentences:
         fits = each.when == "exit" and (not each.exits or code in each.exits)
-        if fits and (each.stderr is None or re.search(each.stderr, said)):
+        if fits and (each.stderr is None or _says(each.stderr, said)):
             return each
     return None
+
+
+@lru_cache(256)
+def _says(pattern: str, stderr: str) -> bool:
+    """Whether a long stderr, which many calls share, holds the pattern."""
+    return re.search(pattern, stderr) is not None
 
 
 def _has_sentence(exchange: Exchange, fits: Callable[[Sentence], bool]) -> bool:

@@ -113,6 +113,13 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
         Option("host", TEXT, "address to listen on (default: 127.0.0.1); all but loopback need a token", "HOST"),
         Option("port", PORT, "port to listen on (default: 8765)", "PORT"),
         Option("token", TEXT, f"bearer token that clients must send; safer in {VARIABLE_PREFIX}TOKEN", "TOKEN"),
+        _repeatable("allowed-host", "one more name by which clients may reach the server, such as mcp.example", "NAME"),
+        _repeatable("allowed-origin", "one more origin whose web pages may use the server", "ORIGIN"),
+        Option("max-sessions", COUNT, "how many sessions may be open; the next is refused (default: 1000)", "N"),
+        Option("session-timeout", SECONDS, "when a session that nobody uses ends (default: 1800)", "SECONDS"),
+        Option("max-connections", COUNT, "how many connections may be open; the others wait (default: 500)", "N"),
+        Option("request-timeout", SECONDS, "how long clients may take to send a request (default: 60)", "SECONDS"),
+        Option("max-pending-bytes", COUNT, "size of all requests at work together (default: 268435456)", "N"),
     ),
     "Log": (
         _choice("log-level", ("debug", "info", "warning", "error"), "what is logged on stderr (default: warning)"),

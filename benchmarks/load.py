@@ -19,14 +19,16 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from bare_client import LIMIT, NoAnswer
+from bare_client import LIMIT, Client, NoAnswer
 from compare import ours
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Fake, Play
 
-REQUESTS = 300
+SAMPLES = 200
+REQUESTS: dict[str, Json] = {"tools/list": {}, "tools/call": {"name": "chat", "arguments": {"prompt": "hello"}}}
 REVISION = "2025-11-25"
 WHO: Json = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "load", "version": "1"}}
+ON_HTTP = ("--transport", "http", "--port", "0")
 TYPES = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 HALF = b"POST /mcp HTTP/1.1\r\nHost: "
 REQUEST_TIMEOUT = 5
@@ -79,24 +81,34 @@ def main() -> None:
     parser.add_argument("--server", metavar="CMD", help="the command of another server")
     parser.add_argument("--no-limits", action="store_true", help="for a server that does not know the options")
     given = parser.parse_args()
-    command = [*(shlex.split(given.server) if given.server else ours()), "--transport", "http", "--port", "0"]
-    if not given.no_limits:
-        command += ["--max-sessions", str(given.sessions + 9), "--request-timeout", str(REQUEST_TIMEOUT)]
+    command = [*(shlex.split(given.server) if given.server else ours()), *ON_HTTP]
+    known = ("--max-sessions", str(given.sessions + 9), "--request-timeout", str(REQUEST_TIMEOUT))
+    limits = () if given.no_limits else known
     with tempfile.TemporaryDirectory() as folder, Fake.create(Path(folder)) as fake:
         fake.load([Play({"play": [{"stdout": ANSWER}]})])
         environ = fake.environ(os.environ)
-        for measure in (_requests, _sessions, _halves):
-            with _serving(command, environ) as server:
+        with _serving(command, environ) as server, Client(command[: -len(ON_HTTP)], environ) as stdio:
+            _requests(server, given, stdio)
+        for measure in (_sessions, _halves):
+            with _serving([*command, *limits], environ) as server:
                 measure(server, given)
 
 
-def _requests(server: Server, given: argparse.Namespace) -> None:
+def _requests(server: Server, given: argparse.Namespace, stdio: Client) -> None:
+    """Requests on a kept connection and on stdio, in turn."""
     headers = server.open_session()
-    lists = [server.post("tools/list", {}, headers)[0] for _ in range(REQUESTS)]
-    call: Json = {"name": "chat", "arguments": {"prompt": "hello"}}
-    calls = [server.post("tools/call", call, headers)[0] for _ in range(REQUESTS)]
-    _show("tools/list on a kept connection", *_spread(lists))
-    _show("tools/call on a kept connection", *_spread(calls))
+    stdio.start()
+    for method, params in REQUESTS.items():
+        by_http, by_stdio = zip(*(_both(server, stdio, headers, method, params) for _ in range(SAMPLES)), strict=True)
+        _show(f"{method} on a kept connection", *_spread(by_http))
+        _show(f"{method} on stdio", *_spread(by_stdio))
+
+
+def _both(server: Server, stdio: Client, headers: dict[str, str], method: str, params: Json) -> tuple[float, float]:
+    by_http = server.post(method, params, headers)[0]
+    began = perf_counter()
+    stdio.request(method, params)
+    return by_http, 1000 * (perf_counter() - began)
 
 
 def _sessions(server: Server, given: argparse.Namespace) -> None:

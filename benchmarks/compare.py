@@ -52,11 +52,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _subjects(rival: str | None, rival_call: Json) -> Sequence[Subject]:
-    subjects = [Subject("ours", _ours(), CHAT), Subject("bare", (sys.executable, str(BARE)), CHAT)]
+    subjects = [Subject("ours", ours(), CHAT), Subject("bare", (sys.executable, str(BARE)), CHAT)]
     return [*subjects, Subject("rival", shlex.split(rival), rival_call)] if rival else subjects
 
 
-def _ours() -> Sequence[str]:
+def ours() -> Sequence[str]:
+    """The command of our server."""
     script = Path(sys.executable).with_name("gemini-mcp-server")
     return (str(script),) if script.exists() else (sys.executable, "-m", "gemini_mcp.cli")
 

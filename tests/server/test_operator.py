@@ -39,6 +39,13 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "host": ("127.0.0.2", "127.0.0.2"),
     "port": ("0", 0),
     "token": ("t", "t"),
+    "allowed-host": ("mcp.example:8443", ("mcp.example:8443",)),
+    "allowed-origin": ("https://a.example", ("https://a.example",)),
+    "max-sessions": ("7", 7),
+    "session-timeout": ("0.5", 0.5),
+    "max-connections": ("8", 8),
+    "request-timeout": ("2.5", 2.5),
+    "max-pending-bytes": ("9000", 9000),
     "log-level": ("debug", "debug"),
     "log-file": ("/l", "/l"),
 }
@@ -104,6 +111,7 @@ def test_another_address_demands_a_token(transport: str) -> None:
 def test_repeatable_flags_add_up_and_their_variables_hold_lists() -> None:
     assert parse("--allow-cwd", "/a", "--allow-cwd", "/b").allow_cwd == ("/a", "/b")
     assert parse(GEMINI_MCP_ALLOW_CWD=f"/a{os.pathsep}/b").allow_cwd == ("/a", "/b")
+    assert parse(GEMINI_MCP_ALLOWED_HOST="a.example,b.example:8443").allowed_host == ("a.example", "b.example:8443")
 
 
 @pytest.mark.parametrize(

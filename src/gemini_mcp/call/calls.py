@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import anyio.to_thread
 
-from gemini_mcp.call import temporary
+from gemini_mcp.call import open_files, temporary
 from gemini_mcp.call.invocation import Invocation, environment, inheritable, plan
 from gemini_mcp.call.outcome import (
     Answer,
@@ -62,7 +62,9 @@ class Calls:
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
         self._environ = inheritable(options.environment(environ), spec.invocation)
         self._keys = keys_in(environ, spec.outcome)
-        self._session_locks = SessionLocks(options.max_concurrency)
+        # Where clients connect, half of the open files are theirs.
+        files = open_files.free() // (1 if options.transport == "stdio" else 2)
+        self._session_locks = SessionLocks(open_files.calls(options.max_concurrency, files))
         self._is_closing = False
 
     def close(self) -> None:

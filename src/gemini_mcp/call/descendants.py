@@ -60,10 +60,10 @@ def new_mark() -> str:
 class Descendants:
     """The processes of one run: its leader, and all that it has started."""
 
-    def __init__(self, leader: int, mark: str) -> None:
+    def __init__(self, leader: int, mark: str, began: int) -> None:
         self._leader = leader
         self._mark = mark.split()[-1]
-        self._began = _started(leader)
+        self._began = began
         self._known: Mapping[int, Process] = {}
         self._asked: set[int] = set()
         _running[leader] = self

@@ -18,7 +18,7 @@ from typing import IO
 
 import anyio
 
-from gemini_mcp.call import descendants
+from gemini_mcp.call import descendants, processes
 from gemini_mcp.call.descendants import Descendants
 from gemini_mcp.call.outcome import Completed, NotStarted, Outcome, Overflowed, Signalled, TimedOut
 from gemini_mcp.call.paths import OPEN_FILES
@@ -86,6 +86,8 @@ class _Child:
     def __init__(self, command: Command) -> None:
         mark = descendants.new_mark()
         path, enter = _way_into(command.cwd)
+        # The clock is asked, not the child: its entry in /proc can be read only when it has executed the program.
+        began = processes.now()
         # Not asyncio's: it reaps the child at once, and then the child's id may belong to another process.
         self._process = subprocess.Popen(
             command.argv,
@@ -98,7 +100,7 @@ class _Child:
             bufsize=0,
             start_new_session=True,
         )
-        self._descendants = Descendants(self._process.pid, mark)
+        self._descendants = Descendants(self._process.pid, mark, began)
         self.is_over = asyncio.Event()
         self.ended = _end_of(self._process.pid, self.is_over.set)
         self._stdin = Writer(_open(self._process.stdin), command.stdin) if command.stdin is not None else None

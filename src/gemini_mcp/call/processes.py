@@ -5,6 +5,7 @@ What is to be done with a process is decided by others.
 
 import os
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,12 @@ def table() -> dict[int, Process]:
         return from_ps()
     found = (read(name) for name in os.listdir(PROC) if name.isdigit())
     return {process.pid: process for process in found if process}
+
+
+def now() -> int:
+    """The time as /proc tells when a process started: in ticks since the system was booted."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return int(time.clock_gettime(clock) * os.sysconf("SC_CLK_TCK")) if clock is not None else 0
 
 
 def has_proc() -> bool:

@@ -52,6 +52,7 @@ class Option:
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     is_repeatable: bool = False
+    separator: str = os.pathsep
 
     @property
     def field(self) -> str:
@@ -71,9 +72,9 @@ class Option:
         raise OperatorError(f"{where} is {text!r}, but should be {expected}.")
 
     def value_of_variable(self, text: str) -> Any:
-        """Read the option's environment variable, where `:` separates the values of a repeatable option."""
+        """Read the option's environment variable, where a separator stands between several values."""
         if self.is_repeatable:
-            return tuple(self.value(part, self.variable) for part in text.split(os.pathsep))
+            return tuple(self.value(part, self.variable) for part in text.split(self.separator))
         return self.value(text, self.variable)
 
 
@@ -81,8 +82,8 @@ def _choice(name: str, choices: tuple[str, ...], help: str) -> Option:
     return Option(name, TEXT, help, "|".join(choices), choices)
 
 
-def _repeatable(name: str, help: str, metavar: str) -> Option:
-    return Option(name, TEXT, f"{help} (repeatable)", metavar, is_repeatable=True)
+def _repeatable(name: str, help: str, metavar: str, separator: str = os.pathsep) -> Option:
+    return Option(name, TEXT, f"{help} (repeatable)", metavar, is_repeatable=True, separator=separator)
 
 
 TABLE: Mapping[str, tuple[Option, ...]] = {
@@ -113,6 +114,15 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
         Option("host", TEXT, "address to listen on (default: 127.0.0.1); all but loopback need a token", "HOST"),
         Option("port", PORT, "port to listen on (default: 8765)", "PORT"),
         Option("token", TEXT, f"bearer token that clients must send; safer in {VARIABLE_PREFIX}TOKEN", "TOKEN"),
+        _repeatable(
+            "allowed-host", "one more name by which clients reach the server, such as mcp.example", "NAME", ","
+        ),
+        _repeatable("allowed-origin", "one more origin whose web pages may use the server", "ORIGIN", ","),
+        Option("max-sessions", COUNT, "how many sessions may be open; the next is refused (default: 1000)", "N"),
+        Option("session-timeout", SECONDS, "when a session that nobody uses ends (default: 1800)", "SECONDS"),
+        Option("max-connections", COUNT, "how many connections may be open; the others wait (default: 500)", "N"),
+        Option("request-timeout", SECONDS, "how long clients may take to send a request (default: 60)", "SECONDS"),
+        Option("max-pending-bytes", COUNT, "size of all requests at work together (default: 268435456)", "N"),
     ),
     "Log": (
         _choice("log-level", ("debug", "info", "warning", "error"), "what is logged on stderr (default: warning)"),

@@ -38,6 +38,13 @@ class Options:
     host: str = "127.0.0.1"
     port: int = 8765
     token: str | None = None
+    allowed_host: tuple[str, ...] = ()
+    allowed_origin: tuple[str, ...] = ()
+    max_sessions: int = 1000
+    session_timeout: float = 1800.0
+    max_connections: int = 500
+    request_timeout: float = 60.0
+    max_pending_bytes: int = 256 << 20
     log_level: str = "warning"
     log_file: str | None = None
 

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from dataclasses import dataclass
 from typing import Any
 
+from gemini_mcp.operator.options import Options
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -34,18 +36,26 @@ class Rejection:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def access(host: str, port: int, is_local: bool, token: str | None) -> Access:
-    """Who may reach a server that listens on `host`."""
-    names = {f"{name}:{port}" for name in (*LOOPBACK_NAMES, f"[{host}]" if ":" in host else host)}
-    return Access(frozenset(names) if is_local else frozenset(), frozenset(f"http://{name}" for name in names), token)
+HTTP_PORT = 80
+"""The port that clients leave out of a name."""
+
+
+def access(host: str, port: int, is_local: bool, options: Options) -> Access:
+    """Who may reach a server that listens on `host`. Names that the operator allows are taken as they stand."""
+    hosts = (*LOOPBACK_NAMES, f"[{host}]" if ":" in host else host)
+    names = {f"{name}:{port}" for name in hosts} | (set(hosts) if port == HTTP_PORT else set[str]())
+    origins = {f"http://{name}" for name in names} | {origin.lower() for origin in options.allowed_origin}
+    is_limited = is_local or bool(options.allowed_host)
+    known = names | {name.lower() for name in options.allowed_host}
+    return Access(frozenset(known if is_limited else ()), frozenset(origins), options.token)
 
 
 def rejection(headers: Mapping[bytes, bytes], access: Access) -> Rejection | None:
     """The response to a request with these headers, if it may not pass."""
-    host, origin = headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin")
+    host, origin = headers.get(b"host", b"").decode("latin-1").lower(), headers.get(b"origin")
     if access.hosts and host not in access.hosts:
         return Rejection(421, "This server is not known by that name.")
-    if origin is not None and origin.decode("latin-1") not in access.origins:
+    if origin is not None and origin.decode("latin-1").lower() not in access.origins:
         return Rejection(403, "Pages of that origin may not use this server.")
     if access.token is not None and not _has_token(headers.get(b"authorization", b""), access.token):
         return Rejection(401, "A bearer token is needed.", ((b"www-authenticate", b"Bearer"),))

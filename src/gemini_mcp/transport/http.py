@@ -5,12 +5,13 @@ What a request means is decided in `server.py`, and who may send one in `guard.p
 """
 
 import asyncio
+import gc
 import logging
 import os
 import signal
 import socket
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -20,16 +21,22 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 
+from gemini_mcp.call import open_files
 from gemini_mcp.call.calls import Calls
-from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator.options import Options, is_loopback
 from gemini_mcp.spec import ServerSpec
+from gemini_mcp.transport.connections import TooManyConnections, listen, protocol
 from gemini_mcp.transport.guard import Application, Message, Receive, Send, access, guarded
+from gemini_mcp.transport.pending import bounded
 from gemini_mcp.transport.post_bodies import reading
 from gemini_mcp.transport.server import build
 from gemini_mcp.transport.stdio import SIGNALS, sweep
+
+log = logging.getLogger(__name__)
 
 PATHS = {"http": "/mcp", "sse": "/sse"}
 MESSAGES = "/messages/"
@@ -44,13 +51,21 @@ LAST_CALLS = 1.5
 def serve(spec: ServerSpec, options: Options) -> None:
     """Serve clients over HTTP until a signal ends the server."""
     sweep(spec)
-    listener = _listen(options.host, options.port)
+    listener = listen(
+        options.host, options.port, open_files.connections(options.max_connections, open_files.free() // 2)
+    )
     host, port = listener.getsockname()[:2]  # `--port 0` lets the system choose
     calls = Calls(spec, options, os.environ)
-    application = _application(build(spec, calls), options.transport)
-    allowed = access(host, port, is_loopback(options.host), options.token)
+    application = bounded(_application(build(spec, calls), options), options.max_pending_bytes, MAX_BODY)
     config = uvicorn.Config(
-        guarded(application, allowed), log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=0
+        _open_to(guarded(application, access(host, port, is_loopback(options.host), options)), options.allowed_origin),
+        http=protocol(options.request_timeout),
+        loop="asyncio",  # another loop would not ask `Listener` whether there is room
+        ws="none",
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=0,
     )
     name = f"[{host}]" if ":" in host else host
     print(f"Listening on http://{name}:{port}{PATHS[options.transport]}", file=sys.stderr, flush=True)
@@ -61,6 +76,10 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, calls: Calls) -> None:
         super().__init__(config)
         self._calls = calls
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(_note)
+        await super().startup(sockets)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -85,45 +104,75 @@ class _Uvicorn(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._calls.close()
         self.should_exit = True
+        # Nothing that ends now needs to be collected, and to look at thousands of sessions takes seconds.
+        gc.disable()
+        gc.freeze()
         # From here on connections are cut, and uvicorn would log a traceback for each.
         logging.disable(logging.ERROR)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=128)
-    except OSError as error:
-        raise OperatorError(f"--host {host} --port {port} cannot be listened on: {error.strerror or error}.") from None
+def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say in one line that clients have to wait; asyncio would show a traceback each second."""
+    error = context.get("exception")
+    if isinstance(error, TooManyConnections):
+        log.info("%s", error.strerror)
+    else:
+        loop.default_exception_handler(context)
 
 
-def _application(server: Server[Any], transport: str) -> Application:
-    if transport == "http":
-        # With an empty host the SDK adds no check of hosts and origins; `guard.py` does that.
-        application = server.streamable_http_app(
-            streamable_http_path=PATHS["http"], max_request_body_size=MAX_BODY, host="", transport_security=None
-        )
-        return RequestBodyLimitMiddleware(reading(application), MAX_BODY)
-    return _sse(server)
+def _open_to(application: Application, origins: Sequence[str]) -> Application:
+    """The application, whose responses tell browsers that pages of these origins may read them."""
+    if not origins:
+        return application
+    return CORSMiddleware(
+        application,
+        allow_origins=origins,
+        allow_methods=("GET", "POST", "DELETE"),
+        allow_headers=("*",),
+        expose_headers=("mcp-session-id",),
+    )
+
+
+def _application(server: Server[Any], options: Options) -> Application:
+    if options.transport == "sse":
+        return _sse(server, options.max_sessions)
+    application = server.streamable_http_app(
+        streamable_http_path=PATHS["http"],
+        max_request_body_size=MAX_BODY,
+        max_sessions=options.max_sessions,
+        session_idle_timeout=options.session_timeout,
+        host="",  # so that the SDK adds no check of hosts and origins, which `guard.py` does
+        transport_security=None,
+    )
+    return RequestBodyLimitMiddleware(reading(application), MAX_BODY)
 
 
 class _EventStream:
     """The `/sse` endpoint. It is a class because Starlette gives a function a request, and the SDK needs `send`."""
 
-    def __init__(self, server: Server[Any], transport: SseServerTransport) -> None:
+    def __init__(self, server: Server[Any], transport: SseServerTransport, most: int) -> None:
         self._server = server
         self._transport = transport
+        self._most = most
+        self._open = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        async with self._transport.connect_sse(scope, receive, send) as (incoming, outgoing):
-            await self._server.run(incoming, outgoing, self._server.create_initialization_options())
+        if self._open >= self._most:
+            await PlainTextResponse("Too many open sessions.", 503)(scope, receive, send)
+            return
+        self._open += 1
+        try:
+            async with self._transport.connect_sse(scope, receive, send) as (incoming, outgoing):
+                await self._server.run(incoming, outgoing, self._server.create_initialization_options())
+        finally:
+            self._open -= 1
 
 
-def _sse(server: Server[Any]) -> Starlette:
+def _sse(server: Server[Any], most: int) -> Starlette:
     transport = SseServerTransport(MESSAGES, max_request_body_size=MAX_BODY)
     return Starlette(
         routes=[
-            Route(PATHS["sse"], endpoint=_EventStream(server, transport), methods=["GET"]),
+            Route(PATHS["sse"], endpoint=_EventStream(server, transport, most), methods=["GET"]),
             Mount(MESSAGES, app=transport.handle_post_message),
         ]
     )

@@ -4,16 +4,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from gemini_mcp.report import sarif as log
+from gemini_mcp.report.annotation import annotation, cell, data
+from gemini_mcp.report.values import abbreviated
+from gemini_mcp.schema.inline import written_at
 from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.comparison import Comparison
 from gemini_mcp_spec.diff.impact import Impact
 from gemini_mcp_spec.diff.rules import RULES, Severity, rule_of
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
-from gemini_mcp_spec.files.values import abbreviated
-from gemini_mcp_spec.report import sarif as log
-from gemini_mcp_spec.report.annotation import annotation, cell, data
-from gemini_mcp_spec.schema.inline import written_at
 
 _LEVELS = {Severity.CALLERS: "error", Severity.PORTS: "error", Severity.NOTICE: "notice", Severity.COMPATIBLE: "notice"}
 _MOST_NAMED = 3

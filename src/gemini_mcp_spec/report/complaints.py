@@ -4,10 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gemini_mcp.report import sarif as log
+from gemini_mcp.report.annotation import annotation, cell
 from gemini_mcp_spec.lint.complaint import Located
 from gemini_mcp_spec.lint.linter import RULES
-from gemini_mcp_spec.report import sarif as log
-from gemini_mcp_spec.report.annotation import annotation, cell
 
 _MOST = 20
 """How many complaints of one rule people are shown; programs get all."""

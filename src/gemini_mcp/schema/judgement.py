@@ -73,7 +73,7 @@ def judge(old: Json, new: Json, direction: Direction, subject: str = "") -> Iter
         return
     old, new = inline(old), inline(new)
     found = changes(old, new)
-    search = Search(bare(old), bare(new))
+    search = Search(bare(old), bare(new), [_searched(change) for change in found])
     for change in found:
         effect, kind = _effect(change, direction), _kind(change, direction)
         place = " of ".join(
@@ -117,6 +117,12 @@ def _kind(change: SchemaChange, direction: Direction) -> str:
         (change.narrower, change.wider)
     )
     return f"{change.keyword}-{extent or ('unproven' if change.keyword == PATTERN else 'rewritten')}"
+
+
+def _searched(change: SchemaChange) -> Path:
+    """The place that a value has to hold something at."""
+    is_property = change.keyword.startswith("property-") or change.keyword == "schema"
+    return change.path if is_property else change.path[:-1]
 
 
 def _witness(search: Search, change: SchemaChange, direction: Direction, effect: Effect) -> Witness | None:

@@ -1,14 +1,15 @@
 """Witnesses: two schemas in, a value that one accepts and the other rejects out. Pure, and the same every time.
 
-What is handed out has been checked against both schemas. Values to try are made in `candidates`.
+What is handed out has been checked against both schemas. Values to try are made in `candidates` and `around`.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from gemini_mcp.report.positions import Path
+from gemini_mcp.schema.around import around
 from gemini_mcp.schema.candidates import candidates
 from gemini_mcp.schema.effort import Effort, cost
 from gemini_mcp.schema.inline import size
@@ -22,6 +23,7 @@ class Search:
 
     old: Json
     new: Json
+    places: Sequence[Path] = ()
     effort: Effort = field(default_factory=Effort)
 
     @cached_property
@@ -43,8 +45,18 @@ class Search:
         return [value for value in tried if all(accepts(side, value) for side in sides)]
 
     @cached_property
-    def _values(self) -> list[Json]:
+    def _general(self) -> list[Json]:
         return candidates((self.old,), (self.new,), self.effort)
+
+    @cached_property
+    def _aimed(self) -> list[Json]:
+        return [value for place in self.places for value in around((self.old,), (self.new,), place, self.effort)]
+
+    @property
+    def _values(self) -> Iterator[Json]:
+        """Values around all that the schemas mention; after these, values made for the places that differ."""
+        yield from self._general
+        yield from self._aimed
 
 
 class Found:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from gemini_mcp.report.positions import Path
+from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.differences import PATTERN, SchemaChange, changes
 from gemini_mcp.schema.inline import ANNOTATIONS, bare, canonical, inline
 from gemini_mcp.schema.search import Found, Search
@@ -40,15 +41,6 @@ class Effect(Enum):
     @property
     def breaks(self) -> bool:
         return self in (Effect.BREAKS_SENDERS, Effect.BREAKS_GIVERS)
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A value that the two sides treat differently: what each makes of it."""
-
-    value: Json
-    old: Json
-    new: Json
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gemini_mcp.report.positions import Path
-from gemini_mcp.schema.judgement import Witness
+from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.spec.values import Json, is_array, is_object, table
 from gemini_mcp_spec.files.spec_files import SpecFiles

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown
+from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.inline import canonical
-from gemini_mcp.schema.judgement import Witness
 from gemini_mcp.spec.values import Json, is_object, items, table
 from gemini_mcp_spec.diff.rules import Severity, rule_of
 from gemini_mcp_spec.files.version import Bump

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 
-from gemini_mcp.schema.judgement import Witness
+from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.patterns import Unreadable, examples, same_texts
 from gemini_mcp.spec.values import Json, items, table
 from gemini_mcp_spec.diff.change import Change, change, differing, leaves, listed, one_sided

@@ -80,7 +80,11 @@ def sarif(complaints: Sequence[Located]) -> str:
     """A SARIF 2.1.0 log."""
     rules = {name: rule.demand for name, rule in RULES.items()}
     places = [(one, (one.file, one.line, one.column)) for one in complaints]
-    return log.log(rules, [log.result(one.complaint.rule, "error", one.sentence, place) for one, place in places])
+    return log.log(
+        "gemini-mcp-spec",
+        rules,
+        [log.result(one.complaint.rule, "error", one.sentence, place) for one, place in places],
+    )
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Located]], str]] = {

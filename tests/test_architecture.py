@@ -17,6 +17,9 @@ FOLDERS = (ROOT / "src", ROOT / "conformance")
 SUITE, GATE, SPEC = "gemini_mcp_conformance", "gemini_mcp_spec", "gemini_mcp.spec"
 GEMINI = "gemini_mcp.gemini_cli"
 """What is known of Google's program. The suite and the gate judge by it, so the reference must not use it."""
+SHARED = ("gemini_mcp.schema", "gemini_mcp.report")
+"""What the gate and the host both judge changes with."""
+HOST = "gemini_mcp.host"
 ASKS = f"{GATE}.reference.answers"
 """The module of the gate that asks the reference what a call becomes."""
 EFFECTS = {"anyio", "asyncio", "httpx2", "mcp", "socket", "subprocess", "tempfile", "threading", "time", "uvicorn"}
@@ -118,7 +121,18 @@ def test_nobody_needs_the_gate(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in TREES if name.startswith(GATE)])
 def test_one_module_of_the_gate_asks_the_reference_and_the_others_only_read_the_specification(name: str) -> None:
     ours = {other for other in imported(name) if other.startswith("gemini_mcp.")}
-    assert name == ASKS or all(other.startswith((SPEC, GEMINI)) for other in ours)
+    assert name == ASKS or all(other.startswith((SPEC, GEMINI, *SHARED)) for other in ours)
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SHARED)])
+def test_what_the_gate_and_the_host_share_knows_neither_of_them(name: str) -> None:
+    ours = {other for other in imported(name) if other in TREES}
+    assert all(other.startswith((f"{SPEC}.values", *SHARED)) for other in ours)
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((GATE, HOST, *SHARED))])
+def test_only_the_gate_and_the_host_judge_changes_of_schemas(name: str) -> None:
+    assert [other for other in imported(name) if other.startswith(SHARED)] == []
 
 
 @pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE)])

@@ -6,15 +6,13 @@ Exit: 0 nothing to complain of, 1 mistakes, refused changes or pages that drifte
 import argparse
 import io
 import json
-import signal
 import sys
-import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from gemini_mcp.schema.bound import Endless, bounded
 from gemini_mcp.spec.values import Json, inside, is_array
 from gemini_mcp_spec.diff.comparison import diff
 from gemini_mcp_spec.diff.impact import impact
@@ -44,9 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _bounded(options.budget):
+        with bounded(options.budget):
             return options.run(options)
-    except _Endless:
+    except Endless:
         print(
             f"{options.budget} seconds of work were not enough, so nothing is known. Raise --budget.", file=sys.stderr
         )
@@ -57,29 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"{error.filename}: {error.strerror}.", file=sys.stderr)
         return 2
-
-
-class _Endless(BaseException):
-    """The work has taken too long; no handler of errors on the way may take it for its own."""
-
-
-@contextmanager
-def _bounded(seconds: int) -> Generator[None]:
-    """End the work when it has used the processor for so long, as a pattern of a stranger can make it."""
-
-    def stop(*_: object) -> NoReturn:
-        raise _Endless
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from jsonschema import Draft202012Validator
 
+from gemini_mcp.schema.validation import Validator
 from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.rules import Severity
-from gemini_mcp_spec.schema.validation import Validator
 
 
 def accepts(schema: Json, value: Json) -> bool:

@@ -5,11 +5,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from judging import accepts, check_witness
 
+from gemini_mcp.schema.candidates import candidates
+from gemini_mcp.schema.containment import contained
+from gemini_mcp.schema.judgement import Direction
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_spec.diff.rules import Severity
-from gemini_mcp_spec.diff.schemas import Direction, compare
-from gemini_mcp_spec.schema.candidates import candidates
-from gemini_mcp_spec.schema.containment import contained
+from gemini_mcp_spec.diff.schemas import compare
 
 PAIRS = 500
 THOROUGH = settings(

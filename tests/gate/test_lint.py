@@ -8,11 +8,11 @@ from editing import SPEC, Edit, Json, changed, deleted, document, replaced, requ
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
+from gemini_mcp.schema.validation import by_id, schema_violation
 from gemini_mcp_spec.files.reader import read_directory
 from gemini_mcp_spec.lint.complaint import located
 from gemini_mcp_spec.lint.linter import RULES, lint
 from gemini_mcp_spec.report.complaints import FORMATS
-from gemini_mcp_spec.schema.validation import by_id, schema_violation
 
 REQUIREMENTS, MANIFEST = "requirements.json", "manifest.json"
 CHAT, KO, META = "server/tools/chat.json", "server/locales/ko.json", "meta/case.schema.json"

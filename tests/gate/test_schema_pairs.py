@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from judging import check_witness, gravest
 
+from gemini_mcp.schema.judgement import Direction
 from gemini_mcp.spec.values import Json
-from gemini_mcp_spec.diff.schemas import Direction, compare
+from gemini_mcp_spec.diff.schemas import compare
 
 FILES = {Direction.REQUEST: "requests.json", Direction.RESULT: "results.json"}
 PAIRS = [

@@ -20,8 +20,6 @@ BOTH_WAYS = [
 KEPT_FOREVER = ("a released list changes", "a released list goes")
 SHOWN_BY_NAME = {*STATEMENTS, *EXAMPLES, *REST}
 """Changes that are shown by what they name: a statement, an example, an entry of the manifest."""
-BEYOND_THE_SEARCH = {"a setting comes", "a setting takes fewer values"}
-"""Changes whose witness needs more settings of a server together than the bounded search tries."""
 WITHOUT_WITNESS = {
     *("tool-removed", "tool-promise", "argument-optional", "locale-removed", "mask-removed", "template-removed"),
     *("template-published", "outcome-prefix", "outcome-separator", "outcome-meta", "outcome-answer"),
@@ -81,7 +79,7 @@ def _is_near(path: Sequence[str | int], place: Sequence[str | int]) -> bool:
 def test_a_break_is_shown_by_what_both_sides_make_of_a_value(name: str, label: Label, backwards: bool) -> None:
     breaks = [change for change in compared(name, backwards).changes if change.severity.breaks]
     unshown = {change.rule for change in breaks if change.witness is None} - WITHOUT_WITNESS
-    assert unshown == set() or name in SHOWN_BY_NAME | BEYOND_THE_SEARCH
+    assert unshown == set() or name in SHOWN_BY_NAME
     assert [change.rule for change in breaks if change.witness and change.witness.old == change.witness.new] == []
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from gemini_mcp.schema.validation import by_kind, validator
 from gemini_mcp.spec import load_documents, load_requirements
 from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.files.reader import read_directory
 from gemini_mcp_spec.lint.complaint import located
 from gemini_mcp_spec.lint.linter import lint
 from gemini_mcp_spec.report.complaints import FORMATS
-from gemini_mcp_spec.schema.validation import by_kind, validator
 
 SPEC = Path(__file__).parents[2] / "spec"
 

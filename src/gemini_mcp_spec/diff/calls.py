@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.witness import Witness
+from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.spec.values import Json, is_array, is_object, table
-from gemini_mcp_spec.diff.change import Witness
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, tools
 from gemini_mcp_spec.reference.answers import planner, understood
-from gemini_mcp_spec.schema.patterns import Unreadable, examples
 
 _UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error)
 _TEXTS = ("", " ", "-x", "--help", "help", "mcp", "12", "0x1f", "a\nb", "a\u0000b", "\x1b", "@file", "/help")

@@ -8,22 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.report.witness import Witness
+from gemini_mcp.schema.inline import canonical
 from gemini_mcp.spec.values import Json, is_object, items, table
 from gemini_mcp_spec.diff.rules import Severity, rule_of
-from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.files.version import Bump
-from gemini_mcp_spec.schema.inline import canonical
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A value that the two sides treat differently: what each makes of it."""
-
-    value: Json
-    old: Json
-    new: Json
-
 
 Prover: TypeAlias = Callable[[], Witness | None]
 """What seeks a witness when one is wanted."""

@@ -5,12 +5,13 @@ Everything in a profile binds hosts. A key that binds nobody is one branch of `_
 
 from collections.abc import Iterator
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.schema.judgement import Direction
+from gemini_mcp.schema.patterns import same_texts
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_spec.diff.change import Change, change, differing, leaves, one_sided
-from gemini_mcp_spec.diff.schemas import Direction, compare
-from gemini_mcp_spec.files.positions import Path
+from gemini_mcp_spec.diff.schemas import compare
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.schema.patterns import same_texts
 
 _SCHEMA = "settingsSchema"
 

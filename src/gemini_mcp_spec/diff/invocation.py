@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from gemini_mcp.gemini_cli.understanding import understand, unknown_options
+from gemini_mcp.report.positions import Path
+from gemini_mcp.schema.patterns import Difference, Unreadable, candidates, difference
 from gemini_mcp.spec.values import Json, is_object, items, table
 from gemini_mcp_spec.diff.calls import Calls
 from gemini_mcp_spec.diff.change import Change, Prover, change, differing, is_longer, leaves, listed, one_sided
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, tools
 from gemini_mcp_spec.reference.answers import listed_session
-from gemini_mcp_spec.schema.patterns import Difference, Unreadable, candidates, difference
 
 _COMMANDED = ("argv", "cwd", "env", "files")
 """The keys of a template that the calls of its tool show."""

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 
+from gemini_mcp.report.witness import Witness
+from gemini_mcp.schema.patterns import Unreadable, examples, same_texts
 from gemini_mcp.spec.values import Json, items, table
-from gemini_mcp_spec.diff.change import Change, Witness, change, differing, leaves, listed, one_sided
+from gemini_mcp_spec.diff.change import Change, change, differing, leaves, listed, one_sided
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import OUTCOME
 from gemini_mcp_spec.reference.answers import masked, sentences_by_exit
-from gemini_mcp_spec.schema.patterns import Unreadable, examples, same_texts
 
 _MASKS = ("stderr", "masks")
 _FIELD = re.compile(r"\{[a-z]+\}")

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gemini_mcp.schema.inline import canonical
 from gemini_mcp_spec.diff.change import Change, change, differing, listed
 from gemini_mcp_spec.files.requirements import FILE, Entry, Placed, removed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.schema.inline import canonical
 
 _RANK = {"MAY": 0, "SHOULD": 1, "MUST": 2}
 _CLAIM = re.compile(

@@ -6,10 +6,11 @@ How two schemas of arguments differ is decided in `schemas`.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gemini_mcp.schema.judgement import Direction
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_spec.diff.change import Change, change, differing
-from gemini_mcp_spec.diff.schemas import Direction, compare
+from gemini_mcp_spec.diff.schemas import compare
 from gemini_mcp_spec.files.requirements import written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 

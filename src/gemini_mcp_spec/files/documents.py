@@ -6,10 +6,10 @@ Whatever makes a file unreadable belongs here; what is wrong with a file that ca
 import json
 import math
 
+from gemini_mcp.report.positions import Path, Position, at, locate, repeated
+from gemini_mcp.report.values import shown
 from gemini_mcp.spec.values import Json, items, table, type_of
 from gemini_mcp_spec.files.kinds import kind_of
-from gemini_mcp_spec.files.positions import Path, Position, at, locate, repeated
-from gemini_mcp_spec.files.values import shown
 
 MOST_BYTES = 10_000_000
 _DEEPEST = 64

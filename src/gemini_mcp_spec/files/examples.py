@@ -6,9 +6,9 @@ Only what finds the parts of an example belongs here; what is demanded of them i
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gemini_mcp.report.positions import Path
 from gemini_mcp.spec import written_out
 from gemini_mcp.spec.values import Json, items, table
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import Entry, Placed
 from gemini_mcp_spec.files.spec_files import SpecFiles
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
+from gemini_mcp.report.positions import Path
 from gemini_mcp.spec import expanded_requirements, server_spec
 from gemini_mcp.spec.values import Json, is_object, items, table
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 FILE, FOLDER = "requirements.json", "requirements"

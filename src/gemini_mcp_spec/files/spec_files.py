@@ -10,9 +10,9 @@ from functools import cached_property
 
 from referencing.exceptions import Unresolvable
 
+from gemini_mcp.report.positions import Path, Position, locate
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_spec.files.documents import Unreadable, document
-from gemini_mcp_spec.files.positions import Path, Position, locate
 
 _STRUCTURAL = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 MALFORMED = (*_STRUCTURAL, re.error, Unresolvable)

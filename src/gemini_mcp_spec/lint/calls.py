@@ -6,14 +6,14 @@ A rule about one call, or about the steps around it, belongs here.
 import base64
 from collections.abc import Iterator, Mapping
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.validation import Validator, schema_violation, validator, violations
 from gemini_mcp.spec.values import Json, inside, is_object, items, table
 from gemini_mcp_spec.files.examples import calls, steps
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import tools
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
-from gemini_mcp_spec.schema.validation import Validator, schema_violation, validator, violations
 
 
 def call_tool(spec: SpecFiles) -> Iterator[Complaint]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gemini_mcp.report.positions import Path, Position
 from gemini_mcp.spec.values import Json
-from gemini_mcp_spec.files.positions import Path, Position
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 

@@ -6,17 +6,17 @@ A rule that plays an example belongs here; one that only reads it is in `calls`.
 import json
 from collections.abc import Iterator, Mapping
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.inline import canonical
 from gemini_mcp.spec import expanded_requirements
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, items, table, texts_in
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import Placed, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.reference.expectation import contradictions, scripts_of, server_of
-from gemini_mcp_spec.schema.inline import canonical
 
 _FOLDERS = ("server/cases", "server/scenarios")
 _LONGEST = 160

@@ -5,14 +5,14 @@ Whatever can be said for all files belongs here; what needs to know one kind bel
 
 from collections.abc import Iterator, Mapping
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.validation import Violation, by_id, by_kind, schema_violation, violations
 from gemini_mcp.spec.values import table
 from gemini_mcp_spec.files.kinds import NEEDED, SCHEMA, kind_of, named_by
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import FILE, documents
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
-from gemini_mcp_spec.schema.validation import Violation, by_id, by_kind, schema_violation, violations
 
 _FIXES: Mapping[str, str] = {
     "required": "Add the key.",

@@ -5,10 +5,10 @@ A rule that only files of `host/` have belongs here.
 
 from collections.abc import Iterator
 
+from gemini_mcp.report.values import shown
 from gemini_mcp.spec.values import inside, table
 from gemini_mcp_spec.files.examples import vectors
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 
 PROFILES = ("documented", "current", "both")

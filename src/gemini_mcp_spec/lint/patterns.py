@@ -6,13 +6,13 @@ Which values are patterns, the schemas in `meta/` say by their `format`. Only ru
 import re
 from collections.abc import Iterator
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.spec.values import Json, inside, is_object, items, table
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint
-from gemini_mcp_spec.schema.patterns import Unreadable, examples
 
 _DEPTH = 40
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
 from gemini_mcp_spec.diff.rules import RULES
 from gemini_mcp_spec.files.policy import FILE, deprecated, exempt, severities
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import tools
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 
 SCHEMA_RULE = re.compile(

@@ -7,13 +7,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
 from gemini_mcp.spec.families import is_member
 from gemini_mcp.spec.values import Json, is_array, is_object, items, table
 from gemini_mcp_spec.files.examples import vectors
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.requirements import FILE, removed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.files.version import Version
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 

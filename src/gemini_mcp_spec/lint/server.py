@@ -6,13 +6,13 @@ A rule that compares two kinds of files of `server/` belongs here, unless it is 
 import re
 from collections.abc import Iterator, Mapping
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.validation import schema_violation, validator, violations
 from gemini_mcp.spec.values import Json, inside, is_object, items, table
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
-from gemini_mcp_spec.files.values import shown
 from gemini_mcp_spec.lint.complaint import Complaint, Named, unknown
-from gemini_mcp_spec.schema.validation import schema_violation, validator, violations
 
 OUTCOME_SCHEMA = "meta/outcome.schema.json"
 

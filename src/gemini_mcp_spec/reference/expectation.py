@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
+from gemini_mcp.report.positions import Path
 from gemini_mcp.spec import ServerSpec, server_spec, written_out
 from gemini_mcp.spec.values import Json, is_array, is_object, items, table
-from gemini_mcp_spec.files.positions import Path
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME
 from gemini_mcp_spec.reference.answers import answered, understood

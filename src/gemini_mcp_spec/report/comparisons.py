@@ -4,16 +4,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from gemini_mcp.report import sarif as log
+from gemini_mcp.report import witness
+from gemini_mcp.report.annotation import annotation, cell, data
+from gemini_mcp.report.values import abbreviated
+from gemini_mcp.schema.inline import written_at
 from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.comparison import Comparison
 from gemini_mcp_spec.diff.impact import Impact
 from gemini_mcp_spec.diff.rules import RULES, Severity, rule_of
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
-from gemini_mcp_spec.files.values import abbreviated
-from gemini_mcp_spec.report import sarif as log
-from gemini_mcp_spec.report.annotation import annotation, cell, data
-from gemini_mcp_spec.schema.inline import written_at
 
 _LEVELS = {Severity.CALLERS: "error", Severity.PORTS: "error", Severity.NOTICE: "notice", Severity.COMPATIBLE: "notice"}
 _MOST_NAMED = 3
@@ -91,15 +92,8 @@ def markdown(comparison: Comparison, impacts: Sequence[Impact]) -> str:
     if comparison.changes:
         lines += ["| verdict | change | place | fingerprint |", "|---|---|---|---|"]
         lines += [_row(comparison, *placed) for placed in _placed(comparison)]
-    shown = [change for _, change in _placed(comparison) if change.witness]
-    for change in shown:
-        lines += ["", f"<details><summary>Witness of <code>{change.fingerprint}</code></summary>", "", "```json"]
-        lines += [
-            json.dumps(_witness(change), indent=2, ensure_ascii=False).replace("```", "` ` `"),
-            "```",
-            "",
-            "</details>",
-        ]
+    for _, change in _placed(comparison):
+        lines += witness.details(change.witness, change.fingerprint) if change.witness else []
     if impacts:
         lines += ["", "#### Ports", "", *(f"- {cell(line)}" for line in _impact_lines(impacts))]
     return "\n".join(lines)
@@ -126,7 +120,7 @@ def sarif(comparison: Comparison, impacts: Sequence[Impact]) -> str:
         )
         for place, change in _placed(comparison)
     ]
-    return log.log(rules, results)
+    return log.log("gemini-mcp-spec", rules, results)
 
 
 def _level(comparison: Comparison, change: Change) -> str:
@@ -150,17 +144,11 @@ def _change_lines(comparison: Comparison, place: tuple[str, int, int], change: C
     file, line, column = place
     yield f"{file}:{line}:{column}: {change.severity}: {change.message} [{change.rule} {change.fingerprint}]"
     if change.witness:
-        witness = _witness(change)
-        yield f"    witness: {json.dumps(witness['value'], ensure_ascii=False)}"
-        yield f"    old: {_said(witness['old'])}; new: {_said(witness['new'])}"
+        yield from witness.lines(change.witness)
     elif not change.is_proven:
         yield f"    {_UNPROVEN}"
     if reason := comparison.approved.get(change.fingerprint):
         yield f"    approved: {reason}"
-
-
-def _said(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _entry(comparison: Comparison, place: tuple[str, int, int], change: Change) -> Json:
@@ -179,7 +167,7 @@ def _entry(comparison: Comparison, place: tuple[str, int, int], change: Change) 
         "new": abbreviated(change.new),
         "proven": change.is_proven,
         "approved": comparison.approved.get(change.fingerprint),
-        "witness": _witness(change) if change.witness else None,
+        "witness": change.witness.to_json() if change.witness else None,
         "requirements": list(change.requirements),
     }
 
@@ -207,15 +195,6 @@ def _row(comparison: Comparison, place: tuple[str, int, int], change: Change) ->
     if reason := comparison.approved.get(change.fingerprint):
         verdict += f" (approved: {cell(reason)})"
     return f"| {verdict} | {cell(change.message)} | `{file}:{line}` | `{change.fingerprint}` |"
-
-
-def _witness(change: Change) -> Json:
-    witness = change.witness
-    return (
-        {"value": abbreviated(witness.value), "old": abbreviated(witness.old), "new": abbreviated(witness.new)}
-        if witness
-        else None
-    )
 
 
 FORMATS: Mapping[str, Callable[[Comparison, Sequence[Impact]], str]] = {

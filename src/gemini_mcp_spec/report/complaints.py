@@ -4,10 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gemini_mcp.report import sarif as log
+from gemini_mcp.report.annotation import annotation, cell
 from gemini_mcp_spec.lint.complaint import Located
 from gemini_mcp_spec.lint.linter import RULES
-from gemini_mcp_spec.report import sarif as log
-from gemini_mcp_spec.report.annotation import annotation, cell
 
 _MOST = 20
 """How many complaints of one rule people are shown; programs get all."""
@@ -80,7 +80,11 @@ def sarif(complaints: Sequence[Located]) -> str:
     """A SARIF 2.1.0 log."""
     rules = {name: rule.demand for name, rule in RULES.items()}
     places = [(one, (one.file, one.line, one.column)) for one in complaints]
-    return log.log(rules, [log.result(one.complaint.rule, "error", one.sentence, place) for one, place in places])
+    return log.log(
+        "gemini-mcp-spec",
+        rules,
+        [log.result(one.complaint.rule, "error", one.sentence, place) for one, place in places],
+    )
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Located]], str]] = {

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from gemini_mcp.host.command.asking import UsageError
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.command.servers import outcome
 from gemini_mcp.host.prompts import prompts
@@ -17,10 +18,6 @@ from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
 from gemini_mcp.host.tools.names import registered_name
 from gemini_mcp.host.tools.registry import RegisteredTool
 from gemini_mcp.spec.values import Json, JsonObject, inside, object_of
-
-
-class UsageError(Exception):
-    """The command line does not say what to do."""
 
 
 async def call(context: Context, name: str, pairs: Sequence[str], whole: str | None) -> int:

@@ -1,12 +1,13 @@
 """`inspect`: asks any server for everything, and shows what Gemini CLI will make of it. Effect."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
 
 from gemini_mcp.host.command import inspection_view
+from gemini_mcp.host.command.asking import Asked
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
 from gemini_mcp.host.command.inspection import Inspection, Subject, failed, inspect
 from gemini_mcp.host.rules.profiles import profiles
@@ -29,41 +30,44 @@ REFUSED_BY_HOST = ("version", "misshapen")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is inspected: the words after the options, the name, and what the options set."""
+class Seen:
+    """What a profile saw of a server: its answers where it gave them, and why it could not be used otherwise."""
 
-    words: tuple[str, ...]
-    name: str | None = None
-    values: Mapping[str, Json] = field(default_factory=dict[str, object])
-    transport: str | None = None
-    page: str | None = None
-    is_alone: bool = False
-    budget: int | None = None
+    inspection: Inspection
+    subject: Subject | None = None
+    failure: Failure | None = None
+
+    @property
+    def has_not_answered(self) -> bool:
+        """Whether nothing is known of the server; a host that hangs up has had an answer."""
+        return self.failure is not None and self.failure.cause not in REFUSED_BY_HOST
 
 
 async def run(context: Context, asked: Asked) -> int:
     """Inspect the server that the words start, address or name, as each profile sees it."""
-    found = [await _inspect(replace(context, rules=rules), asked) for rules in profiles().values()]
-    inspections = [inspection for inspection, _ in found]
+    found = await seen(context, asked)
+    inspections = [one.inspection for one in found]
     _show(context, inspections, asked.page)
-    causes = [why.cause for _, why in found if why is not None]
-    if any(cause not in REFUSED_BY_HOST for cause in causes):
+    if any(one.has_not_answered for one in found):
         return SERVER_FAILED
     return FINDING if any(remark.is_loss for one in inspections for remark in one.remarks) else OK
 
 
-async def _inspect(context: Context, asked: Asked) -> tuple[Inspection, Failure | None]:
+async def seen(context: Context, asked: Asked) -> Sequence[Seen]:
+    """What every profile sees of the server, each over a connection of its own."""
+    return [await _seen(replace(context, rules=rules), asked) for rules in profiles().values()]
+
+
+async def _seen(context: Context, asked: Asked) -> Seen:
     config = _server(context, asked)
     others = () if asked.is_alone else await _others(context, config.name)
     try:
         subject = await _subject(context, config)
     except (Unreachable, UnusableConfig, InvalidUrl, TimeoutError) as error:
         why = _cause(error, config)
-        reason = str(error) or TIMED_OUT
-        return failed(
-            config.name, discovery.connection_failure(config.name, reason, context.rules), why, context.rules
-        ), why
-    return inspect(subject, others, context.environment, context.rules, asked.budget), None
+        said = discovery.connection_failure(config.name, str(error) or TIMED_OUT, context.rules)
+        return Seen(failed(config.name, said, why, context.rules), failure=why)
+    return Seen(inspect(subject, others, context.environment, context.rules, asked.budget), subject)
 
 
 def _cause(error: Exception, config: ServerConfig) -> Failure:

@@ -14,11 +14,10 @@ from functools import partial
 
 import anyio
 
+from gemini_mcp.host.command import asking, calls, comparing, editing, inspecting, servers
 from gemini_mcp.host.command import auth as auth
-from gemini_mcp.host.command import calls, editing, inspecting, servers
 from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
-from gemini_mcp.spec.values import without_none
 
 Run = Callable[[Context], Awaitable[int]]
 Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
@@ -30,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     try:
         return _run(list(sys.argv[1:] if arguments is None else arguments))
-    except (calls.UsageError, OSError) as error:
+    except (asking.UsageError, OSError) as error:
         print(error, file=sys.stderr)
         return USAGE
 
@@ -42,7 +41,7 @@ def _run(words: list[str]) -> int:
             return _compare(context(profiles()[options.profile]), partial(editing.preview, arguments=rest))
         return editing.run(context(profiles()[options.profile]), rest)
     mark = words.index("--") if "--" in words else len(words)
-    given = _parser().parse_args(words[:mark] if "inspect" in words[:mark] else words)
+    given = _parser().parse_args(words[:mark] if {*asking.SUBCOMMANDS} & {*words[:mark]} else words)
     given.after = words[mark + 1 :]
     if given.command is None:
         _parser().print_help(sys.stderr)
@@ -72,28 +71,8 @@ def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def _inspect(given: argparse.Namespace) -> Run:
-    words = (*given.server, *given.after)
-    if not words:
-        raise calls.UsageError("`inspect` needs a command after `--`, a URL, or the name of a configured server.")
-    if len(given.server) > 1:
-        raise calls.UsageError(
-            f"`inspect` takes one word before `--`. Write the command after it: -- {' '.join(words)}"
-        )
-    values = {
-        **without_none(cwd=given.cwd, timeout=given.timeout),
-        **({"env": dict(_pair(one, "=", "--env") for one in given.env)} if given.env else {}),
-        **({"headers": dict(_pair(one, ":", "--header") for one in given.header)} if given.header else {}),
-    }
-    transport = "sse" if given.sse else given.transport
-    asked = inspecting.Asked(words, given.name, values, transport, given.html, given.alone, given.budget)
+    asked = replace(asking.asked(given), page=given.html, is_alone=given.alone, budget=given.budget)
     return lambda here: inspecting.run(here, asked)
-
-
-def _pair(text: str, mark: str, flag: str) -> tuple[str, str]:
-    name, found, value = text.partition(mark)
-    if not found or not name.strip():
-        raise calls.UsageError(f"`{flag}` is {text!r}, it should be NAME{mark}VALUE.")
-    return name.strip(), value.strip() if mark == ":" else value
 
 
 def _switch(command: str) -> Callable[[argparse.Namespace], Run]:
@@ -181,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     _add_views(subcommand)
+    comparing.add(subcommand)
     _add_calls(subcommand)
     return parser
 
@@ -205,18 +185,11 @@ def _add_views(subcommand: Subcommand) -> None:
 def _add_inspect(subcommand: Subcommand) -> None:
     says = "what Gemini CLI will make of a server: `-- COMMAND…`, a URL, or the name of a configured one"
     inspect = subcommand("inspect", says, _inspect)
-    inspect.add_argument("--name", help="the name it would be configured under")
     inspect.add_argument("--html", metavar="FILE", help="write the inspection as a page")
     inspect.add_argument("--alone", action="store_true", help="without the configured servers")
     inspect.add_argument("--verbose", action="store_true", help="with what becomes of each schema")
     inspect.add_argument("--budget", type=int, metavar="TOKENS", help="exit 1 when all servers' tools take more")
-    inspect.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help="send it with a URL")
-    inspect.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="set it for a command")
-    inspect.add_argument("--cwd", metavar="DIRECTORY", help="start a command there")
-    inspect.add_argument("--timeout", type=int, metavar="MS", help="30000 is the default")
-    inspect.add_argument("--transport", choices=("http", "sse"), help="how a URL is spoken to")
-    inspect.add_argument("--sse", action="store_true", help="the same as --transport sse")
-    inspect.add_argument("server", nargs="*")
+    asking.add_options(inspect)
 
 
 def _add_calls(subcommand: Subcommand) -> None:

@@ -3,7 +3,7 @@
 What is asked afterwards is in `discovery`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.discovery import Refusal, read
@@ -20,6 +20,7 @@ class Greeting:
     capabilities: JsonObject
     protocol_version: str
     instructions: str | None = None
+    server: JsonObject = field(default_factory=dict[str, Json])
 
 
 def greeting(answer: Json, rules: Rules) -> Greeting:
@@ -29,4 +30,4 @@ def greeting(answer: Json, rules: Rules) -> Greeting:
     if version not in rules.protocol_versions:
         known = failure.unsupported_version(version, rules.protocol_versions)
         raise Refusal(UNSUPPORTED.format(version=version), why=known)
-    return Greeting(introduced["capabilities"], version, introduced.get("instructions"))
+    return Greeting(introduced["capabilities"], version, introduced.get("instructions"), introduced["serverInfo"])

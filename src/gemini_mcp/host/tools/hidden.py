@@ -3,6 +3,7 @@
 It finds candidates for a reader to judge; that nothing is found proves nothing.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -39,6 +40,19 @@ def invisible(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"U+{ord(character):04X}" for character in found))
 
 
+def visible(text: str) -> str:
+    """The text with what nobody sees written as JSON writes it, so that a terminal or a review shows it."""
+    if text.isascii():
+        return text
+    return "".join(
+        _escaped(character) if _is_invisible(text, place) else character for place, character in enumerate(text)
+    )
+
+
+def _escaped(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
 def orders(text: str, foreign: frozenset[str]) -> str | None:
     """The words of the text that give an order to a model, or speak of tools that belong to others."""
     match = _ORDERS.search(text)
@@ -55,4 +69,4 @@ def _is_invisible(text: str, place: int) -> bool:
     is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0000" <= character <= "\U000e01ef"
     kind = unicodedata.category(character)
     is_control = kind == "Cc" and character not in _VISIBLE_CONTROLS
-    return is_selector or is_control or kind == "Cf" or character in "\u115f\u1160\u3164\uffa0"
+    return is_selector or is_control or kind in ("Cf", "Cs", "Zl", "Zp") or character in "\u115f\u1160\u3164\uffa0"

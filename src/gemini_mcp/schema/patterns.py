@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gemini_mcp_spec.files.values import shown
+from gemini_mcp.report.values import shown
 
 _MOST = 40
 _LONGEST_EDIT = 64

@@ -6,10 +6,10 @@ Only what tells whether a reference can be followed belongs here; `inline` follo
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.inline import pointed, schemas_by_path
 from gemini_mcp.spec.values import Json, is_array, is_object
-from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.files.values import shown
-from gemini_mcp_spec.schema.inline import pointed, schemas_by_path
 
 _IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
 """Keywords whose schemas speak of the same value, so that a circle of them never ends."""

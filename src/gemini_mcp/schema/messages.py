@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from jsonschema import ValidationError
 
+from gemini_mcp.report.values import shortened, shown
 from gemini_mcp.spec.values import Json, inside, items, table
-from gemini_mcp_spec.files.values import shortened, shown
 
 _MESSAGES: Mapping[str, str] = {
     "additionalProperties": "{extra} is not allowed here",

@@ -8,8 +8,7 @@ bare. A proof that takes too long is none.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gemini_mcp.spec.values import Json, is_array, is_object
-from gemini_mcp_spec.schema.conjuncts import (
+from gemini_mcp.schema.conjuncts import (
     GROUPS,
     KIND,
     KINDS,
@@ -26,9 +25,10 @@ from gemini_mcp_spec.schema.conjuncts import (
     smallest,
     values_of,
 )
-from gemini_mcp_spec.schema.effort import Effort
-from gemini_mcp_spec.schema.inline import canonical, mapped, schemas_in, size
-from gemini_mcp_spec.schema.validation import is_valid, judge
+from gemini_mcp.schema.effort import Effort
+from gemini_mcp.schema.inline import canonical, mapped, schemas_in, size
+from gemini_mcp.schema.validation import is_valid, judge
+from gemini_mcp.spec.values import Json, is_array, is_object
 
 _STEPS = 20_000
 _LETTERS = 200

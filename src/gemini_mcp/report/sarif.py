@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from gemini_mcp.spec.values import Json
 
 
-def log(rules: Mapping[str, str], results: Sequence[Json]) -> str:
-    """A log of one run; `rules` are what each rule demands or tells, by its name."""
+def log(program: str, rules: Mapping[str, str], results: Sequence[Json]) -> str:
+    """A log of one run of a program; `rules` are what each rule demands or tells, by its name."""
     listed = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
-    run = {"tool": {"driver": {"name": "gemini-mcp-spec", "rules": listed}}, "results": list(results)}
+    run = {"tool": {"driver": {"name": program, "rules": listed}}, "results": list(results)}
     whole = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
     return json.dumps(whole, indent=2, ensure_ascii=False)
 

@@ -1,14 +1,14 @@
 """Strings worth trying against schemas: of the lengths, patterns and formats that these mention. Pure.
 
-A pattern is served from a pool of common texts; only where none matches is a matching one sought.
+A pattern is served from a pool of common texts; only where none matches is one made of it.
 """
 
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from random import Random
 
+from gemini_mcp.schema.patterns import Unreadable, candidates
 from gemini_mcp.spec.values import Json
 
 _LONGEST = 200_000
@@ -53,31 +53,17 @@ def texts(parts: Sequence[Mapping[str, Json]]) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def matching(pattern: str, unlike: str | None = None) -> str | None:
-    """A text in which `pattern` is found and `unlike` is not, where one is known or soon found."""
+    """A text in which `pattern` is found and `unlike` is not, where one is known or lies at the edge of one of them."""
     try:
         found, other = re.compile(pattern).search, re.compile(unlike).search if unlike is not None else None
     except re.error:
         return None
-    for text in _POOL:
-        if found(text) and not (other and other(text)):
-            return text
-    return _sought(pattern, unlike)
+    tried = itertools.chain(_POOL, _edges(pattern, unlike))
+    return next((text for text in tried if found(text) and not (other and other(text))), None)
 
 
-def _sought(pattern: str, unlike: str | None) -> str | None:
-    from hypothesis import HealthCheck, Phase, find, settings
-    from hypothesis.errors import HypothesisException
-    from hypothesis.strategies import from_regex
-
-    slow = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-    quiet = settings(
-        max_examples=200, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=slow
-    )
-
-    def fits(text: str) -> bool:
-        return unlike is None or not re.search(unlike, text)
-
+def _edges(*patterns: str | None) -> Iterator[str]:
     try:
-        return find(from_regex(pattern), fits, settings=quiet, random=Random(0))
-    except (HypothesisException, UnicodeError):
-        return None
+        yield from candidates([pattern for pattern in patterns if pattern is not None])
+    except Unreadable:
+        return

@@ -7,15 +7,15 @@ Keywords that are read together are judged together.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.conjuncts import GROUPS
+from gemini_mcp.schema.containment import contained
+from gemini_mcp.schema.effort import Effort
+from gemini_mcp.schema.equality import key
+from gemini_mcp.schema.inline import ANNOTATIONS, DEFINITIONS, LARGEST, bare, canonical, size
+from gemini_mcp.schema.patterns import Difference, difference
 from gemini_mcp.spec.values import Json, is_object
-from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.files.values import shown
-from gemini_mcp_spec.schema.conjuncts import GROUPS
-from gemini_mcp_spec.schema.containment import contained
-from gemini_mcp_spec.schema.effort import Effort
-from gemini_mcp_spec.schema.equality import key
-from gemini_mcp_spec.schema.inline import ANNOTATIONS, DEFINITIONS, LARGEST, bare, canonical, size
-from gemini_mcp_spec.schema.patterns import Difference, difference
 
 _READ_WITH = {other: keyword for keyword in ("$ref", "if") for other in GROUPS[keyword]}
 """The keyword that speaks for each that is read with it."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from urllib.parse import unquote
 
+from gemini_mcp.report.positions import Path
 from gemini_mcp.spec.values import Json, is_array, is_object, items, table
-from gemini_mcp_spec.files.positions import Path
 
 ANNOTATIONS = {
     *("$comment", "$id", "$schema", "$vocabulary", "title", "description", "default", "examples"),

@@ -17,13 +17,13 @@ from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariabl
 from referencing import Registry
 from referencing.exceptions import CannotDetermineSpecification, Unresolvable
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.schema.equality import key, keys
+from gemini_mcp.schema.inline import LARGEST, RECURSIVE, canonical, inline, size
+from gemini_mcp.schema.messages import message
+from gemini_mcp.schema.metaschema import metaschema
+from gemini_mcp.schema.references import faults
 from gemini_mcp.spec.values import Json, inside, is_array
-from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.schema.equality import key, keys
-from gemini_mcp_spec.schema.inline import LARGEST, RECURSIVE, canonical, inline, size
-from gemini_mcp_spec.schema.messages import message
-from gemini_mcp_spec.schema.metaschema import metaschema
-from gemini_mcp_spec.schema.references import faults
 
 _UNDECIDED = (
     Unresolvable,

@@ -6,8 +6,8 @@ Only what finds a value among many without comparing it with each belongs here.
 from collections.abc import Sequence
 from functools import lru_cache
 
+from gemini_mcp.schema.inline import canonical
 from gemini_mcp.spec.values import Json, is_array, is_object
-from gemini_mcp_spec.schema.inline import canonical
 
 
 class _Same:

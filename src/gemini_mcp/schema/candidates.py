@@ -1,22 +1,18 @@
-"""Witnesses: two schemas in, a value that one accepts and the other rejects out. Pure, and the same every time.
+"""Candidates: schemas in, values around everything that they mention out. Pure, and the same every time.
 
-Candidates are the values around everything that the schemas mention. What is handed out has been checked against
-both schemas, so a bad candidate costs time and nothing else.
+`search` asks the schemas about each, so a bad candidate costs time and nothing else.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from gemini_mcp.schema.effort import Effort, cost
+from gemini_mcp.schema.equality import key
+from gemini_mcp.schema.inline import canonical, size
+from gemini_mcp.schema.texts import texts
+from gemini_mcp.schema.validation import accepts, validator
 from gemini_mcp.spec.values import Json, is_object
-from gemini_mcp_spec.files.positions import Path
-from gemini_mcp_spec.schema.effort import Effort, cost
-from gemini_mcp_spec.schema.equality import key
-from gemini_mcp_spec.schema.inline import canonical, size
-from gemini_mcp_spec.schema.texts import texts
-from gemini_mcp_spec.schema.validation import accepts, validator, violations
 
 Schemas: TypeAlias = tuple[Json, ...]
 
@@ -25,71 +21,13 @@ _MOST = 200
 _MOST_INNER = 32
 _MOST_NAMED = 100
 _LONGEST_ARRAY = 2000
-_EXTRA = "extra"
+EXTRA = "extra"
+"""The name of a property that no schema mentions."""
+
 _SIMPLE: tuple[Json, ...] = (None, True, False, 0, 1, -1, 2, 7, 0.5, 2.5, 100, "", "a", "A", "0", "text")
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _OF_OBJECTS = frozenset({"properties", "required", "additionalProperties"})
 _OF_ARRAYS = frozenset({"items", "minItems", "maxItems", "uniqueItems"})
-
-
-@dataclass(frozen=True)
-class Search:
-    """The candidates of two schemas, each judged once."""
-
-    old: Json
-    new: Json
-    effort: Effort = field(default_factory=Effort)
-
-    @cached_property
-    def lost(self) -> "Found":
-        """What the old schema accepts and the new one rejects, with the places of the new one that reject it."""
-        return Found(_between(self.old, self.new, self.values, self.effort))
-
-    @cached_property
-    def gained(self) -> "Found":
-        """What the new schema accepts and the old one rejects, with the places of the old one that reject it."""
-        return Found(_between(self.new, self.old, self.values, self.effort))
-
-    @cached_property
-    def kept(self) -> list[Json]:
-        """What both accept."""
-        sides = validator(self.old), validator(self.new)
-        price = cost(size(self.old) + size(self.new))
-        tried = itertools.takewhile(lambda _: self.effort.spend(price), self.values)
-        return [value for value in tried if all(accepts(side, value) for side in sides)]
-
-    @cached_property
-    def values(self) -> list[Json]:
-        return candidates((self.old,), (self.new,), self.effort)
-
-
-class Found:
-    """Rejected values with the places that reject them, each sought when it is first asked for."""
-
-    def __init__(self, values: Iterator[tuple[Json, list[Path]]]) -> None:
-        self._values = values
-        self._known: list[tuple[Json, list[Path]]] = []
-
-    def __iter__(self) -> Iterator[tuple[Json, list[Path]]]:
-        yield from self._known
-        for value in self._values:
-            self._known.append(value)
-            yield value
-
-    def nearest(self, place: Path) -> list[Json]:
-        """The first value that is rejected at `place`, or else the first; none where there is none."""
-        there = (value for value, places in self if any(where[: len(place)] == place for where in places))
-        return list(itertools.islice(itertools.chain(there, (value for value, _ in self)), 1))
-
-
-def _between(accepting: Json, rejecting: Json, values: list[Json], effort: Effort) -> Iterator[tuple[Json, list[Path]]]:
-    inside, outside = validator(accepting), validator(rejecting)
-    price = cost(size(accepting) + size(rejecting))
-    for value in values:
-        if not effort.spend(price):
-            return
-        if not accepts(outside, value) and accepts(inside, value):
-            yield value, [violation.schema_path for violation in violations(outside, value)]
 
 
 def candidates(olds: Schemas, news: Schemas, effort: Effort | None = None, depth: int = _DEPTH) -> list[Json]:
@@ -144,7 +82,7 @@ def _named(part: Mapping[str, Json]) -> Iterator[Json]:
 def _objects(
     olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], effort: Effort, depth: int
 ) -> Iterator[Json]:
-    yield from ({}, {_EXTRA: "a"})
+    yield from ({}, {EXTRA: "a"})
     if depth == 0 or not any(_OF_OBJECTS & part.keys() for part in parts):
         return
     required = {name for schema in (*olds, *news) for part in _certain(schema) for name in part.get("required", ())}
@@ -154,10 +92,10 @@ def _objects(
         | {name for part in parts for name in part.get("properties", {})}
     )
     if len(named) > _MOST_NAMED:
-        differing = [name for name in named if _of_property(olds, name) != _of_property(news, name)]
+        differing = [name for name in named if of_property(olds, name) != of_property(news, name)]
         named = sorted(required | set(differing[:_MOST_NAMED]))
     members = {
-        name: _ranked(_of_property(olds, name), _of_property(news, name), effort, depth) for name in [*named, _EXTRA]
+        name: _ranked(of_property(olds, name), of_property(news, name), effort, depth) for name in [*named, EXTRA]
     }
     full = {name: members[name][0] for name in named if members[name]}
     least = {name: value for name, value in full.items() if name in required}
@@ -168,13 +106,20 @@ def _objects(
         yield {name: full[name]}
     alone = [{name: full[name] for name in part["required"] if name in full} for part in parts if "required" in part]
     bases = {key(base): base for base in (least, full, *alone)}
-    ranked = [(rank, name, value) for name, values in members.items() for rank, value in enumerate(values)]
-    for _, name, value in sorted(ranked, key=lambda one: one[0]):
+    by_rank = [(rank, name, value) for name, values in members.items() for rank, value in enumerate(values)]
+    for _, name, value in sorted(by_rank, key=lambda one: one[0]):
         yield from ({**base, name: value} for base in bases.values())
-    yield from ({**full, **{f"{_EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
+    yield from ({**full, **{f"{EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
 
 
-def _of_property(schemas: Schemas, name: str) -> Schemas:
+def demanded(schemas: Schemas) -> list[str]:
+    """The properties that a schema demands, always or on some condition."""
+    parts = [part for schema in schemas for part in _parts(schema)]
+    return sorted({name for part in parts for name in part.get("required", ())})
+
+
+def of_property(schemas: Schemas, name: str) -> Schemas:
+    """What the schemas say of a property."""
     parts = [part for schema in schemas for part in _parts(schema)]
     return tuple(part.get("properties", {}).get(name, part.get("additionalProperties", True)) for part in parts)
 
@@ -185,7 +130,7 @@ def _arrays(
     yield from ([], ["a"])
     if depth == 0 or not any(_OF_ARRAYS & part.keys() for part in parts):
         return
-    elements = _ranked(_of_elements(olds), _of_elements(news), effort, depth)
+    elements = _ranked(of_elements(olds), of_elements(news), effort, depth)
     yield from ([element] for element in elements)
     yield from (elements[:1] * 2, *map(list, itertools.pairwise(elements[:12])))
     limits = {
@@ -198,18 +143,24 @@ def _arrays(
     yield from (elements[:1] * size for size in sorted(limits) if 0 < size < _LONGEST_ARRAY)
 
 
-def _of_elements(schemas: Schemas) -> Schemas:
+def of_elements(schemas: Schemas) -> Schemas:
+    """What the schemas say of the elements of an array."""
     return tuple(part.get("items", True) for schema in schemas for part in _parts(schema))
 
 
 def _ranked(olds: Schemas, news: Schemas, effort: Effort, depth: int) -> list[Json]:
-    """Candidates, first one that all schemas accept where there is one, then those that only one side accepts."""
+    """Candidates, the most useful first."""
+    return ranked(candidates(olds, news, effort, depth - 1), olds, news, effort)[:_MOST_INNER]
+
+
+def ranked(values: Iterable[Json], olds: Schemas, news: Schemas, effort: Effort) -> list[Json]:
+    """The values, first one that all schemas accept where there is one, then those that only one side accepts."""
     sides = [validator(schema) for schema in olds], [validator(schema) for schema in news]
     price = cost(sum(map(size, (*olds, *news))))
-    tried = itertools.takewhile(lambda _: effort.spend(price), candidates(olds, news, effort, depth - 1))
+    tried = itertools.takewhile(lambda _: effort.spend(price), values)
     taken = [(tuple(all(accepts(check, value) for check in side) for side in sides), value) for value in tried]
     both = [value for accepted, value in taken if all(accepted)]
     one = [value for accepted, value in taken if any(accepted) and not all(accepted)]
     neither = [value for accepted, value in taken if not any(accepted)]
     half = _MOST_INNER // 2
-    return [*both[:1], *one[:half], *both[1:], *one[half:], *neither][:_MOST_INNER]
+    return [*both[:1], *one[:half], *both[1:], *one[half:], *neither]

@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from gemini_mcp.schema.inline import RECURSIVE, canonical
+from gemini_mcp.schema.validation import judge
 from gemini_mcp.spec.values import Json, is_array, is_object
-from gemini_mcp_spec.schema.inline import RECURSIVE, canonical
-from gemini_mcp_spec.schema.validation import judge
 
 Conjuncts: TypeAlias = tuple[Mapping[str, Json], ...]
 

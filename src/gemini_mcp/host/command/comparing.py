@@ -1,0 +1,73 @@
+"""The words of `lock` and `diff`: options in, what is to be run out. Edge.
+
+What they do is in `locking`, which is imported only for them: what compares schemas is not needed by the others.
+"""
+
+import argparse
+from collections.abc import Awaitable, Callable
+
+from gemini_mcp.host.command import asking
+from gemini_mcp.host.command.context import Context
+
+_FORMATS = ("text", "json", "markdown", "sarif")
+_REPORT = "write this format into a file, too; repeatable"
+_LOCK_EXAMPLE = """\
+example, from the first look to the check in CI:
+  $ gemini-mcp-host lock --name files -- my-server --root .
+  wrote files.lock.json: 4 tools, 1 prompts, 0 resources
+  $ git add files.lock.json
+  $ gemini-mcp-host diff files.lock.json -- my-server --root .
+
+exit: 0 written, 2 usage, 4 the server failed"""
+_DIFF_EXAMPLE = """\
+example, a tool that demands a new argument:
+  $ gemini-mcp-host diff files.lock.json -- my-server --root .
+  files.lock.json:31:13: breaking: "search": `path` is required now. [arguments-required-narrower 2f9c81d0a4e7]
+      witness: {"query": ""}
+      old: accepted; new: rejected
+  1 breaking, from files.lock.json to my-server --root .
+  What was locked is not what is offered now. Read the changes, and lock the server anew.
+
+Without a server, the configured one is asked that has the lock's name. With a second lock, no server is asked.
+exit: 0 nothing breaks, 1 a call breaks (--strict: or what was approved changed), 2 usage, 4 the server failed"""
+
+Run = Callable[[Context], Awaitable[int]]
+
+
+def add(subcommand: Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]) -> None:
+    """Add both subcommands."""
+    lock = subcommand("lock", "write down what a server declares, to be compared later", _lock)
+    lock.add_argument("--output", metavar="FILE", help="NAME.lock.json is the default; - is stdout")
+    asking.add_options(lock)
+    diff = subcommand("diff", "judge what a server, or another lock, declares otherwise than a lock", _diff)
+    diff.add_argument("lock", metavar="LOCK", help="a file that `lock` wrote")
+    diff.add_argument("--format", choices=_FORMATS, default="text")
+    diff.add_argument("--report", type=_report, action="append", default=[], metavar="FORMAT=FILE", help=_REPORT)
+    diff.add_argument("--strict", action="store_true", help="exit 1 when anything changed that was approved")
+    asking.add_options(diff)
+    for parser, example in ((lock, _LOCK_EXAMPLE), (diff, _DIFF_EXAMPLE)):
+        parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, example
+
+
+def _lock(given: argparse.Namespace) -> Run:
+    from gemini_mcp.host.command import locking
+
+    asked = asking.asked(given)
+    return lambda here: locking.lock(here, asked, given.output)
+
+
+def _diff(given: argparse.Namespace) -> Run:
+    from gemini_mcp.host.command import locking
+
+    words = (*given.server, *given.after)
+    other = words[0] if len(words) == 1 and words == (*given.server,) and words[0].endswith(".json") else None
+    asked = asking.asked(given) if words and other is None else None
+    compared = locking.Compared(given.lock, other, asked, given.format, given.report, given.strict)
+    return lambda here: locking.diff(here, compared)
+
+
+def _report(text: str) -> tuple[str, str]:
+    form, _, file = text.partition("=")
+    if form not in _FORMATS or not file:
+        raise argparse.ArgumentTypeError(f"{text!r} is not FORMAT=FILE, with a format of {', '.join(_FORMATS)}")
+    return form, file

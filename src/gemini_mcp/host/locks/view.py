@@ -1,0 +1,135 @@
+"""A comparison of locks for its readers: text, JSON, Markdown and SARIF. Pure."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gemini_mcp.host.locks.change import Change
+from gemini_mcp.host.locks.rules import RULES, Verdict
+from gemini_mcp.host.tools import hidden
+from gemini_mcp.report import sarif as log
+from gemini_mcp.report import witness
+from gemini_mcp.report.annotation import cell
+from gemini_mcp.report.positions import locate
+from gemini_mcp.report.values import abbreviated
+from gemini_mcp.spec.values import Json
+
+_LEVELS = {Verdict.BREAKING: "error", Verdict.NOTICE: "warning", Verdict.COMPATIBLE: "note"}
+_UNPROVEN = "not proven safe: there is no proof, and no value was found that shows a break"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changed, between which two, and the lock that shows where: its name and its text."""
+
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+    file: str
+    content: str
+
+    @property
+    def breaks(self) -> bool:
+        return any(change.breaks for change in self.changes)
+
+    @property
+    def is_of_approved(self) -> bool:
+        """Whether anything is another that was approved with the lock."""
+        return any(change.is_of_approved for change in self.changes)
+
+    def place(self, change: Change) -> tuple[str, int, int]:
+        """Where the lock has it, or would have it."""
+        position = locate(self.content, change.path)
+        return self.file, position.line, position.column
+
+
+def text(comparison: Comparison) -> str:
+    """Every change with its place, fingerprint and witness, and how many there are."""
+    lines = [line for change in comparison.changes for line in _lines(comparison, change)]
+    return "\n".join([*lines, *summary(comparison)])
+
+
+def summary(comparison: Comparison) -> list[str]:
+    """How many changes of each verdict there are, and whether what was approved is still what is there."""
+    counts = {verdict: sum(one.verdict is verdict for one in comparison.changes) for verdict in Verdict}
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    lines = [f"{counted or 'no change'}, from {comparison.old} to {comparison.new}"]
+    if comparison.is_of_approved:
+        lines.append("What was locked is not what is offered now. Read the changes, and lock the server anew.")
+    return lines
+
+
+def as_json(comparison: Comparison) -> str:
+    """Everything, for programs."""
+    document = {
+        "old": comparison.old,
+        "new": comparison.new,
+        "breaks": comparison.breaks,
+        "approvedChanged": comparison.is_of_approved,
+        "changes": [_entry(comparison, change) for change in comparison.changes],
+    }
+    return json.dumps(document, indent=2)
+
+
+def markdown(comparison: Comparison) -> str:
+    """A comment for a pull request."""
+    lines = ["### MCP server", "", *(f"{hidden.visible(line)}\n" for line in summary(comparison))]
+    if comparison.changes:
+        lines += ["| verdict | change | place | fingerprint |", "|---|---|---|---|"]
+        lines += [_row(comparison, change) for change in comparison.changes]
+    for change in comparison.changes:
+        lines += witness.details(change.witness, change.fingerprint) if change.witness else []
+    return hidden.visible("\n".join(lines))
+
+
+def sarif(comparison: Comparison) -> str:
+    """A SARIF 2.1.0 log."""
+    names = dict.fromkeys(change.rule for change in comparison.changes)
+    rules = {name: RULES[name].sentence if name in RULES else name for name in names}
+    results = [
+        log.result(change.rule, _LEVELS[change.verdict], change.message, comparison.place(change), change.fingerprint)
+        for change in comparison.changes
+    ]
+    return hidden.visible(log.log("gemini-mcp-host", rules, results))
+
+
+def _lines(comparison: Comparison, change: Change) -> Iterator[str]:
+    file, line, column = comparison.place(change)
+    yield f"{file}:{line}:{column}: {change.verdict}: {change.message} [{change.rule} {change.fingerprint}]"
+    if change.witness:
+        yield from map(hidden.visible, witness.lines(change.witness))
+    elif not change.is_proven:
+        yield f"    {_UNPROVEN}"
+
+
+def _row(comparison: Comparison, change: Change) -> str:
+    file, line, _ = comparison.place(change)
+    verdict = f"**{change.verdict}**" if change.breaks else str(change.verdict)
+    return f"| {verdict} | {cell(change.message)} | `{file}:{line}` | `{change.fingerprint}` |"
+
+
+def _entry(comparison: Comparison, change: Change) -> Json:
+    file, line, column = comparison.place(change)
+    return {
+        "fingerprint": change.fingerprint,
+        "verdict": change.verdict.value,
+        "rule": change.rule,
+        "file": file,
+        "line": line,
+        "column": column,
+        "path": list(change.path),
+        "message": change.message,
+        "old": abbreviated(change.old),
+        "new": abbreviated(change.new),
+        "approved": change.is_of_approved,
+        "proven": change.is_proven,
+        "witness": change.witness.to_json() if change.witness else None,
+    }
+
+
+FORMATS: Mapping[str, Callable[[Comparison], str]] = {
+    "text": text,
+    "json": as_json,
+    "markdown": markdown,
+    "sarif": sarif,
+}

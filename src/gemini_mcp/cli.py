@@ -36,7 +36,7 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     if options.print_config:
         return importlib.import_module("gemini_mcp.operator.client_config").show(options.print_config, arguments)
     if options.command == "doctor":
-        return importlib.import_module("gemini_mcp.operator.doctor").show(options)
+        return importlib.import_module("gemini_mcp.operator.doctor.show").show(options)
     if options.transport == "stdio":
         _check_streams()
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)

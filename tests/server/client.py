@@ -231,13 +231,13 @@ class Place:
         yield server, int(match[1])
         server.close()
 
-    def run(self, *flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run the command to its end, with an empty stdin."""
+    def run(self, *flags: str, typed: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run the command to its end; `typed` is all that it can read."""
         return subprocess.run(
             (*COMMAND, *flags),
             cwd=self.cwd,
             env=self.environ(**variables),
-            stdin=subprocess.DEVNULL,
+            input=typed,
             capture_output=True,
             encoding="utf-8",
             timeout=PATIENCE,

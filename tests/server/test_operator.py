@@ -183,39 +183,6 @@ def test_directories_are_allowed_by_where_they_really_are(place: Place) -> None:
             assert f"{cwd!r} lies outside the directories that the operator allows" in text(result)
 
 
-def healthy(place: Place) -> None:
-    """What `doctor` wants to see."""
-    node = place.fake.bin / "node"
-    node.write_text("#!/bin/sh\necho v22.1.0\n", encoding="utf-8")
-    node.chmod(0o755)
-
-
-def test_doctor_is_content_when_a_call_can_succeed(place: Place) -> None:
-    healthy(place)
-    done = place.run("doctor", GEMINI_API_KEY="key-of-the-test", GEMINI_CLI_TRUST_WORKSPACE="true")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "✗" not in done.stdout
-    assert "key-of-the-test" not in done.stdout
-    assert '"sessionRetention": {"enabled": false}' in done.stdout
-    assert [call.kind for call in place.fake.starts()] == ["version"]
-
-
-def test_doctor_says_of_each_trouble_what_to_do(place: Place) -> None:
-    settings = place.home / ".gemini/settings.json"
-    settings.parent.mkdir()
-    settings.write_text("{", encoding="utf-8")
-    done = place.run("doctor", "--json", PATH="/nowhere", TMPDIR="/nowhere")
-    report = json.loads(done.stdout)
-    assert (done.returncode, report["ok"]) == (1, False)
-    troubles = {check["name"]: check["action"] for check in report["checks"] if not check["is_fine"]}
-    assert troubles.keys() >= {"gemini", "node", "settings", "sign-in"}
-    assert all(troubles.values())
-    table = place.run("doctor", PATH="/nowhere")
-    assert table.returncode == 1
-    assert "✗ gemini" in table.stdout
-    assert "npm install -g @google/gemini-cli" in table.stdout
-
-
 @pytest.mark.parametrize("client", flags.CLIENTS)
 def test_a_snippet_can_be_used_as_it_is(place: Place, client: str) -> None:
     done = place.run("--print-config", client, "--timeout", "30", "--default-model", "a b")

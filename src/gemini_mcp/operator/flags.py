@@ -18,6 +18,13 @@ from gemini_mcp.operator.options import Options, is_loopback
 
 VARIABLE_PREFIX = "GEMINI_MCP_"
 
+DOCTOR = {
+    "json": "print JSON",
+    "probe": "ask gemini itself, with one prompt and for a minute at most",
+    "fix": "stop gemini from deleting sessions; it asks before it changes a file",
+}
+"""The flags of `doctor`, which have no variable."""
+
 CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
 
 
@@ -155,14 +162,17 @@ class _Parser(argparse.ArgumentParser):
 def _parser(version: str) -> _Parser:
     parser = _Parser(
         prog="gemini-mcp-server",
-        usage="%(prog)s [OPTIONS]\n       %(prog)s doctor [--json]\n       %(prog)s --print-config CLIENT [OPTIONS]",
+        usage="%(prog)s [OPTIONS]\n"
+        "       %(prog)s doctor [--json] [--probe] [--fix] [OPTIONS]\n"
+        "       %(prog)s --print-config CLIENT [OPTIONS]",
         description="An MCP server whose tools `chat` and `chat-reply` drive the gemini command line.",
         epilog=f"Every option can be set in the environment too: --kill-grace is {VARIABLE_PREFIX}KILL_GRACE.",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", nargs="?", choices=["doctor"], help="doctor: check that a call can succeed")
-    parser.add_argument("--json", action="store_true", default=None, help="doctor: print JSON")
+    for name, does in DOCTOR.items():
+        parser.add_argument(f"--{name}", action="store_true", default=None, help=f"doctor: {does}")
     parser.add_argument(
         "--print-config", choices=CLIENTS, metavar="CLIENT", help=f"print a snippet for {', '.join(CLIENTS)}"
     )

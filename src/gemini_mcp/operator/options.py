@@ -17,6 +17,8 @@ class Options:
 
     command: str | None = None
     json: bool = False
+    probe: bool = False
+    fix: bool = False
     print_config: str | None = None
     gemini: str | None = None
     timeout: float = 600.0

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.loading import Layer
-from gemini_mcp.host.settings.standing import Circumstances, disabled_in, is_trusted
+from gemini_mcp.host.settings.standing import Circumstances, disabled_in
+from gemini_mcp.host.settings.trust import is_trusted
 from gemini_mcp.spec.values import Json
 
 
@@ -70,8 +71,13 @@ def circumstances(where: Places, environment: Mapping[str, str]) -> Circumstance
     """Whether this folder is trusted, and which servers are disabled."""
     user = read_json(where.files["user"])
     folders = read_json(where.trusted_folders(environment))
-    trusts = is_trusted(str(where.project), folders, user, environment)
+    trusts = is_trusted(str(where.project), folders, user, environment, real_path)
     return Circumstances(trusts, disabled_in(read_json(where.enablement)))
+
+
+def real_path(folder: str) -> str:
+    """The path without links, of a folder that is there."""
+    return os.path.realpath(folder) if os.path.exists(folder) else folder
 
 
 def layers(where: Places) -> tuple[Layer, ...]:

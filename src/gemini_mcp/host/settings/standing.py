@@ -1,11 +1,10 @@
 """Which configured servers are started, and why the others are not: lists, disabled servers, folder trust. Pure.
 
-The lists alone are in `tools/filters`; the files that say what is disabled and trusted are read in `files`.
+The lists alone are in `tools/filters`, the rules of trust in `trust`; the files that say what is disabled and trusted
+are read in `files`.
 """
 
 import enum
-import posixpath
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
@@ -53,23 +52,6 @@ def placed(settings: Settings, circumstances: Circumstances, rules: Rules) -> tu
     return tuple(_placed(server, server.name in used, settings, circumstances, rules) for server in settings.servers)
 
 
-def is_trusted(folder: str, rules_of_user: Json, settings: Json, environment: Mapping[str, str]) -> bool:
-    """Whether Gemini CLI trusts a folder: the environment decides, then `security.folderTrust`, then the longest rule.
-
-    `rules_of_user` is what `trustedFolders.json` holds.
-    """
-    if environment.get("GEMINI_RESTRICTED_MODE") == "true":
-        return False
-    said = environment.get("GEMINI_CLI_TRUST_WORKSPACE")
-    if said in ("true", "false"):
-        return said == "true"
-    if inside(settings, "security", "folderTrust", "enabled") is False:
-        return True
-    covering = [rule for rule, level in table(rules_of_user).items() if _covers(rule, level, folder)]
-    longest = max(covering, key=len, default=None)
-    return longest is not None and table(rules_of_user)[longest] != "DO_NOT_TRUST"
-
-
 def disabled_in(enablement: Json) -> frozenset[str]:
     """The servers that the file of `mcp disable` names as disabled."""
     return frozenset(name for name, state in table(enablement).items() if inside(state, "enabled") is False)
@@ -78,11 +60,6 @@ def disabled_in(enablement: Json) -> frozenset[str]:
 def identifier(name: str) -> str:
     """The name by which a server is enabled, disabled, and looked for in a list of `mcp list`."""
     return name.lower().strip()
-
-
-def _covers(rule: str, level: Json, folder: str) -> bool:
-    top = posixpath.dirname(rule) if level == "TRUST_PARENT" else rule
-    return folder == top or folder.startswith(top.rstrip("/") + "/")
 
 
 def _placed(

@@ -24,12 +24,14 @@ from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.session import Session, encode, is_request
 from gemini_mcp_conformance.play.surroundings import directory, take_canaries
+from gemini_mcp_conformance.play.workplace import make_files, remove_files
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, taken
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import (
     AUTO,
+    Arrange,
     Await,
     Cancel,
     Conversation,
@@ -136,6 +138,9 @@ class Player:
                 await self._end(step.how)
             case Listen():
                 await self._listen(step)
+            case Arrange():
+                remove_files(self.place, step.gone)
+                make_files(self.place, step.files)
             case Http():
                 await self._http(step)
 

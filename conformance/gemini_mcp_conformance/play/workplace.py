@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gemini_mcp_conformance.play.fake import Fake
@@ -54,6 +55,16 @@ def make_files(place: Place, files: Mapping[str, str | None]) -> None:
             file.mkdir(exist_ok=True)
         else:
             file.write_text(text, encoding="utf-8", newline="")
+
+
+def remove_files(place: Place, names: Iterable[str]) -> None:
+    """Remove files and directories below the working directory."""
+    for name in names:
+        path = Path(place.work, name)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def environment(

@@ -129,12 +129,21 @@ class Http:
     elsewhere: bool = False
 
 
+@dataclass(frozen=True)
+class Arrange:
+    """Remove what lies at `gone` below the port's working directory, then make `files` there; None is a directory."""
+
+    kind: ClassVar[str] = "arrange"
+    files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    gone: tuple[str, ...] = ()
+
+
 BUSY = 1_000_000
 """Bytes that a slow port on a busy machine handles in a second."""
 
-Step = Request | Notify | Raw | Await | Cancel | Release | End | Listen | Http
+Step = Request | Notify | Raw | Await | Cancel | Release | End | Listen | Http | Arrange
 _STEPS: Mapping[str, type[Step]] = {
-    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Listen, Http)
+    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Listen, Http, Arrange)
 }
 
 
@@ -283,6 +292,8 @@ def _step(own: dict[str, Json]) -> Step:
     kind = _STEPS[own.pop("kind")]
     if kind is Raw:
         own = {**own, "data": base64.b64decode(own["data"]), "cuts": tuple(own.get("cuts", ()))}
+    if "gone" in own:
+        own["gone"] = tuple(own["gone"])
     if "scripts" in own:
         own["scripts"] = tuple(Script.from_json(script) for script in own["scripts"])
     return kind(**own)

@@ -33,6 +33,7 @@ EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
 SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
 ECHOED = range(16, 4 * KIB)
 """Characters of a text that gemini repeats on stderr: too many to be there by chance, and few enough for an error."""
+WARNINGS: tuple[Json, ...] = (None, ["Something may be wrong."], ["First.", "Then: 서울.", "", "First."])
 NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
 """What gemini may write to stderr in any case."""
 KEY = "AIzaSyD-0123456789abcdefghijklmnopqrstuv"
@@ -86,7 +87,7 @@ class Outcomes(Plays):
         return {
             "answer": tuple(self._answers()),
             "odd-answer": tuple(self._odd_answers()),
-            "sized-answer": tuple(self._sized_answers()),
+            "sized-answer": (*self._sized_answers(), *self._sized_texts()),
             "script": tuple(self._scripts()),
             "listed": tuple(self._listings()),
             "ended": tuple(self._ends()),
@@ -133,6 +134,11 @@ class Outcomes(Plays):
         for size in (KIB * KIB, KIB * KIB + 65, KIB * KIB + 66):
             yield partial(self._sized, size, "😀", size % 2 == 0)
 
+    def _sized_texts(self) -> Iterator[Outcome]:
+        """Texts that are just as long as a buffer, or a character more or less."""
+        for size, more in product(SIZES, (-1, 0, 1)):
+            yield lambda turn, size=size + more: self.answers(f"{turn.number} ".ljust(size, "x"), turn.session)
+
     def _sized(self, size: int, filler: str, in_pieces: bool, turn: Turn) -> Script:
         bare = self._printed(f"{turn.number} ", turn.session)
         room = size - len(bare)
@@ -154,15 +160,15 @@ class Outcomes(Plays):
     def _documents(self) -> Iterator[Outcome]:
         """What the JSON can hold: texts, sessions, errors and warnings, each there or not."""
         errors: tuple[Json, ...] = (None, "It failed.", {"message": "No."})
-        for text, error, warned, named in product(("A text.", None), errors, (False, True), (False, True)):
-            yield partial(self._document, text, error, warned, named or error is None)
+        for text, error, warnings, named in product(("A text.", None), errors, WARNINGS, (False, True)):
+            yield partial(self._document, text, error, warnings, named or error is None)
 
-    def _document(self, text: str | None, error: Json, warned: bool, named: bool, turn: Turn) -> Script:
+    def _document(self, text: str | None, error: Json, warnings: Json, named: bool, turn: Turn) -> Script:
         keys = self.spec.outcome.answer
         held: dict[str, Json] = {
             keys["session"]: turn.session if named else None,
             keys["text"]: text and f"{text} {turn.number}",
-            keys["warnings"]: ["Something may be wrong."] if warned else None,
+            keys["warnings"]: warnings,
             keys["error"]: error,
         }
         document = {key: value for key, value in held.items() if value is not None}
@@ -201,6 +207,8 @@ class Outcomes(Plays):
         ends: list[Json] = [*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS)]
         for number in range(max(len(ends), len(stderrs))):
             yield partial(self._end, ends[number % len(ends)], stderrs[number % len(stderrs)], number % 3 == 0)
+        for end in ends:
+            yield partial(self._end, end, "", True)
         yield from self._long_ends()
 
     def _long_ends(self) -> Iterator[Outcome]:
@@ -221,6 +229,8 @@ class Outcomes(Plays):
         said = [text for sentence in sentences if sentence.stderr for text in texts_for(sentence.stderr)]
         for play in (*(_saying("It ended.", code) for code in codes), *(_saying(text, 1) for text in said)):
             yield lambda turn, play=play: play
+        for code in codes:
+            yield partial(self._end, {"exit": code}, "", True)
 
     def _echoes(self) -> Iterator[Outcome]:
         """Failures that repeat what is private, on stderr and in the error of the JSON, and keys."""

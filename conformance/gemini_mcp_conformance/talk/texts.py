@@ -65,6 +65,7 @@ WRITTEN: Mapping[str, str] = {
     "json": '{"prompt": ["x", null]}',
     "format": "%s {0} {name} $1 %(x)s",
     "percent-encoded": "%20 &amp; \\u00e9",
+    "doubled": "100%% {{x}} $$ \"\" '' \\\\ ;; ## ~~",
 }
 """Texts that must reach gemini unchanged in every argument."""
 
@@ -84,6 +85,7 @@ CHARACTERS: Mapping[str, str] = {
     "long-word": "w\u00e9" * 2000,
     "tabs": "\ta\t\tb",
     "lines": "one\r\ntwo\rthree\nfour\n\n\nfive",
+    "wide-blanks": "\u3000\u00a0between\u2003blanks\u00a0\u3000",
 }
 """More texts that must reach gemini unchanged, of the characters that software damages."""
 
@@ -181,6 +183,12 @@ IN_FILES: Mapping[str, str] = {
 WORDS: Mapping[str, str] = {
     "one-character": "x",
     "number": "42",
+    "number-zeros": "007",
+    "number-fraction": "1.50",
+    "zero": "0",
+    "false": "false",
+    "none": "None",
+    "blanks-around": " blanks around ",
     "quotes": "say-\"hi\"-'there'",
     "backslash": "a\\b",
     "latin": "café-日本-😀",

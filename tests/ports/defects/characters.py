@@ -252,3 +252,11 @@ defect(
     "fallback:brackets",
     "fallback:last",
 )(list_text=lines_as_python)
+defect("percents-of-prompt-halved", "Makes one percent sign of two in a prompt.", "prompt:verbatim:quotes")(
+    prompt_form=takes(lambda prompt: prompt.replace("%%", "%"))
+)
+defect(
+    "zeros-of-session-lost",
+    "Takes a session id of digits for a number, and loses the zeros at its beginning.",
+    "command:chat-reply:session-id",
+)(ask=in_session(lambda id: str(int(id)) if id.isascii() and id.isdigit() else id))

@@ -1,5 +1,8 @@
 """Defects that show when calls overlap, or follow a failure."""
 
+import hashlib
+import os
+import tempfile
 import threading
 import time
 from dataclasses import replace
@@ -12,6 +15,16 @@ from speaking import Message
 from steps import after, always, before, for_tool, takes
 
 ONE_AT_A_TIME = threading.Lock()
+
+
+def file_by_text(port: Any, real: Any, text: str) -> str:
+    named = hashlib.sha256(text.encode()).hexdigest()[:6]
+    directory = os.path.join(tempfile.gettempdir(), f"gemini-mcp-{named}")
+    os.makedirs(directory, 0o700, exist_ok=True)
+    path = os.path.join(directory, port.system_name())
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(port.system_bytes(text))
+    return path
 
 
 def runs_alone(port: Any, real: Any, call: Call, plan: Any) -> Any:
@@ -115,3 +128,8 @@ defect("latest-overlaps", "Runs replies in the latest session at the same time."
 defect("all-replies-in-line", "Runs one reply after the other, whatever their session.", "concurrency:other-session")(
     turn=for_tool("chat-reply", always("any"))
 )
+defect(
+    "equal-system-prompts-share-a-file",
+    "Keeps a system prompt in a file named after its text, and removes it when the first of two calls has ended.",
+    "system:life",
+)(write_system=file_by_text)

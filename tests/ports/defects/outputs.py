@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,17 @@ def refuses_stderr(port: Any, real: Any, outcome: Outcome) -> Answer:
     if outcome.stderr.strip():
         raise Failure(answer.text, port.decode(outcome.stderr))
     return answer
+
+
+def answer_first(test: Callable[[Outcome], bool]) -> Step:
+    """Of `read`: looks for an answer before it looks at how gemini ended, where `test` holds."""
+
+    def read(port: Any, real: Any, outcome: Outcome) -> Answer:
+        with suppress(Failure):
+            return real(replace(outcome, exit=0) if test(outcome) else outcome)
+        return real(outcome)
+
+    return read
 
 
 def reads_stderr_first(port: Any, real: Any, outcome: Outcome) -> Answer:
@@ -143,4 +155,17 @@ defect("no-output-succeeds", "Returns an empty text when gemini prints nothing."
 defect("truncated-is-text", "Returns JSON that breaks off as text.", "result:truncated")(is_cut_short=always(False))
 defect("response-spelt-out", "Makes text of a response that is none.", "result:no-response")(
     response=lambda port, real, value: str(value.get("response", ""))
+)
+defect(
+    "answer-outweighs-silent-exit-1",
+    "Takes an answer for a success although gemini exits with 1, if nothing is on stderr.",
+    "error:is-error",
+)(read=answer_first(lambda outcome: outcome.exit == 1 and not outcome.stderr.strip()))
+defect(
+    "answer-outweighs-exit-53",
+    "Takes an answer for a success although gemini has used up its turns.",
+    "error:is-error",
+)(read=answer_first(lambda outcome: outcome.exit == 53))
+defect("only-first-warning", "Reports the first of several warnings.", "result:warnings")(
+    success=takes(lambda answer: replace(answer, warnings=answer.warnings[:1]) if answer.warnings else answer)
 )

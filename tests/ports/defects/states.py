@@ -16,6 +16,11 @@ from speaking import Message, RpcError
 from steps import Step, after, always, before
 
 
+def checked_once(port: Any, real: Any, cwd: str) -> None:
+    if cwd not in port.memory:
+        port.memory[cwd] = real(cwd)
+
+
 def leaves(key: str, test: Callable[[Call, Message], bool]) -> Step:
     """Of `execute`: remembers an argument of the latest call that had a result of which `test` holds."""
 
@@ -230,3 +235,8 @@ defect(
     "system:absent",
     "system:leak",
 )(remove_system=leaves_variable)
+defect(
+    "directory-checked-once",
+    "Does not look again at a directory that was there when it was first named.",
+    "cwd:reason",
+)(check_cwd=checked_once)

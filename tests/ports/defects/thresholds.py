@@ -246,3 +246,6 @@ defect("broken-pipe-is-success", "Takes the answer of a gemini that died of SIGP
 defect("sigterm-from-elsewhere-unanswered", "Answers nothing when somebody else ends gemini.", "error:signal")(
     execute=ended_itself
 )
+defect("answer-of-8192-bytes-shortened", "Loses the last byte of a text of exactly 8,192 bytes.", "result:text")(
+    read_json=gives(lambda answer: replace(answer, text=answer.text[: 8191 if len(answer.text) == 8192 else None]))
+)

@@ -40,6 +40,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         held = _call(sources, tool, 1, _late(sources, 1, LONG), name="held", until="started")
         failing = _call(sources, tool, 2, fails(1))
         yield _conversation(f"{tool}-system-beside-failure", (held, failing, Await("held")), "system:life")
+        equal = _call(sources, tool, 2, sources.answers("The answer to call 2."), file="You are number 1.")
+        yield _conversation(f"{tool}-system-beside-equal", (held, equal, Await("held")), "system:life")
     if several:
         yield _conversation("system-prompts-side-by-side", several, "system:isolation", "system:life")
 
@@ -63,8 +65,8 @@ def _conversation(id: str, steps: tuple[Step, ...], *shows: str) -> Conversation
 
 
 def _call(sources: Sources, tool: str, number: int, *scripts: Script, **more: Json) -> Step:
-    words, file, session = f"This is call {number}.", f"You are number {number}.", f"{SESSION[:-1]}{number}"
-    return sources.ask(tool, words, *scripts, file=file, session=session, **more)
+    words, session = f"This is call {number}.", f"{SESSION[:-1]}{number}"
+    return sources.ask(tool, words, *scripts, session=session, **{"file": f"You are number {number}.", **more})
 
 
 def _late(sources: Sources, number: int, seconds: float = MOMENT) -> Script:

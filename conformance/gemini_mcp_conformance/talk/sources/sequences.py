@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Request, Step, call, path
+from gemini_mcp_conformance.talk.conversation import Arrange, Cancel, Conversation, Request, Step, call, path
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import hangs
 from gemini_mcp_conformance.talk.sources import Sources
@@ -58,8 +58,21 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     begins, resumes = sources.spec.begins or names[0], sources.spec.resumes or names[-1]
     sessions = [Move(begins), Move(begins), *(Move(resumes, session=back) for back in (0, 1, 0, 1, 2, 1))]
     yield conversation([*sessions, Move(resumes), Move(begins)], sources, "sequence-sessions")
+    yield from (_moving(tool, sources) for tool in names if sources.spec.directory(tool) is not None)
     failing = [Move(tool, outcome=outcome) for outcome in _failures(sources) for tool in names]
     yield conversation([*failing, Move(begins), Move(resumes)], sources, "sequence-failures")
+
+
+def _moving(tool: str, sources: Sources) -> Conversation:
+    """A directory that is not there, is made, becomes a file, is a directory again, and goes."""
+    name, steps = f"moving-{tool}", list[Step]()
+    for number, files in enumerate(({}, {name: None}, {name: "A file."}, {name: None}, {}), 1):
+        answer = sources.answers(f"The answer to turn {number}.")
+        asked = sources.ask(tool, f"This is turn {number}.", answer, directory=path(name))
+        steps += [Arrange(files, gone=(name,)), asked]
+    refused = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started", "arguments:refused:is-error")
+    shows = (*refused, "cwd:used", f"cwd:{kebab(tool)}")
+    return Conversation(f"sequence-moving-{tool}", "A directory comes and goes.", tuple(steps), PHASE, shows)
 
 
 def explorations(sources: Sources) -> Iterable[Exploration]:

@@ -13,6 +13,9 @@ from gemini_mcp.spec.values import Json
 
 ANSWER = "Paris. \N{PARROT}\n"
 
+CONTEXT = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
+"""What the CLI says to the model before the user says anything, in its versions."""
+
 
 class Api:
     """The requests for text so far, and how the next is answered."""
@@ -22,6 +25,7 @@ class Api:
         self.status = 200
         self.tool: Json = None
         self.requests: list[Json] = []
+        self.paths: list[str] = []
         self.asked = threading.Event()
         self.may_answer = threading.Event()
         self.may_answer.set()
@@ -31,6 +35,7 @@ class Api:
         self.status = 200
         self.tool = None
         self.requests.clear()
+        self.paths.clear()
         self.asked.clear()
         self.may_answer.set()
 
@@ -53,12 +58,24 @@ class Api:
         """The system instruction of the last request."""
         return "".join(part["text"] for part in self.requests[-1]["systemInstruction"]["parts"])
 
+    @property
+    def models(self) -> list[str]:
+        """The model that was asked in each request."""
+        return [path.partition("/models/")[2].partition(":")[0] for path in self.paths]
+
+    @property
+    def results(self) -> list[Json]:
+        """What tools returned, as the last request tells it to the model."""
+        parts = [part for content in self.requests[-1]["contents"] for part in content["parts"]]
+        return [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
+
     def take(self, path: str, body: Json) -> tuple[int, Json]:
         """What one request is answered."""
         if "countTokens" in path:
             return 200, {"totalTokens": 5}
         if body.get("generationConfig", {}).get("responseJsonSchema"):
             return 200, _says('{"complexity_reasoning": "none", "complexity_score": 10}')
+        self.paths.append(path)
         self.requests.append(body)
         self.asked.set()
         self.may_answer.wait()
@@ -108,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _texts_in(request: Json) -> list[str]:
     contents = [content for content in request["contents"] if content["role"] == "user"]
     texts = [part["text"] for content in contents for part in content["parts"] if "text" in part]
-    return [text for text in texts if not text.startswith("<session_context>")]
+    return [text for text in texts if not text.startswith(CONTEXT)]
 
 
 def _says(text: str) -> Json:

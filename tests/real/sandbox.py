@@ -13,8 +13,8 @@ from client import Place, wait_until
 
 from gemini_mcp.spec.values import Json
 
-LOCATION = "REAL_GEMINI_CLI"
-"""The variable that names the directory into which npm installed the CLI."""
+CURRENT, OLD = "REAL_GEMINI_CLI", "OLD_GEMINI_CLI"
+"""The variables that name the directories into which npm installed the CLI, and one of the documents' time."""
 
 SETTINGS: Json = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -30,15 +30,20 @@ VARIABLES = {
 class Sandbox(Place):
     """A place with the CLI on PATH, which talks to an API on loopback."""
 
-    def __init__(self, root: Path, api: Api) -> None:
+    def __init__(self, root: Path, api: Api, location: str = CURRENT) -> None:
         super().__init__(root)
         self.api = api
+        self.programs = cli_directory(location) / "node_modules/.bin"
         (self.home / ".gemini").mkdir()
-        (self.home / ".gemini/settings.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
+        self.configure({})
+
+    def configure(self, more: Json) -> None:
+        """Write the user's settings: ours, and these."""
+        (self.home / ".gemini/settings.json").write_text(json.dumps({**SETTINGS, **more}), encoding="utf-8")
 
     def environ(self, **variables: str) -> dict[str, str]:
         """Everything a server here sees."""
-        path = os.pathsep.join((str(cli_directory() / "node_modules/.bin"), os.environ["PATH"]))
+        path = os.pathsep.join((str(self.programs), os.environ["PATH"]))
         return super().environ(**{**VARIABLES, "GOOGLE_GEMINI_BASE_URL": self.api.url, **variables}) | {"PATH": path}
 
     def wait_for_nodes(self, count: int) -> None:
@@ -50,11 +55,11 @@ class Sandbox(Place):
         wait_until(lambda: sum(_runs(arguments, self.cwd, folder) for folder in Path("/proc").glob("[0-9]*")) == count)
 
 
-def cli_directory() -> Path:
+def cli_directory(location: str = CURRENT) -> Path:
     """Where npm put the CLI; the tests fail without it."""
-    directory = Path(os.environ.get(LOCATION, ""))
+    directory = Path(os.environ.get(location, ""))
     program = directory / "node_modules/.bin/gemini"
-    assert program.exists(), f"{program} does not exist. Set {LOCATION} to where npm installed @google/gemini-cli."
+    assert program.exists(), f"{program} does not exist. Set {location} to where npm installed @google/gemini-cli."
     return directory
 
 

@@ -1,12 +1,15 @@
 """The server and the real Gemini CLI, which talks to an API on loopback."""
 
+import json
+import os
 import signal
+import subprocess
 from collections.abc import Callable
 from random import Random
 
 import pytest
 from api import ANSWER, Api
-from client import PATIENCE, Server, text
+from client import COMMAND, PATIENCE, Server, text
 from sandbox import Sandbox
 
 from gemini_mcp.spec.values import Json
@@ -49,6 +52,8 @@ def test_a_prompt_reaches_the_model_verbatim(server: Server, api: Api, prompt: s
     assert api.texts == [prompt]
 
 
+THOROUGH = os.environ.get("THOROUGH") == "1"
+
 PIECES = (
     *("$0", "$1", "__proto__", "constructor", "help", "mcp", "true", "null", "NaN", "-Infinity", "0x1f", "1e400", ".5"),
     *("-", "--", "-h", "--model=x", "--no-x", "-5", "a=b", "=", "'", '"', "\\", "`", "$(x)", "%s", "*", "[..]", "#"),
@@ -59,7 +64,7 @@ PIECES = (
 
 def test_generated_prompts_reach_the_model_verbatim(server: Server, api: Api) -> None:
     chance = Random(1)
-    made = ("".join(chance.choices(PIECES, k=chance.randint(1, 4))) for _ in range(40))
+    made = ("".join(chance.choices(PIECES, k=chance.randint(1, 4))) for _ in range(2000 if THOROUGH else 40))
     prompts = sorted({*PIECES, *made})
     results = [server.answer(call)["result"] for call in [server.start("chat", prompt=prompt) for prompt in prompts]]
     assert [prompt for prompt, result in zip(prompts, results, strict=True) if "isError" in result] == []
@@ -102,9 +107,43 @@ def test_an_unknown_session_is_told(server: Server, api: Api) -> None:
     assert api.texts == ["one"]
 
 
-def test_a_used_up_quota_is_told(server: Server, api: Api) -> None:
-    api.status = 429
-    assert_fails(server.chat("hello"), "quota", exit=173)
+@pytest.mark.parametrize(
+    ("status", "word", "exit"),
+    [(400, "malformed", 144), (401, "credentials", 145), (429, "quota", 173), (500, "failed", 244)],
+)
+def test_a_failure_of_the_api_is_told(server: Server, api: Api, status: int, word: str, exit: int) -> None:
+    api.status = status
+    assert_fails(server.chat("hello"), word, exit)
+
+
+def test_the_model_and_the_working_directory_are_the_callers(sandbox: Sandbox, api: Api) -> None:
+    other = sandbox.root / "other"
+    other.mkdir()
+    (other / "note.txt").write_text("the note", encoding="utf-8")
+    assert text(sandbox.start("--trust-workspace").chat("@note.txt", model="gemini-2.5-pro", cwd=str(other))) == ANSWER
+    assert api.models == ["gemini-2.5-pro"]
+    assert any("the note" in said for said in api.texts)
+
+
+def test_the_cli_as_host_gets_the_answer_of_a_second_cli(sandbox: Sandbox, api: Api) -> None:
+    environ = {name: value for name, value in sandbox.environ().items() if not name.startswith("GEMINI_MCP_")}
+    entry = {"command": COMMAND[0], "args": [*COMMAND[1:], "--trust-workspace"], "trust": True}
+    passed = {"env": {name: environ[name] for name in ("PATH", "HOME", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL")}}
+    sandbox.configure({"mcpServers": {"inner": {**entry, **passed}}})
+    api.uses("mcp_inner_chat", {"prompt": "the inner question", "model": "gemini-2.5-pro"})
+    done = subprocess.run(
+        (sandbox.programs / "gemini", "the outer question", "-m", "gemini-2.5-flash"),
+        cwd=sandbox.cwd,
+        env={**environ, "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.stdout.strip() == ANSWER.strip(), done.stderr
+    assert api.models == ["gemini-2.5-flash", "gemini-2.5-pro", "gemini-2.5-flash"]
+    assert [ANSWER.strip() in json.dumps(result, ensure_ascii=False) for result in api.results] == [True]
 
 
 def test_a_missing_key_is_told(sandbox: Sandbox) -> None:

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def files(texts: Mapping[str, str], spec: Temporary) -> Generator[str | None]:
             _write(directory / name, text, spec.file_mode)
         yield str(directory)
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        _remove(directory, (*texts, MARKER))
         os.close(lock)
 
 
@@ -51,8 +51,24 @@ def _create(spec: Temporary) -> tuple[Path, int]:
             directory.mkdir(mode=spec.directory_mode)
         except FileExistsError:
             continue
-        with suppress(FileNotFoundError, BlockingIOError):
+        try:
             return directory, _lock(directory / MARKER, os.O_CREAT | os.O_EXCL)
+        except (FileNotFoundError, BlockingIOError):
+            continue
+        except OSError:
+            _remove(directory, ())
+            raise
+
+
+def _remove(directory: Path, names: Iterable[str]) -> None:
+    """Remove a directory with these files. It takes no descriptor, because none may be free."""
+    for name in names:
+        with suppress(OSError):
+            (directory / name).unlink()
+    try:
+        directory.rmdir()
+    except OSError:  # gemini has put something into it
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _lock(marker: Path, flags: int) -> int:

@@ -58,7 +58,9 @@ def understand(argv: Sequence[str | bytes], more: Sequence[Option] = ()) -> Unde
     `more` are options that a newer gemini is said to have.
     """
     arguments = [_decoded(argument) for argument in argv]
-    return _elsewhere(parse(arguments, GLOBAL_OPTIONS)) or _asked(parse(arguments, (*OPTIONS, *more)))
+    first = parse(arguments, GLOBAL_OPTIONS)
+    names_command = first.positionals[:1] == [PROGRAM["default"]]
+    return _elsewhere(first) or _asked(parse(arguments, (*OPTIONS, *more)), names_command)
 
 
 def effective_prompt(understood: Understood, stdin: bytes | None) -> str | None:
@@ -88,11 +90,11 @@ def _elsewhere(parsed: Parsed) -> Other | None:
     return next((Other(kind) for kind in ("help", "version") if parsed.values.get(kind)), None)
 
 
-def _asked(parsed: Parsed) -> Understood | UsageError | Other:
+def _asked(parsed: Parsed, names_command: bool) -> Understood | UsageError | Other:
     values = parsed.values
     if parsed.positionals and parsed.positionals[-1] == PROGRAM["help"]:
         return Other(PROGRAM["help"])
-    query = [*_strings(values.pop(QUERY, [])), *_query(_without_command(parsed.positionals))]
+    query = [*_strings(values.pop(QUERY, [])), *_query(_without_command(parsed.positionals, names_command))]
     if reason := _complaint(parsed, query):
         return UsageError(reason)
     for name, facts in FACTS.items():
@@ -143,9 +145,9 @@ def _conflict(values: Mapping[str, Value], query: Sequence[str]) -> str | None:
     return next((str(why) for name, why in PROGRAM["impossible"].items() if name in values), None)
 
 
-def _without_command(positionals: Sequence[str]) -> Sequence[str]:
-    """The name of the default command, where it is given, is no part of the prompt."""
-    return positionals[1:] if positionals[:1] == [PROGRAM["default"]] else positionals
+def _without_command(positionals: Sequence[str], names_command: bool) -> Sequence[str]:
+    """The name of the default command is no part of the prompt, unless an option looked as if it were its value."""
+    return positionals[1:] if names_command and positionals[:1] == [PROGRAM["default"]] else positionals
 
 
 def _query(positionals: Sequence[str]) -> list[str]:

@@ -14,11 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from program import Seen, ask, settings_text
+from program import MODEL, Seen, run, settings_text
 
 from gemini_mcp.spec.values import Json, JsonObject
 
 SECONDS = 120
+WORDS = ("-m", MODEL, "--approval-mode", "yolo", "-p", "go")
+"""Headless, a tool that a person would have to allow is not declared at all, unless everything is allowed."""
+
 PARAMETERS = "parametersJsonSchema"
 
 
@@ -41,7 +44,7 @@ def compared(name: str, config: Json) -> Row:
     with tempfile.TemporaryDirectory(prefix="public-") as folder:
         inspection = _inspected(Path(folder), name, config)
     with tempfile.TemporaryDirectory(prefix="public-") as folder:
-        seen = ask(Path(folder), "go", (), {"project": settings_text({name: config})})
+        seen = run(Path(folder), WORDS, settings={"project": settings_text({name: config})})
     ours = [
         {"name": tool["registered"], "description": tool["description"], PARAMETERS: tool["after"]}
         for tool in inspection["tools"]

@@ -301,3 +301,11 @@ def test_a_tool_like_one_of_another_server_is_named(tmp_path: Path) -> None:
     here.stand_in("server", {"tools": [{**TOOL, "name": "read_file"}]})
     current, _ = json.loads(here.run("inspect", "--json", "--", "server").stdout)
     assert kinds(current, "alike") == ["the name differs from 'read-file' of server 'files' in its spelling only."]
+
+
+def test_what_all_descriptions_have_in_common_makes_no_tools_alike(tmp_path: Path) -> None:
+    errors = "Returns 400 for a bad request, 404 for what is not there and 429 for too many requests."
+    verbs = ("Retrieve", "Update", "Delete", "Move")
+    tools = [{**TOOL, "name": verb, "description": f"{verb} a block. {errors}"} for verb in verbs]
+    _, current = inspected(desk(tmp_path), {"tools": tools})
+    assert kinds(current, "alike") == []

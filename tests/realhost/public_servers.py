@@ -85,9 +85,10 @@ def _differences(ours: Sequence[JsonObject], theirs: Sequence[JsonObject]) -> It
 
 
 def _context(inspection: JsonObject, seen: Seen) -> Iterator[str]:
-    """The server's instructions, which the program puts before the model."""
+    """The server's instructions, which the program puts before the user's first words."""
     said = inspection.get("instructions")
-    if said and said.strip() not in seen.instruction:
+    texts = [part.get("text", "") for content in seen.requests[0]["contents"] for part in content["parts"]]
+    if said and not any(said.strip() in text for text in texts):
         yield "the instructions do not reach the model"
 
 

@@ -5,7 +5,8 @@ The second is an estimate, and told as one: it knows words and no meanings.
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.tools.registry import OfferedTool
@@ -14,6 +15,9 @@ ALIKE = 0.75
 """The share of words from which on two tools are told."""
 
 _FEWEST_WORDS = 5
+_FEW_TOOLS, _MANY_TOOLS = 2, 0.25
+"""A word of more tools than a few, and of more than this part of all, tells nothing."""
+
 _WORDS = re.compile(r"[^\W\d_]+")
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _EMPTY = frozenset(
@@ -35,7 +39,7 @@ def likenesses(own: Sequence[OfferedTool], others: Sequence[OfferedTool]) -> Ite
     """The pairs of tools, of which one at least is of the server's own, that may be taken for each other."""
     pairs = [*itertools.combinations(own, 2), *itertools.product(own, others)]
     spelled = {id(tool): _spelling(tool.name) for tool in (*own, *others)}
-    words = {id(tool): _words(tool) for tool in (*own, *others)}
+    words = _telling_words([*own, *others])
     for one, other in pairs:
         if spelled[id(one)] == spelled[id(other)]:
             yield Likeness(one, other, 1, is_by_name=True)
@@ -50,6 +54,9 @@ def _spelling(name: str) -> str:
     return "_".join(_PARTS.split(name)).lower().strip("_")
 
 
-def _words(tool: OfferedTool) -> frozenset[str]:
-    """The words of a description."""
-    return frozenset(_WORDS.findall(tool.description.lower())) - _EMPTY
+def _telling_words(tools: Sequence[OfferedTool]) -> Mapping[int, frozenset[str]]:
+    """The words of each description, by the tool's identity, without those that many tools share."""
+    words = {id(tool): frozenset(_WORDS.findall(tool.description.lower())) - _EMPTY for tool in tools}
+    counts = Counter(word for found in words.values() for word in found)
+    shared = {word for word, count in counts.items() if count > max(_FEW_TOOLS, len(tools) * _MANY_TOOLS)}
+    return {tool: found - shared for tool, found in words.items()}

@@ -228,3 +228,84 @@ def test_hidden_text_and_orders_are_findings(tmp_path: Path, description: str, k
 def test_text_that_needs_joiners_is_none(tmp_path: Path, description: str) -> None:
     _, current = inspected(desk(tmp_path), {"tools": [{**TOOL, "description": description}]})
     assert [finding["kind"] for finding in current["findings"]] == list(HARMLESS)
+
+
+def kinds(current: Any, kind: str) -> list[str]:
+    """The sentences of a kind of finding."""
+    return [finding["sentence"] for finding in current["findings"] if finding["kind"] == kind]
+
+
+def accepting(schema: dict[str, Any]) -> dict[str, Any]:
+    return {**TOOL, "inputSchema": {"type": "object", "properties": {"x": schema}}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"),
+    [
+        ({**TOOL, "name": "n" * 50}, "the registered name has 61 of 63 characters."),
+        (accepting({"enum": [f"v{n}" for n in range(90)]}), "an enumeration has 90 values"),
+        (accepting({"type": "array", "maxItems": 1000}), "its `maxItems` are 1000 together"),
+    ],
+)
+def test_what_is_near_a_limit_is_told_with_its_source(tmp_path: Path, tool: dict[str, Any], told: str) -> None:
+    code, current = inspected(desk(tmp_path), {"tools": [tool]})
+    sentence, *_ = kinds(current, "near-limit")
+    assert code == 0
+    assert sentence.startswith(told)
+    assert "characters" in told or "github.com/googleapis/python-genai/issues/" in sentence
+
+
+def test_all_enumerations_are_counted_together(tmp_path: Path) -> None:
+    tools = [{**accepting({"enum": [f"v{n}" for n in range(60)]}), "name": f"t{index}"} for index in range(4)]
+    _, current = inspected(desk(tmp_path), {"tools": tools})
+    assert [sentence.partition(";")[0] for sentence in kinds(current, "near-limit")] == [
+        "its enumerations have 240 values together"
+    ]
+
+
+@pytest.mark.parametrize(("count", "code", "kind"), [(400, 0, None), (470, 0, "near-limit"), (510, 1, "too-many")])
+def test_the_declarations_of_a_request_are_counted(tmp_path: Path, count: int, code: int, kind: str | None) -> None:
+    tools = [{**TOOL, "name": f"t{index}"} for index in range(count)]
+    ended, current = inspected(desk(tmp_path), {"tools": tools})
+    assert ended == code
+    assert [found["kind"] for found in current["findings"] if found["kind"] in ("near-limit", "too-many")] == [
+        *([kind] if kind else [])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (("read_file", "Reads."), ("readFile", "Opens."), "the name differs from 'readFile' in its spelling only."),
+        (
+            ("find", "Search the whole index for documents that match a query."),
+            ("lookup", "Search the index for documents that match a given query."),
+            "it seems to do what 'lookup' does: they share 75% of their words (an estimate).",
+        ),
+        (("get", "Read it."), ("put", "Read it."), None),
+        (("add", "Add two numbers and return the sum."), ("sub", "Subtract one from another number."), None),
+    ],
+)
+def test_tools_that_may_be_taken_for_each_other_are_named(
+    tmp_path: Path, one: tuple[str, str], other: tuple[str, str], told: str | None
+) -> None:
+    tools = [{**TOOL, "name": name, "description": description} for name, description in (one, other)]
+    _, current = inspected(desk(tmp_path), {"tools": tools})
+    assert kinds(current, "alike") == ([] if told is None else [told])
+
+
+def test_a_tool_like_one_of_another_server_is_named(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("other", {"tools": [{**TOOL, "name": "read-file"}]})
+    here.settings('{"mcpServers": {"files": {"command": "other"}}}')
+    here.stand_in("server", {"tools": [{**TOOL, "name": "read_file"}]})
+    current, _ = json.loads(here.run("inspect", "--json", "--", "server").stdout)
+    assert kinds(current, "alike") == ["the name differs from 'read-file' of server 'files' in its spelling only."]
+
+
+def test_what_all_descriptions_have_in_common_makes_no_tools_alike(tmp_path: Path) -> None:
+    errors = "Returns 400 for a bad request, 404 for what is not there and 429 for too many requests."
+    verbs = ("Retrieve", "Update", "Delete", "Move")
+    tools = [{**TOOL, "name": verb, "description": f"{verb} a block. {errors}"} for verb in verbs]
+    _, current = inspected(desk(tmp_path), {"tools": tools})
+    assert kinds(current, "alike") == []

@@ -286,7 +286,7 @@ def test_a_configured_server_of_the_name_is_compared_unasked(tmp_path: Path) -> 
     here.stand_in("program", SERVER)
     here.settings('{"mcpServers": {"mine": {"command": "program"}}}')
     wrote = here.run("lock", "mine")
-    assert wrote.stderr == "wrote mine.lock.json: 1 tools, 1 prompts, 1 resources\n"
+    assert wrote.stderr == "wrote mine.lock.json: 1 tool, 1 prompt, 1 resource\n"
     assert here.run("diff", "mine.lock.json").returncode == 0
     here.settings("{}")
     ran = here.run("diff", "mine.lock.json")
@@ -378,6 +378,18 @@ def test_markdown_is_a_comment_for_a_pull_request(locks: Locks) -> None:
     assert told.startswith("### MCP server\n")
     assert '| **breaking** | `query` of "search": `type` was "string" and is "integer". |' in told
     assert "<details><summary>Witness of <code>" in told
+
+
+def test_people_are_shown_a_few_of_each_rule_and_every_break(locks: Locks) -> None:
+    many = [{**TOOL, "name": f"t{index}"} for index in range(9)]
+    code, told = locks.diff({**SERVER, "tools": many}, {**SERVER, "tools": [*many, *MORE]})
+    assert code == 0
+    assert len(told.splitlines()) == 2 + 2
+    _, told = locks.diff(SERVER, {**SERVER, "tools": [*SERVER["tools"], *many]})
+    assert "… and 4 more of tool-added; --format json shows all" in told.splitlines()
+    assert len(locks.told(SERVER, {**SERVER, "tools": [*SERVER["tools"], *many]})) == 9
+    _, told = locks.diff({**SERVER, "tools": many}, {**SERVER, "tools": []})
+    assert len([line for line in told.splitlines() if "tool-removed" in line]) == 9
 
 
 def test_reports_are_written_beside_and_sarif_points_at_the_lock(locks: Locks) -> None:

@@ -13,19 +13,20 @@ _FORMATS = ("text", "json", "markdown", "sarif")
 _REPORT = "write this format into a file, too; repeatable"
 _LOCK_EXAMPLE = """\
 example, from the first look to the check in CI:
-  $ gemini-mcp-host lock --name files -- my-server --root .
-  wrote files.lock.json: 4 tools, 1 prompts, 0 resources
-  $ git add files.lock.json
-  $ gemini-mcp-host diff files.lock.json -- my-server --root .
+  $ gemini-mcp-host lock --name fs -- my-server --root .
+  wrote fs.lock.json: 1 tool, 0 prompts, 0 resources
+  $ git add fs.lock.json
+  $ gemini-mcp-host diff fs.lock.json -- my-server --root .
 
 exit: 0 written, 2 usage, 4 the server failed"""
 _DIFF_EXAMPLE = """\
 example, a tool that demands a new argument:
-  $ gemini-mcp-host diff files.lock.json -- my-server --root .
-  files.lock.json:31:13: breaking: "search": `path` is required now. [arguments-required-narrower 2f9c81d0a4e7]
+  $ gemini-mcp-host diff fs.lock.json -- my-server --root .
+  fs.lock.json:44:27: breaking: "find": `path` is required now. [arguments-required-narrower 4fea5e771220]
       witness: {"query": ""}
       old: accepted; new: rejected
-  1 breaking, from files.lock.json to my-server --root .
+  fs.lock.json:39:29: compatible: `path` of "find": the property `path` is new. [arguments-property-added e30ca4fa1cde]
+  1 breaking, 1 compatible, from fs.lock.json to my-server --root .
   What was locked is not what is offered now. Read the changes, and lock the server anew.
 
 Without a server, the configured one is asked that has the lock's name. With a second lock, no server is asked.

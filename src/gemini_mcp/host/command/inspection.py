@@ -7,7 +7,14 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.command.remark import Remark, budget_remarks, hidden_remarks, merged
+from gemini_mcp.host.command.remark import (
+    Remark,
+    budget_remarks,
+    hidden_remarks,
+    likeness_remarks,
+    limit_remarks,
+    merged,
+)
 from gemini_mcp.host.rules import messages
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.messages import leaves
@@ -67,6 +74,7 @@ class InspectedTool:
     after: Json
     own: Json
     cost: Cost = field(default_factory=Cost)
+    description: str = ""
 
     @property
     def diff(self) -> str:
@@ -76,7 +84,8 @@ class InspectedTool:
 
     def to_json(self) -> JsonObject:
         names = without_none(original=self.original, registered=self.registered)
-        return {**names, "before": self.before, "after": self.after, "cost": self.cost.to_json()}
+        schemas = {"before": self.before, "after": self.after}
+        return {**names, "description": self.description, **schemas, "cost": self.cost.to_json()}
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,8 @@ def inspect(
         *(Remark("filtered", (name,), sentence, is_loss=True) for name in found.dropped),
         *(remark for tool in tools for remark in _tool_remarks(tool, subject, others, rules)),
         *_waiting_remarks(tools, rules),
+        *limit_remarks(subject.name, [(tool.original, tool.registered or "", tool.own) for tool in tools], rules),
+        *likeness_remarks(found.tools, others),
         *hidden_remarks(subject.name, subject.greeting.instructions or "", found, rules),
         *_server_remarks(subject, found, ended, environment, rules),
     )
@@ -147,7 +158,8 @@ def _tool(offer: registry.OfferedTool, registered: str | None, rules: Rules) -> 
     own = replace(rules, schema_steps=tuple(step for step in rules.schema_steps if step != WAITING))
     after = schema.parameters(offer.schema, rules)
     spent = cost(offer, registered or offer.name, rules)
-    return InspectedTool(offer.name, registered, offer.schema, after, schema.parameters(offer.schema, own), spent)
+    before, own_schema = offer.schema, schema.parameters(offer.schema, own)
+    return InspectedTool(offer.name, registered, before, after, own_schema, spent, offer.description)
 
 
 def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:

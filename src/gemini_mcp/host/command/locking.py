@@ -120,4 +120,5 @@ def _say_failure(context: Context, side: _Side) -> int:
 
 def _counted(made: Lock) -> str:
     _, offered = made.offered(next(iter(made.profiles)))
-    return ", ".join(f"{len(table(offered.get(kind)))} {kind}" for kind in locks.LISTED)
+    counts = {kind: len(table(offered.get(kind))) for kind in locks.LISTED}
+    return ", ".join(f"{count} {kind.removesuffix('s') if count == 1 else kind}" for kind, count in counts.items())

@@ -14,7 +14,7 @@ from functools import partial
 
 import anyio
 
-from gemini_mcp.host.command import asking, calls, comparing, editing, inspecting, servers
+from gemini_mcp.host.command import asking, calls, comparing, editing, inspecting, results, servers
 from gemini_mcp.host.command import auth as auth
 from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
@@ -209,6 +209,8 @@ def _add_calls(subcommand: Subcommand) -> None:
     read.add_argument("reference")
     says = "show a prompt with the resources it refers to"
     subcommand("expand", says, lambda given: lambda here: calls.expand(here, given.text, False)).add_argument("text")
+    says = "what the model gets of each kind of result, here and in other hosts"
+    subcommand("results", says, lambda given: results.results)
     says = "authenticate with a server, or list those that need it"
     subcommand("auth", says, lambda given: lambda here: auth.auth(here, given.server)).add_argument("server", nargs="?")
 

@@ -65,7 +65,8 @@ def of_schema(kind: str, path: Path, found: Judgement, verdicts: Mapping[Effect,
     message = hidden.visible(found.message)
     place = (*path, *found.path)
     verdict = verdicts[found.effect]
-    return Change(f"{kind}-{found.kind}", verdict, place, message, found.old, found.new, found.witness, True)
+    shown_by = None if verdict is Verdict.COMPATIBLE else found.witness
+    return Change(f"{kind}-{found.kind}", verdict, place, message, found.old, found.new, shown_by, True)
 
 
 def apart(old: str, new: str) -> tuple[str, str]:

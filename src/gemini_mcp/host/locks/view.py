@@ -1,6 +1,7 @@
 """A comparison of locks for its readers: text, JSON, Markdown and SARIF. Pure."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from gemini_mcp.report.values import abbreviated
 from gemini_mcp.spec.values import Json
 
 _LEVELS = {Verdict.BREAKING: "error", Verdict.NOTICE: "warning", Verdict.COMPATIBLE: "note"}
+_MOST = 5
+"""How many changes of one rule that break nothing people are shown; programs get all."""
+
 _UNPROVEN = "not proven safe: there is no proof, and no value was found that shows a break"
 
 
@@ -45,8 +49,27 @@ class Comparison:
 
 def text(comparison: Comparison) -> str:
     """Every change with its place, fingerprint and witness, and how many there are."""
-    lines = [line for change in comparison.changes for line in _lines(comparison, change)]
-    return "\n".join([*lines, *summary(comparison)])
+    lines = [line for change in _shown(comparison) for line in _lines(comparison, change)]
+    return "\n".join([*lines, *_left_out(comparison), *summary(comparison)])
+
+
+def _shown(comparison: Comparison) -> list[Change]:
+    """Every break, and the first few of what else each rule has found."""
+    seen: Counter[str] = Counter()
+    shown: list[Change] = []
+    for change in comparison.changes:
+        seen[change.rule] += not change.breaks
+        shown += [change] if change.breaks or seen[change.rule] <= _MOST else []
+    return shown
+
+
+def _left_out(comparison: Comparison) -> list[str]:
+    counts = Counter(change.rule for change in comparison.changes if not change.breaks)
+    return [
+        f"… and {count - _MOST} more of {rule}; --format json shows all"
+        for rule, count in counts.items()
+        if count > _MOST
+    ]
 
 
 def summary(comparison: Comparison) -> list[str]:
@@ -76,8 +99,9 @@ def markdown(comparison: Comparison) -> str:
     lines = ["### MCP server", "", *(f"{hidden.visible(line)}\n" for line in summary(comparison))]
     if comparison.changes:
         lines += ["| verdict | change | place | fingerprint |", "|---|---|---|---|"]
-        lines += [_row(comparison, change) for change in comparison.changes]
-    for change in comparison.changes:
+        lines += [_row(comparison, change) for change in _shown(comparison)]
+        lines += [f"\n{line}" for line in _left_out(comparison)]
+    for change in _shown(comparison):
         lines += witness.details(change.witness, change.fingerprint) if change.witness else []
     return hidden.visible("\n".join(lines))
 

@@ -13,9 +13,6 @@ from gemini_mcp.host.tools.schema import parameters
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject
 
-MOST_DECLARATIONS = 512
-"""How many functions the Gemini API takes in one request."""
-
 _ASCII_TOKENS, _OTHER_TOKENS = 0.25, 1.5
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gemini_mcp.call.descendants import MARK
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator import fast_start, flags, log
 from gemini_mcp.operator.options import Options
@@ -34,9 +35,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     if options.print_config:
-        return importlib.import_module("gemini_mcp.operator.client_config").show(options.print_config, arguments)
+        return importlib.import_module("gemini_mcp.operator.client_config").show(options, arguments)
     if options.command == "doctor":
         return importlib.import_module("gemini_mcp.operator.doctor.show").show(options)
+    if MARK in os.environ and not options.allow_nested:
+        raise OperatorError("A gemini that this server runs has started it again. Pass --allow-nested if it may.")
     if options.transport == "stdio":
         _check_streams()
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)

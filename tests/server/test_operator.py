@@ -1,11 +1,8 @@
 """What the operator sees: options, `doctor`, client configurations, other specifications, and a fast start."""
 
-import json
 import os
 import re
 import shutil
-import subprocess
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,6 +27,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "include-directories": ("/a", ("/a",)),
     "trust-workspace": ("on", True),
     "no-fast-start": ("1", True),
+    "allow-nested": ("1", True),
     "allow-cwd": ("/r", ("/r",)),
     "max-response-chars": ("9", 9),
     "expose-session": ("text", "text"),
@@ -50,7 +48,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "log-file": ("/l", "/l"),
 }
 OPTIONS = {option.name: option for group in flags.TABLE.values() for option in group}
-SWITCHES = ("sandbox", "trust-workspace", "no-fast-start")
+SWITCHES = ("sandbox", "trust-workspace", "no-fast-start", "allow-nested")
 
 BAD = {
     "timeout": ("0", "-1", "nan", "inf", "x"),
@@ -158,6 +156,14 @@ def test_what_the_operator_adds_reaches_gemini_as_options(place: Place) -> None:
     assert first.environ["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
 
 
+def test_a_server_that_its_own_gemini_starts_ends_at_once(place: Place) -> None:
+    done = place.run(MCP_SERVER_RUN="1:1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--allow-nested" in done.stderr
+    place.fake.load([play(answer("a"))])
+    assert text(place.start("--allow-nested", MCP_SERVER_RUN="1:1").chat()) == "a"
+
+
 def test_a_fast_start_is_the_default_and_replaces_nothing() -> None:
     inherited = {"HOME": "/h", "A": "b"}
     fast = Options().environment(inherited)
@@ -181,26 +187,6 @@ def test_directories_are_allowed_by_where_they_really_are(place: Place) -> None:
         assert result.get("isError", False) is (cwd in refused), cwd
         if cwd in refused:
             assert f"{cwd!r} lies outside the directories that the operator allows" in text(result)
-
-
-@pytest.mark.parametrize("client", flags.CLIENTS)
-def test_a_snippet_can_be_used_as_it_is(place: Place, client: str) -> None:
-    done = place.run("--print-config", client, "--timeout", "30", "--default-model", "a b")
-    assert done.returncode == 0
-    assert done.stderr.count("\n") == 1
-    server = snippet(client, done.stdout)
-    assert server["command"].endswith("gemini-mcp-server")
-    assert server["args"] == ["--timeout", "30", "--default-model", "a b"]
-
-
-def snippet(client: str, printed: str) -> Json:
-    """The command and the arguments of a snippet."""
-    if client in ("claude-code", "inspector"):
-        words = subprocess.check_output(("sh", "-c", f"printf '%s\\n' {printed}"), encoding="utf-8").splitlines()
-        at = next(index for index, word in enumerate(words) if word.endswith("gemini-mcp-server"))
-        return {"command": words[at], "args": words[at + 1 :]}
-    document = tomllib.loads(printed) if client == "codex" else json.loads(printed)
-    return next(iter(document.values()))["gemini"]
 
 
 @pytest.fixture

@@ -145,7 +145,8 @@ def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
     if answer.session and view.session_in == "text":
         result["content"].append({"type": "text", "text": f"{spec.meta['session']}: {answer.session}"})
     if answer.session and view.session_in == "structured":
-        result["structuredContent"] = {spec.meta["session"]: answer.session}
+        # With the answer, because some clients show the model nothing else.
+        result["structuredContent"] = {spec.answer["text"]: text, spec.meta["session"]: answer.session}
     if present := {name: value for name, value in meta.items() if value is not None}:
         result["_meta"] = present
     return result

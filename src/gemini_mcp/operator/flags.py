@@ -15,8 +15,10 @@ from typing import Any, NoReturn
 
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator.options import Options, is_loopback
+from gemini_mcp.operator.variables import OWN
 
-VARIABLE_PREFIX = "GEMINI_MCP_"
+CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
+"""The names in the table of `clients.py`, which only `--print-config` imports."""
 
 DOCTOR = {
     "json": "print JSON",
@@ -24,8 +26,6 @@ DOCTOR = {
     "fix": "stop gemini from deleting sessions; it asks before it changes a file",
 }
 """The flags of `doctor`, which have no variable."""
-
-CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
 
 
 ON, OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -67,7 +67,7 @@ class Option:
 
     @property
     def variable(self) -> str:
-        return VARIABLE_PREFIX + self.field.upper()
+        return OWN + self.field.upper()
 
     def value(self, text: str, where: str) -> Any:
         """Read one value; `OperatorError` names where it came from."""
@@ -105,6 +105,7 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
         _repeatable("include-directories", "one more directory gemini may read", "DIR"),
         Option("trust-workspace", SWITCH, "trust every working directory: its settings take effect, even a stranger's"),
         Option("no-fast-start", SWITCH, "start gemini in its usual, slower way, with its own heap-size argument"),
+        Option("allow-nested", SWITCH, "serve also a gemini that such a server runs (default: it gets no server)"),
     ),
     "Calls": (
         _repeatable("allow-cwd", "run calls only below this directory, and without `cwd` in the first", "ROOT"),
@@ -120,7 +121,7 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
         _choice("transport", ("stdio", "http", "sse"), "how clients reach the server (default: stdio)"),
         Option("host", TEXT, "address to listen on (default: 127.0.0.1); all but loopback need a token", "HOST"),
         Option("port", PORT, "port to listen on (default: 8765)", "PORT"),
-        Option("token", TEXT, f"bearer token that clients must send; safer in {VARIABLE_PREFIX}TOKEN", "TOKEN"),
+        Option("token", TEXT, f"bearer token that clients must send; safer in {OWN}TOKEN", "TOKEN"),
         _repeatable(
             "allowed-host", "one more name by which clients reach the server, such as mcp.example", "NAME", ","
         ),
@@ -149,7 +150,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str], version: str) ->
             given[option.field] = tuple(given[option.field])
     options = Options(**given)
     if options.transport != "stdio" and not options.token and not is_loopback(options.host):
-        token = f"{VARIABLE_PREFIX}TOKEN"
+        token = f"{OWN}TOKEN"
         raise OperatorError(f"--host {options.host} is open to other machines. Set {token}, or listen on 127.0.0.1.")
     return options
 
@@ -166,7 +167,7 @@ def _parser(version: str) -> _Parser:
         "       %(prog)s doctor [--json] [--probe] [--fix] [OPTIONS]\n"
         "       %(prog)s --print-config CLIENT [OPTIONS]",
         description="An MCP server whose tools `chat` and `chat-reply` drive the gemini command line.",
-        epilog=f"Every option can be set in the environment too: --kill-grace is {VARIABLE_PREFIX}KILL_GRACE.",
+        epilog=f"Every option can be set in the environment too: --kill-grace is {OWN}KILL_GRACE.",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from gemini_mcp.call.invocation import Extras
 from gemini_mcp.call.outcome import View
 
+PATHS = {"http": "/mcp", "sse": "/sse"}
+"""Where the server is reached, by transport."""
+
+EVERYWHERE = ("0.0.0.0", "::")
+"""Addresses on which a server listens and which nobody can ask."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -30,6 +36,7 @@ class Options:
     include_directories: tuple[str, ...] = ()
     trust_workspace: bool = False
     no_fast_start: bool = False
+    allow_nested: bool = False
     allow_cwd: tuple[str, ...] = ()
     max_output_bytes: int | None = None
     max_response_chars: int | None = None
@@ -62,6 +69,14 @@ class Options:
     def view(self) -> View:
         """How an answer is shown to the client."""
         return View(self.expose_session, self.max_response_chars)
+
+    @property
+    def url(self) -> str | None:
+        """Where a client on this machine reaches the server, if not on stdio."""
+        if self.transport not in PATHS:
+            return None
+        host = "127.0.0.1" if self.host in EVERYWHERE else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{PATHS[self.transport]}"
 
     def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
         """The variables of gemini. Those for a fast start do not replace what the operator has set."""

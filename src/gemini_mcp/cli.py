@@ -4,6 +4,7 @@ The SDK is imported only when the server is about to serve, so that a mistyped f
 """
 
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -44,6 +45,8 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
         _check_streams()
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)
     log.start(options)
+    for sentence in flags.unknown_variables(os.environ):
+        logging.getLogger(__name__).warning(sentence)
     if options.transport == "stdio":
         fast_start.import_stdio().serve(spec, options)
     else:

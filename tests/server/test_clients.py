@@ -70,7 +70,7 @@ def told(client: str, place: Place, *arguments: str, **variables: str) -> tuple[
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_snippet_starts_the_server_as_told(place: Place, client: str) -> None:
-    given = ("--timeout", "30.5", "--default-model", "a b", "--expose-session=meta", "--token", TOKEN)
+    given = ("--timeout", "30.5", "--default-model", "a b", "--expose-session=meta")
     server, _ = told(client, place, *given, GEMINI_MCP_MAX_CONCURRENCY="3", GEMINI_MCP_ALLOW_CWD="/a b")
     assert server["command"].endswith("gemini-mcp-server")
     assert server["args"] == ["--timeout", "30.5", "--default-model", "a b", "--expose-session=meta"]

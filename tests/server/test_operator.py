@@ -26,6 +26,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "sandbox": ("true", True),
     "include-directories": ("/a", ("/a",)),
     "trust-workspace": ("on", True),
+    "withhold": ("AWS_*", ("AWS_*",)),
     "no-fast-start": ("1", True),
     "allow-nested": ("1", True),
     "allow-cwd": ("/r", ("/r",)),
@@ -69,7 +70,8 @@ def parse(*arguments: str, **environ: str) -> Options:
 
 
 def given(name: str, value: str) -> tuple[str, ...]:
-    return (f"--{name}",) if name in SWITCHES else (f"--{name}", value)
+    on_http = ("--transport", "http") if OPTIONS[name].field in flags.ONLY_HTTP else ()
+    return (f"--{name}", *on_http) if name in SWITCHES else (f"--{name}", value, *on_http)
 
 
 def test_every_option_is_tested_here() -> None:
@@ -133,6 +135,52 @@ def test_a_bad_command_line_is_one_sentence_and_exit_2(place: Place, arguments: 
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"gemini-mcp-server: [^\n]+\.\n", done.stderr) or done.stderr.endswith("`.\n")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", flags.ONLY_HTTP)
+def test_what_only_http_knows_is_refused_on_stdio(name: str) -> None:
+    option = name.replace("_", "-")
+    with pytest.raises(OperatorError, match=f"--{option} needs --transport http"):
+        parse(f"--{option}", VALUES[option][0])
+    parse(**{OPTIONS[option].variable: VALUES[option][0]})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("--timout=3", "--timeout"), ("--alow-cwd", "--allow-cwd"), ("--xyzzy", "")]
+)
+def test_an_unknown_option_is_told_with_the_nearest_one(wrong: str, right: str) -> None:
+    with pytest.raises(OperatorError) as caught:
+        parse(wrong)
+    assert wrong.split("=")[0] in str(caught.value)
+    assert str(caught.value).count("Did you mean") == bool(right)
+    assert right in str(caught.value)
+
+
+def test_an_unknown_variable_is_told_and_ignored(place: Place) -> None:
+    server = place.start(GEMINI_MCP_TIMOUT="3")
+    server.end()
+    assert "GEMINI_MCP_TIMOUT is no variable of this server. Did you mean GEMINI_MCP_TIMEOUT?" in server.stderr()
+
+
+def test_a_path_may_begin_with_the_home(place: Place) -> None:
+    home = str(place.home)
+    paths = ("gemini", "allow-cwd", "include-directories", "spec", "log-file")
+    (place.home / "logs").mkdir()
+    server = place.start("--log-file", "~/logs/log", GEMINI_MCP_ALLOW_CWD="~")
+    place.fake.load([play(answer("a"))])
+    server.chat()
+    assert place.fake.calls()[0].cwd == home
+    assert (place.home / "logs/log").exists()
+    assert [name for name in paths if "~" in str(getattr(parse(f"--{name}", "~/x"), OPTIONS[name].field))] == []
+
+
+def test_gemini_does_not_inherit_what_the_operator_withholds(place: Place) -> None:
+    server = place.start("--withhold", "AWS_*", "--withhold", "*_SECRET", AWS_KEY="a", MY_SECRET="b", MY_OWN="c")
+    place.fake.load([play(answer("a"))])
+    server.chat()
+    environ = place.fake.calls()[0].environ
+    assert "MY_OWN" in environ
+    assert not environ.keys() & {"AWS_KEY", "MY_SECRET"}
 
 
 def test_the_help_names_every_option_and_the_variables(place: Place) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from gemini_mcp.call.invocation import inheritable
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator.clients import CLIENTS, Client
+from gemini_mcp.operator.discovery import widened_path
 from gemini_mcp.operator.gemini.startup import look
 from gemini_mcp.operator.launch import TOKEN, Launch, launch
 from gemini_mcp.operator.options import Options
@@ -30,18 +31,16 @@ def show(options: Options, arguments: Sequence[str]) -> int:
         _command(),
         [*arguments, *_visible_session(client, arguments, os.environ)],
         options,
-        os.environ,
+        inheritable(os.environ, options.withhold),
         # Desktop applications start servers without the PATH that a shell sets.
-        os.environ.get("PATH", os.defpath),
+        widened_path((spec.invocation.program, "node"), os.environ),
         spec.outcome.secret_names,
     )
     snippet = _snippet(client, made, options)
     for line in (*_remarks(client, made, options), client.place):
         print(line, file=sys.stderr)
-    if (
-        made.url is None
-        and look(os.getcwd(), inheritable(options.environment(os.environ), spec.invocation)).sign_in.missing
-    ):
+    environ = options.environment(os.environ, spec.invocation.withhold)
+    if made.url is None and look(os.getcwd(), environ).sign_in.missing:
         print(f"gemini is not signed in. Put GEMINI_API_KEY=... into {KEY_FILE}.", file=sys.stderr)
     print(snippet)
     return 0

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from client import Place
+from client import Place, text
 
 from gemini_mcp.operator.discovery import INSTALLERS, discover, widened_path
 
@@ -95,3 +95,10 @@ def test_doctor_and_snippets_tell_where_programs_are(place: Place) -> None:
         assert str(folder) in checks[name]["action"]
     snippet = json.loads(place.run("--print-config", "claude", PATH="/nowhere").stdout)
     assert snippet["mcpServers"]["gemini"]["env"]["PATH"] == f"/nowhere{os.pathsep}{folder}"
+
+
+def test_a_call_says_that_node_is_missing(place: Place) -> None:
+    gemini = install(place.home / "bin")
+    gemini.write_text("#!/usr/bin/env node\n", encoding="utf-8")
+    said = text(place.start("--gemini", str(gemini), PATH="/nowhere").chat())
+    assert "no `node` is on the server's PATH (exit code 127)" in said

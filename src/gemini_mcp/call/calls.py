@@ -100,7 +100,8 @@ class Calls:
         if isinstance(answer, NotStarted):
             return self._not_started(answer, tool, invocation)
         if isinstance(answer, Failure):
-            return await _apart(len(answer.stderr or ""), lambda: self._failed(answer, invocation.private))
+            named = replace(answer, fields={**answer.fields, "directory": repr(real_path(directory))})
+            return await _apart(len(answer.stderr or ""), lambda: self._failed(named, invocation.private))
         return answer_result(answer, self._spec.outcome, self._options.view)
 
     async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure | NotStarted:

@@ -4,11 +4,13 @@ The SDK is imported only when the server is about to serve, so that a mistyped f
 """
 
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gemini_mcp.call.descendants import MARK
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator import fast_start, flags, log
 from gemini_mcp.operator.options import Options
@@ -34,13 +36,17 @@ def run(arguments: Sequence[str]) -> int:
 
 def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     if options.print_config:
-        return importlib.import_module("gemini_mcp.operator.client_config").show(options.print_config, arguments)
+        return importlib.import_module("gemini_mcp.operator.client_config").show(options, arguments)
     if options.command == "doctor":
         return importlib.import_module("gemini_mcp.operator.doctor.show").show(options)
+    if MARK in os.environ and not options.allow_nested:
+        raise OperatorError("A gemini that this server runs has started it again. Pass --allow-nested if it may.")
     if options.transport == "stdio":
         _check_streams()
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)
     log.start(options)
+    for sentence in flags.unknown_variables(os.environ):
+        logging.getLogger(__name__).warning(sentence)
     if options.transport == "stdio":
         fast_start.import_stdio().serve(spec, options)
     else:

@@ -442,6 +442,7 @@ REST: Mapping[str, Row] = {
     "a revision of MCP comes": (changed(MANIFEST, ["protocol", "stateless", 1], "2027-01-01"), NEW, BREAK),
     "a profile goes": (changed(MANIFEST, ["profiles"], ["server"]), BREAK, NEW),
     "the server has another name": (changed(MANIFEST, ["server", "name"], "gemini"), PORTS, PORTS),
+    "the server gives other instructions": (changed(MANIFEST, ["server", "instructions"], "Ask."), WORDS, WORDS),
     "the server has another version": (changed(MANIFEST, ["server", "version"], "1.0.1"), WORDS, WORDS),
     "the manifest lists the files": (changed(MANIFEST, ["files"], [*small().files]), NOTHING, NOTHING),
     "the manifest has another key": (changed(MANIFEST, ["title"], "A"), PORTS, PORTS),

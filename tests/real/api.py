@@ -45,13 +45,13 @@ class Api:
 
     @property
     def texts(self) -> list[str]:
-        """What the user said in the last conversation, without the context that the CLI adds."""
-        return _texts_in(self.requests[-1])
+        """What the user said in the last conversation."""
+        return texts_in(self.requests[-1])
 
     @property
     def asked_last(self) -> list[str]:
         """The last thing that the user said in each request."""
-        return [_texts_in(request)[-1] for request in self.requests]
+        return [texts_in(request)[-1] for request in self.requests]
 
     @property
     def instruction(self) -> str:
@@ -122,7 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Be silent."""
 
 
-def _texts_in(request: Json) -> list[str]:
+def texts_in(request: Json) -> list[str]:
+    """What the user said in a conversation, without the context that the CLI adds."""
     contents = [content for content in request["contents"] if content["role"] == "user"]
     texts = [part["text"] for content in contents for part in content["parts"] if "text" in part]
     return [text for text in texts if not text.startswith(CONTEXT)]

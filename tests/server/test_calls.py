@@ -237,7 +237,13 @@ def test_a_key_at_the_edge_of_what_is_shown_is_masked_first(server: Server) -> N
     ("flag", "expected"),
     [
         ("text", {"content": [{"type": "text", "text": "ü😀a"}, {"type": "text", "text": f"sessionId: {SESSION}"}]}),
-        ("structured", {"content": [{"type": "text", "text": "ü😀a"}], "structuredContent": {"sessionId": SESSION}}),
+        (
+            "structured",
+            {
+                "content": [{"type": "text", "text": "ü😀a"}],
+                "structuredContent": {"response": "ü😀a", "sessionId": SESSION},
+            },
+        ),
     ],
 )
 def test_the_operator_decides_where_the_session_is_shown_and_how_much_of_an_answer(

@@ -48,3 +48,9 @@ def test_without_a_directory_a_call_runs_in_the_first_that_is_allowed(place: Pla
     assert place.fake.calls()[0].cwd == str(place.cwd / "first")
     (place.cwd / "first").rmdir()
     assert "does not exist" in text(server.chat())
+
+
+def test_an_error_about_trust_names_the_directory(place: Place) -> None:
+    (place.cwd / "below").mkdir()
+    place.fake.load([play({"exit": 55})])
+    assert f"does not trust '{place.cwd}/below' (exit code 55)" in text(place.start().chat(cwd="below"))

@@ -58,13 +58,13 @@ def test_doctor_says_of_each_trouble_what_to_do(place: Bench) -> None:
     settings = place.home / ".gemini/settings.json"
     settings.parent.mkdir()
     settings.write_text("{", encoding="utf-8")
-    done = place.run("doctor", "--json", PATH="/nowhere", TMPDIR="/nowhere")
+    done = place.run("doctor", "--json", PATH="/nowhere", TMPDIR="/nowhere", HOMEBREW_PREFIX="/nowhere")
     report = json.loads(done.stdout)
     assert (done.returncode, report["ok"]) == (1, False)
     troubles = {check["name"]: check["action"] for check in report["checks"] if not check["is_fine"]}
     assert troubles.keys() >= {"gemini", "node", "settings", "sign-in"}
     assert all(troubles.values())
-    table = place.run("doctor", PATH="/nowhere")
+    table = place.run("doctor", PATH="/nowhere", HOMEBREW_PREFIX="/nowhere")
     assert table.returncode == 1
     assert "✗ gemini" in table.stdout
     assert "npm install -g @google/gemini-cli" in table.stdout

@@ -1,11 +1,8 @@
 """What the operator sees: options, `doctor`, client configurations, other specifications, and a fast start."""
 
-import json
 import os
 import re
 import shutil
-import subprocess
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,7 +26,9 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "sandbox": ("true", True),
     "include-directories": ("/a", ("/a",)),
     "trust-workspace": ("on", True),
+    "withhold": ("AWS_*", ("AWS_*",)),
     "no-fast-start": ("1", True),
+    "allow-nested": ("1", True),
     "allow-cwd": ("/r", ("/r",)),
     "max-response-chars": ("9", 9),
     "expose-session": ("text", "text"),
@@ -50,7 +49,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "log-file": ("/l", "/l"),
 }
 OPTIONS = {option.name: option for group in flags.TABLE.values() for option in group}
-SWITCHES = ("sandbox", "trust-workspace", "no-fast-start")
+SWITCHES = ("sandbox", "trust-workspace", "no-fast-start", "allow-nested")
 
 BAD = {
     "timeout": ("0", "-1", "nan", "inf", "x"),
@@ -71,7 +70,8 @@ def parse(*arguments: str, **environ: str) -> Options:
 
 
 def given(name: str, value: str) -> tuple[str, ...]:
-    return (f"--{name}",) if name in SWITCHES else (f"--{name}", value)
+    on_http = ("--transport", "http") if OPTIONS[name].field in flags.ONLY_HTTP else ()
+    return (f"--{name}", *on_http) if name in SWITCHES else (f"--{name}", value, *on_http)
 
 
 def test_every_option_is_tested_here() -> None:
@@ -137,6 +137,52 @@ def test_a_bad_command_line_is_one_sentence_and_exit_2(place: Place, arguments: 
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", flags.ONLY_HTTP)
+def test_what_only_http_knows_is_refused_on_stdio(name: str) -> None:
+    option = name.replace("_", "-")
+    with pytest.raises(OperatorError, match=f"--{option} needs --transport http"):
+        parse(f"--{option}", VALUES[option][0])
+    parse(**{OPTIONS[option].variable: VALUES[option][0]})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("--timout=3", "--timeout"), ("--alow-cwd", "--allow-cwd"), ("--xyzzy", "")]
+)
+def test_an_unknown_option_is_told_with_the_nearest_one(wrong: str, right: str) -> None:
+    with pytest.raises(OperatorError) as caught:
+        parse(wrong)
+    assert wrong.split("=")[0] in str(caught.value)
+    assert str(caught.value).count("Did you mean") == bool(right)
+    assert right in str(caught.value)
+
+
+def test_an_unknown_variable_is_told_and_ignored(place: Place) -> None:
+    server = place.start(GEMINI_MCP_TIMOUT="3")
+    server.end()
+    assert "GEMINI_MCP_TIMOUT is no variable of this server. Did you mean GEMINI_MCP_TIMEOUT?" in server.stderr()
+
+
+def test_a_path_may_begin_with_the_home(place: Place) -> None:
+    home = str(place.home)
+    paths = ("gemini", "allow-cwd", "include-directories", "spec", "log-file")
+    (place.home / "logs").mkdir()
+    server = place.start("--log-file", "~/logs/log", GEMINI_MCP_ALLOW_CWD="~")
+    place.fake.load([play(answer("a"))])
+    server.chat()
+    assert place.fake.calls()[0].cwd == home
+    assert (place.home / "logs/log").exists()
+    assert [name for name in paths if "~" in str(getattr(parse(f"--{name}", "~/x"), OPTIONS[name].field))] == []
+
+
+def test_gemini_does_not_inherit_what_the_operator_withholds(place: Place) -> None:
+    server = place.start("--withhold", "AWS_*", "--withhold", "*_SECRET", AWS_KEY="a", MY_SECRET="b", MY_OWN="c")
+    place.fake.load([play(answer("a"))])
+    server.chat()
+    environ = place.fake.calls()[0].environ
+    assert "MY_OWN" in environ
+    assert not environ.keys() & {"AWS_KEY", "MY_SECRET"}
+
+
 def test_the_help_names_every_option_and_the_variables(place: Place) -> None:
     done = place.run("--help")
     assert done.returncode == 0
@@ -156,6 +202,14 @@ def test_what_the_operator_adds_reaches_gemini_as_options(place: Place) -> None:
     assert first.argv == (b"hello", b"--output-format", b"json", b"-m", b"pro", *own)
     assert second.argv == (b"hello", b"--output-format", b"json", b"-m", b"flash", *own)
     assert first.environ["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
+
+
+def test_a_server_that_its_own_gemini_starts_ends_at_once(place: Place) -> None:
+    done = place.run(MCP_SERVER_RUN="1:1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--allow-nested" in done.stderr
+    place.fake.load([play(answer("a"))])
+    assert text(place.start("--allow-nested", MCP_SERVER_RUN="1:1").chat()) == "a"
 
 
 def test_a_fast_start_is_the_default_and_replaces_nothing() -> None:
@@ -181,26 +235,6 @@ def test_directories_are_allowed_by_where_they_really_are(place: Place) -> None:
         assert result.get("isError", False) is (cwd in refused), cwd
         if cwd in refused:
             assert f"{cwd!r} lies outside the directories that the operator allows" in text(result)
-
-
-@pytest.mark.parametrize("client", flags.CLIENTS)
-def test_a_snippet_can_be_used_as_it_is(place: Place, client: str) -> None:
-    done = place.run("--print-config", client, "--timeout", "30", "--default-model", "a b")
-    assert done.returncode == 0
-    assert done.stderr.count("\n") == 1
-    server = snippet(client, done.stdout)
-    assert server["command"].endswith("gemini-mcp-server")
-    assert server["args"] == ["--timeout", "30", "--default-model", "a b"]
-
-
-def snippet(client: str, printed: str) -> Json:
-    """The command and the arguments of a snippet."""
-    if client in ("claude-code", "inspector"):
-        words = subprocess.check_output(("sh", "-c", f"printf '%s\\n' {printed}"), encoding="utf-8").splitlines()
-        at = next(index for index, word in enumerate(words) if word.endswith("gemini-mcp-server"))
-        return {"command": words[at], "args": words[at + 1 :]}
-    document = tomllib.loads(printed) if client == "codex" else json.loads(printed)
-    return next(iter(document.values()))["gemini"]
 
 
 @pytest.fixture

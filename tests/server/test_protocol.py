@@ -31,6 +31,7 @@ def test_the_handshake_agrees_on_the_revision_of_the_client(place: Place, revisi
         "name": "gemini-mcp-server",
         "version": "1.0.0",
     }
+    assert "`chat-reply`" in result["instructions"]
     place.fake.load([play(answer("a"))])
     assert text(server.chat()) == "a"
 

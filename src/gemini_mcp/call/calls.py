@@ -14,7 +14,7 @@ from typing import TypeVar
 import anyio.to_thread
 
 from gemini_mcp.call import open_files, temporary
-from gemini_mcp.call.invocation import Invocation, environment, inheritable, plan
+from gemini_mcp.call.invocation import Invocation, environment, plan
 from gemini_mcp.call.outcome import (
     Answer,
     Failure,
@@ -60,7 +60,7 @@ class Calls:
         self._spec = spec
         self._options = options
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
-        self._environ = inheritable(options.environment(environ), spec.invocation)
+        self._environ = options.environment(environ, spec.invocation.withhold)
         self._keys = keys_in(environ, spec.outcome)
         # Where clients connect, half of the open files are theirs.
         files = open_files.free() // (1 if options.transport == "stdio" else 2)
@@ -100,7 +100,8 @@ class Calls:
         if isinstance(answer, NotStarted):
             return self._not_started(answer, tool, invocation)
         if isinstance(answer, Failure):
-            return await _apart(len(answer.stderr or ""), lambda: self._failed(answer, invocation.private))
+            named = replace(answer, fields={**answer.fields, "directory": repr(real_path(directory))})
+            return await _apart(len(answer.stderr or ""), lambda: self._failed(named, invocation.private))
         return answer_result(answer, self._spec.outcome, self._options.view)
 
     async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure | NotStarted:

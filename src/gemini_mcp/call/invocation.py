@@ -5,7 +5,7 @@ What a tool's arguments become is said by `invocation.json`; this module only in
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -64,12 +64,10 @@ def plan(
     return _fill(template, spec, _defaults(spec, extras) | present, extras.flags)
 
 
-def inheritable(environ: Mapping[str, str], spec: InvocationSpec) -> dict[str, str]:
-    """The variables of the server that gemini may see."""
+def inheritable(environ: Mapping[str, str], withhold: Sequence[str]) -> dict[str, str]:
+    """The variables of the server that gemini may see: those whose names fit none of the patterns."""
     return {
-        name: value
-        for name, value in environ.items()
-        if not any(fnmatchcase(name, pattern) for pattern in spec.withhold)
+        name: value for name, value in environ.items() if not any(fnmatchcase(name, pattern) for pattern in withhold)
     }
 
 

@@ -19,6 +19,9 @@ from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 MAX_SAID = 1000
 """Characters of gemini's own error message that are quoted; the end of stderr follows in any case."""
 
+UNNAMED = "this directory"
+"""What a sentence calls the working directory until somebody says which it is."""
+
 DEEPEST_WARNING = 64
 """Levels of nesting that are passed on; clients and the SDK fail at some hundred."""
 
@@ -128,7 +131,7 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
             return _read_stdout(stdout, stderr, spec)
         case Completed(exit, stdout, stderr):
             said = _message_in(stderr, spec) or _message_in(stdout, spec)
-            return Failure("exit", {"exit": str(exit)}, stderr, said, exit)
+            return Failure("exit", {"exit": str(exit), "directory": UNNAMED}, stderr, said, exit)
 
 
 def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
@@ -145,7 +148,8 @@ def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
     if answer.session and view.session_in == "text":
         result["content"].append({"type": "text", "text": f"{spec.meta['session']}: {answer.session}"})
     if answer.session and view.session_in == "structured":
-        result["structuredContent"] = {spec.meta["session"]: answer.session}
+        # With the answer, because some clients show the model nothing else.
+        result["structuredContent"] = {spec.answer["text"]: text, spec.meta["session"]: answer.session}
     if present := {name: value for name, value in meta.items() if value is not None}:
         result["_meta"] = present
     return result

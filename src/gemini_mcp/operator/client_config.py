@@ -1,87 +1,84 @@
-"""Prints the snippet that tells a client how to start the server. Edge.
+"""Prints the snippet that tells a client how to start or reach the server, and on stderr what else to do. Edge.
 
-A new client is a new entry of the table.
+How each client writes it is in `clients.py`.
 """
 
-import json
 import os
-import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-NAME = "gemini"
+from gemini_mcp.call.invocation import inheritable
+from gemini_mcp.errors import OperatorError
+from gemini_mcp.operator.clients import CLIENTS, Client
+from gemini_mcp.operator.discovery import widened_path
+from gemini_mcp.operator.gemini.startup import look
+from gemini_mcp.operator.launch import TOKEN, Launch, launch
+from gemini_mcp.operator.options import Options
+from gemini_mcp.operator.variables import OWN
+from gemini_mcp.spec import load_server
+
 PROGRAM = "gemini-mcp-server"
 
-
-@dataclass(frozen=True)
-class Launch:
-    """The command line that starts the server, and the PATH on which gemini and node are found."""
-
-    command: str
-    arguments: tuple[str, ...]
-    path: str
-
-    @property
-    def entry(self) -> dict[str, Any]:
-        arguments = {"args": list(self.arguments)} if self.arguments else {}
-        return {"command": self.command, **arguments, "env": {"PATH": self.path}}
-
-    @property
-    def line(self) -> str:
-        return shlex.join((self.command, *self.arguments))
+KEY_FILE = "~/.gemini/.env, which gemini reads by itself"
 
 
-@dataclass(frozen=True)
-class Client:
-    """Where a client's snippet goes, and how it is written."""
-
-    place: str
-    write: Callable[[Launch], str]
-
-
-def show(client: str, arguments: Sequence[str]) -> int:
-    """Print the snippet on stdout, and on stderr where it goes."""
-    # Desktop applications start servers without the PATH that a shell sets.
-    launch = Launch(_command(), tuple(_server_flags(arguments)), os.environ.get("PATH", os.defpath))
-    print(CLIENT_TABLE[client].place, file=sys.stderr)
-    print(CLIENT_TABLE[client].write(launch))
+def show(options: Options, arguments: Sequence[str]) -> int:
+    """Print the snippet on stdout, and on stderr where it goes and where secrets go."""
+    client = CLIENTS[options.print_config or ""]
+    spec = load_server()
+    made = launch(
+        _command(),
+        [*arguments, *_visible_session(client, arguments, os.environ)],
+        options,
+        inheritable(os.environ, options.withhold),
+        # Desktop applications start servers without the PATH that a shell sets.
+        widened_path((spec.invocation.program, "node"), os.environ),
+        spec.outcome.secret_names,
+    )
+    snippet = _snippet(client, made, options)
+    for line in (*_remarks(client, made, options), client.place):
+        print(line, file=sys.stderr)
+    environ = options.environment(os.environ, spec.invocation.withhold)
+    if made.url is None and look(os.getcwd(), environ).sign_in.missing:
+        print(f"gemini is not signed in. Put GEMINI_API_KEY=... into {KEY_FILE}.", file=sys.stderr)
+    print(snippet)
     return 0
 
 
-def _servers(key: str, extra: Mapping[str, Any] | None = None) -> Callable[[Launch], str]:
-    return lambda launch: json.dumps({key: {NAME: {**(extra or {}), **launch.entry}}}, indent=2, ensure_ascii=False)
+def _snippet(client: Client, made: Launch, options: Options) -> str:
+    if made.url is None:
+        return client.start(made)
+    if client.reach is None or made.transport not in client.transports:
+        allowed = " or ".join(("stdio", *(client.transports if client.reach else ())))
+        raise OperatorError(f"{options.print_config} reaches no server by {made.transport}. Use --transport {allowed}.")
+    return client.reach(made)
 
 
-def _codex(launch: Launch) -> str:
-    lines = [f"[mcp_servers.{NAME}]", f"command = {json.dumps(launch.command)}"]
-    lines += [f"args = {json.dumps(launch.arguments)}", "tool_timeout_sec = 600"]
-    return "\n".join((*lines, "", f"[mcp_servers.{NAME}.env]", f"PATH = {json.dumps(launch.path)}"))
+def _remarks(client: Client, made: Launch, options: Options) -> list[str]:
+    names = " and ".join(made.secrets)
+    remarks: list[str] = []
+    if made.url is not None:
+        with_token = f", with {TOKEN} set" if options.token else ""
+        remarks.append(f"Start the server yourself{with_token}: {made.line}")
+    if made.secrets and client.secret is None:
+        remarks.append(f"This client passes on no {names}. Put it into {KEY_FILE}.")
+    elif made.secrets and client.secret:
+        remarks.append(client.secret.format(names=names))
+    return remarks
 
 
-CLIENT_TABLE: Mapping[str, Client] = {
-    "claude": Client("Merge this into claude_desktop_config.json, then restart Claude:", _servers("mcpServers")),
-    "claude-code": Client("Run this command:", lambda launch: f"claude mcp add {NAME} -- {launch.line}"),
-    "cursor": Client("Merge this into ~/.cursor/mcp.json:", _servers("mcpServers")),
-    "vscode": Client("Merge this into .vscode/mcp.json:", _servers("servers", {"type": "stdio"})),
-    "gemini": Client("Merge this into ~/.gemini/settings.json:", _servers("mcpServers")),
-    "codex": Client("Append this to ~/.codex/config.toml:", _codex),
-    "inspector": Client("Run this command:", lambda launch: f"npx @modelcontextprotocol/inspector {launch.line}"),
-}
+def _visible_session(client: Client, arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What makes a client show its model the session, unless the operator has chosen."""
+    is_chosen = any(argument.split("=")[0] == "--expose-session" for argument in arguments)
+    if client.shows_meta or is_chosen or environ.get(f"{OWN}EXPOSE_SESSION"):
+        return ()
+    return ("--expose-session", "text")
 
 
 def _command() -> str:
+    """The program itself: as it was started, or beside the Python that runs it, or on PATH."""
     started_as = os.path.abspath(sys.argv[0])
-    return started_as if os.path.basename(started_as) == PROGRAM else shutil.which(PROGRAM) or PROGRAM
-
-
-def _server_flags(arguments: Sequence[str]) -> list[str]:
-    """The flags without `--print-config`."""
-    kept = list(arguments)
-    for index, argument in enumerate(kept):
-        if argument.startswith("--print-config"):
-            del kept[index : index + (1 if "=" in argument else 2)]
-            break
-    return kept
+    if os.path.basename(started_as) == PROGRAM:
+        return started_as
+    return shutil.which(PROGRAM, path=os.path.dirname(sys.executable)) or shutil.which(PROGRAM) or PROGRAM

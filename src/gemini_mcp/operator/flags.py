@@ -15,8 +15,10 @@ from typing import Any, NoReturn
 
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator.options import Options, is_loopback
+from gemini_mcp.operator.variables import OWN
 
-VARIABLE_PREFIX = "GEMINI_MCP_"
+CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
+"""The names in the table of `clients.py`, which only `--print-config` imports."""
 
 DOCTOR = {
     "json": "print JSON",
@@ -24,8 +26,6 @@ DOCTOR = {
     "fix": "stop gemini from deleting sessions; it asks before it changes a file",
 }
 """The flags of `doctor`, which have no variable."""
-
-CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
 
 
 ON, OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -42,6 +42,7 @@ class Kind:
 
 
 TEXT = Kind(str, lambda text: text != "" and "\0" not in text, "a text that is not empty")
+PATH = Kind(os.path.expanduser, TEXT.allows, TEXT.expected)
 WORD = Kind(str, lambda text: TEXT.allows(text) and text[0] != "-", "a text that does not start with `-`")
 COUNT = Kind(int, lambda number: number >= 1, "a whole number of at least 1")
 SECONDS = Kind(float, lambda number: 0 < number < inf, "a number of seconds above 0")
@@ -67,7 +68,7 @@ class Option:
 
     @property
     def variable(self) -> str:
-        return VARIABLE_PREFIX + self.field.upper()
+        return OWN + self.field.upper()
 
     def value(self, text: str, where: str) -> Any:
         """Read one value; `OperatorError` names where it came from."""
@@ -89,38 +90,42 @@ def _choice(name: str, choices: tuple[str, ...], help: str) -> Option:
     return Option(name, TEXT, help, "|".join(choices), choices)
 
 
-def _repeatable(name: str, help: str, metavar: str, separator: str = os.pathsep) -> Option:
-    return Option(name, TEXT, f"{help} (repeatable)", metavar, is_repeatable=True, separator=separator)
+def _repeatable(name: str, help: str, metavar: str, separator: str = os.pathsep, kind: Kind = TEXT) -> Option:
+    return Option(name, kind, f"{help} (repeatable)", metavar, is_repeatable=True, separator=separator)
 
 
 TABLE: Mapping[str, tuple[Option, ...]] = {
     "Gemini CLI": (
-        Option("gemini", TEXT, "the gemini program (default: found on PATH)", "PATH"),
+        Option("gemini", PATH, "the gemini program (default: found on PATH)", "PATH"),
         Option("timeout", SECONDS, "how long a call may run (default: 600)", "SECONDS"),
         Option("kill-grace", SECONDS, "how long gemini gets to end before it is killed (default: 2)", "SECONDS"),
         Option("max-concurrency", COUNT, "how many calls run at once; the others wait (default: 16)", "N"),
         Option("default-model", WORD, "the model for calls that name none", "MODEL"),
         _choice("approval-mode", ("default", "auto_edit", "yolo", "plan"), "which tools gemini may use without asking"),
         Option("sandbox", SWITCH, "run gemini's tools in its sandbox"),
-        _repeatable("include-directories", "one more directory gemini may read", "DIR"),
+        _repeatable("include-directories", "one more directory gemini may read", "DIR", kind=PATH),
         Option("trust-workspace", SWITCH, "trust every working directory: its settings take effect, even a stranger's"),
+        _repeatable("withhold", "variables that gemini does not inherit, such as AWS_*", "PATTERN"),
         Option("no-fast-start", SWITCH, "start gemini in its usual, slower way, with its own heap-size argument"),
+        Option("allow-nested", SWITCH, "serve also a gemini that such a server runs (default: it gets no server)"),
     ),
     "Calls": (
-        _repeatable("allow-cwd", "run calls only below this directory, and without `cwd` in the first", "ROOT"),
+        _repeatable(
+            "allow-cwd", "run calls only below this directory, and without `cwd` in the first", "ROOT", kind=PATH
+        ),
         Option("max-output-bytes", COUNT, "end a gemini that prints more (default: 67108864)", "N"),
         Option("max-response-chars", COUNT, "cut answers that are longer (default: never)", "N"),
         _choice("expose-session", ("meta", "text", "structured"), "where a result shows the session (default: meta)"),
     ),
     "Specification": (
         Option("locale", TEXT, "language of the descriptions, such as ko (default: English)", "LOCALE"),
-        Option("spec", TEXT, "directory of another specification (default: the built-in one)", "DIR"),
+        Option("spec", PATH, "directory of another specification (default: the built-in one)", "DIR"),
     ),
     "Transport": (
         _choice("transport", ("stdio", "http", "sse"), "how clients reach the server (default: stdio)"),
         Option("host", TEXT, "address to listen on (default: 127.0.0.1); all but loopback need a token", "HOST"),
         Option("port", PORT, "port to listen on (default: 8765)", "PORT"),
-        Option("token", TEXT, f"bearer token that clients must send; safer in {VARIABLE_PREFIX}TOKEN", "TOKEN"),
+        Option("token", TEXT, f"bearer token that clients must send; safer in {OWN}TOKEN", "TOKEN"),
         _repeatable(
             "allowed-host", "one more name by which clients reach the server, such as mcp.example", "NAME", ","
         ),
@@ -133,25 +138,54 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
     ),
     "Log": (
         _choice("log-level", ("debug", "info", "warning", "error"), "what is logged on stderr (default: warning)"),
-        Option("log-file", TEXT, "log into this file instead", "FILE"),
+        Option("log-file", PATH, "log into this file instead", "FILE"),
     ),
 }
+
+ONLY_HTTP = tuple(option.field for option in TABLE["Transport"] if option.name != "transport")
+"""The options that mean nothing on stdio."""
 
 
 def parse(arguments: Sequence[str], environ: Mapping[str, str], version: str) -> Options:
     """Read the command line and the environment; `OperatorError` for the first thing that is wrong."""
-    named = vars(_parser(version).parse_args(arguments))
-    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    named = _named(arguments, version)
+    given = dict(named)
     for option in (option for group in TABLE.values() for option in group):
         if option.field not in given and (text := environ.get(option.variable)):
             given[option.field] = option.value_of_variable(text)
         elif option.is_repeatable and option.field in given:
             given[option.field] = tuple(given[option.field])
     options = Options(**given)
+    if options.transport == "stdio" and (useless := next((name for name in ONLY_HTTP if name in named), None)):
+        raise OperatorError(f"--{useless.replace('_', '-')} needs --transport http: on stdio nobody connects.")
     if options.transport != "stdio" and not options.token and not is_loopback(options.host):
-        token = f"{VARIABLE_PREFIX}TOKEN"
+        token = f"{OWN}TOKEN"
         raise OperatorError(f"--host {options.host} is open to other machines. Set {token}, or listen on 127.0.0.1.")
     return options
+
+
+def unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    """A sentence about each variable that looks like an option and is none."""
+    known = [option.variable for group in TABLE.values() for option in group]
+    unknown = sorted(name for name in environ if name.startswith(OWN) and name not in known)
+    return [f"{name} is no variable of this server.{_suggestion(name, known)}" for name in unknown]
+
+
+def _named(arguments: Sequence[str], version: str) -> dict[str, Any]:
+    """What the command line names."""
+    parser = _parser(version)
+    found, rest = parser.parse_known_args(arguments)
+    if rest:
+        flags = [flag for action in parser._actions for flag in action.option_strings]
+        parser.error(f"{rest[0].split('=')[0]} is not known.{_suggestion(rest[0].split('=')[0], flags)}")
+    return {name: value for name, value in vars(found).items() if value is not None}
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # Importing it takes time, and a server that starts needs it not.
+
+    near = get_close_matches(word, known, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -166,7 +200,7 @@ def _parser(version: str) -> _Parser:
         "       %(prog)s doctor [--json] [--probe] [--fix] [OPTIONS]\n"
         "       %(prog)s --print-config CLIENT [OPTIONS]",
         description="An MCP server whose tools `chat` and `chat-reply` drive the gemini command line.",
-        epilog=f"Every option can be set in the environment too: --kill-grace is {VARIABLE_PREFIX}KILL_GRACE.",
+        epilog=f"Every option can be set in the environment too: --kill-grace is {OWN}KILL_GRACE.",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -4,11 +4,17 @@ An option is a field here and a row in `flags.py`, which fills it.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_mcp.call.invocation import Extras
+from gemini_mcp.call.invocation import Extras, inheritable
 from gemini_mcp.call.outcome import View
+
+PATHS = {"http": "/mcp", "sse": "/sse"}
+"""Where the server is reached, by transport."""
+
+EVERYWHERE = ("0.0.0.0", "::")
+"""Addresses on which a server listens and which nobody can ask."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,9 @@ class Options:
     sandbox: bool = False
     include_directories: tuple[str, ...] = ()
     trust_workspace: bool = False
+    withhold: tuple[str, ...] = ()
     no_fast_start: bool = False
+    allow_nested: bool = False
     allow_cwd: tuple[str, ...] = ()
     max_output_bytes: int | None = None
     max_response_chars: int | None = None
@@ -63,11 +71,19 @@ class Options:
         """How an answer is shown to the client."""
         return View(self.expose_session, self.max_response_chars)
 
-    def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
-        """The variables of gemini. Those for a fast start do not replace what the operator has set."""
+    @property
+    def url(self) -> str | None:
+        """Where a client on this machine reaches the server, if not on stdio."""
+        if self.transport not in PATHS:
+            return None
+        host = "127.0.0.1" if self.host in EVERYWHERE else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{PATHS[self.transport]}"
+
+    def environment(self, inherited: Mapping[str, str], withhold: Sequence[str] = ()) -> dict[str, str]:
+        """The variables of gemini, without those that fit a pattern. A fast start replaces none of the operator's."""
         wanted = {} if self.no_fast_start else _fast_start(inherited)
         trust = {"GEMINI_CLI_TRUST_WORKSPACE": "true"} if self.trust_workspace else {}
-        return {**wanted, **inherited, **trust}
+        return inheritable({**wanted, **inherited, **trust}, (*withhold, *self.withhold))
 
 
 def is_loopback(host: str) -> bool:

@@ -6,6 +6,9 @@ Clients that are built with the MCP SDKs pass on a few variables and those that 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+OWN = "GEMINI_MCP_"
+"""How the variables of the server's own options begin."""
+
 PASSED_ON = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 """What `getDefaultEnvironment` of the MCP SDKs for TypeScript and Python passes on, on systems other than Windows."""
 

@@ -29,6 +29,7 @@ class Manifest:
     server_version: str
     handshake_revisions: tuple[str, ...]
     stateless_revisions: tuple[str, ...]
+    instructions: str | None = None
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ def _manifest(document: Json) -> Manifest:
         server_version=document["server"]["version"],
         handshake_revisions=tuple(document["protocol"]["handshake"]),
         stateless_revisions=tuple(document["protocol"]["stateless"]),
+        instructions=document["server"].get("instructions"),
     )
 
 

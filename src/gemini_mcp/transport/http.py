@@ -27,7 +27,7 @@ from starlette.routing import Mount, Route
 
 from gemini_mcp.call import open_files
 from gemini_mcp.call.calls import Calls
-from gemini_mcp.operator.options import Options, is_loopback
+from gemini_mcp.operator.options import PATHS, Options, is_loopback
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.transport.connections import TooManyConnections, listen, protocol
 from gemini_mcp.transport.guard import Application, Message, Receive, Send, access, guarded
@@ -38,7 +38,6 @@ from gemini_mcp.transport.stdio import SIGNALS, sweep
 
 log = logging.getLogger(__name__)
 
-PATHS = {"http": "/mcp", "sse": "/sse"}
 MESSAGES = "/messages/"
 
 MAX_BODY = 32 << 20

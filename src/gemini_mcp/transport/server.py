@@ -33,6 +33,7 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
     server = Server[Any](
         spec.manifest.server_name,
         version=spec.manifest.server_version,
+        instructions=spec.manifest.instructions,
         cache_hints={"tools/list": CacheHint(ttl_ms=LIST_FRESH_FOR, scope="public")},
     )
     # The SDK's only middleware opens an OpenTelemetry span for each message. Nobody collects them, and they cost time.

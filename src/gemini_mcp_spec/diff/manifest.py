@@ -11,12 +11,13 @@ from gemini_mcp_spec.files.kinds import kind_of
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 _FILE = "manifest.json"
+_SERVER = ("name", "version", "instructions")
 
 
 def manifest_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """The identity of the server, the profiles and the revisions of MCP."""
     for key, *values in differing(old.objects(_FILE, "server"), new.objects(_FILE, "server")):
-        yield change(f"server-{key}" if key in ("name", "version") else "manifest-key", _FILE, ("server", key), *values)
+        yield change(f"server-{key}" if key in _SERVER else "manifest-key", _FILE, ("server", key), *values)
     for era, *revisions in differing(old.objects(_FILE, "protocol"), new.objects(_FILE, "protocol")):
         yield from listed("revision", _FILE, ("protocol", era), *map(items, revisions))
     yield from listed("profile", _FILE, ("profiles",), *(spec.entries(_FILE, "profiles") for spec in (old, new)))

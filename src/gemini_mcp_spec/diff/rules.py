@@ -123,6 +123,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "tool-description": "`{key}` of `{name}` is another.",
         "tool-hint": "The hint `{key}` of `{name}` was {old!r} and is {new!r}.",
         "server-version": "The server's {key} was {old!r} and is {new!r}.",
+        "server-instructions": "The server's {key} say something else.",
         "locale-reworded": "`{file}` says something else.",
         "file-changed": "`{file}` is another.",
         "sentence-reworded": "{name!r} is said otherwise.",

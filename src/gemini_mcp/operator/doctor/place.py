@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from gemini_mcp.call.invocation import inheritable
 from gemini_mcp.call.outcome import Completed, NotStarted
 from gemini_mcp.call.paths import find_directory, find_program
 from gemini_mcp.call.process import Command, Limits, run
@@ -47,7 +46,7 @@ class Place:
     @cached_property
     def environ(self) -> Mapping[str, str]:
         """The variables that gemini would get."""
-        return inheritable(self.options.environment(self.inherited), self.spec.invocation)
+        return self.options.environment(self.inherited, self.spec.invocation.withhold)
 
     @cached_property
     def gemini(self) -> str | NotStarted:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gemini_mcp import spec
 from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
-from gemini_mcp.host.rules.javascript import number_text, stringify
+from gemini_mcp.host.rules.javascript import number_text, stringify, trim
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
@@ -101,7 +101,7 @@ def test_numbers_are_written_so_that_they_read_back(number: float) -> None:
 @given(st.text(max_size=30))
 def test_a_server_command_is_split_or_refused(line: str) -> None:
     with contextlib.suppress(UnusableCommand):
-        assert all(word == word.strip() or "'" in line or '"' in line or "\\" in line for word in split(line, {}))
+        assert all(word == trim(word) or "'" in line or '"' in line or "\\" in line for word in split(line, {}))
 
 
 def test_sanitising_shares_what_was_shared() -> None:

@@ -103,6 +103,9 @@ class Rules:
     oauth_address: str
     metadata_header: str
     keeps_issuer: bool
+    verifier_bytes: int
+    keeps_spent_tokens: bool
+    registration: JsonObject
 
     usage: Mapping[str, tuple[str, ...]]
     usage_error: str

@@ -144,7 +144,7 @@ def view(host: Host, server: Server) -> ServerView:
 def _ended(context: Context, settings: Settings, host: Host) -> int:
     """Say what is wrong with the servers, and give the exit code."""
     failed = (server for server in host.servers.values() if server.why is not None)
-    context.complain(*(f"{server.config.name}: {server.why}" for server in failed), *host.registry.log)
+    context.complain(*(f"{server.config.name}: {server.why}" for server in failed), *host.registry.said())
     return outcome(host, settings)
 
 

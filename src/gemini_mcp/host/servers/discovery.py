@@ -136,8 +136,9 @@ def _with_prompts(found: Found, listed: tuple[JsonObject, ...], config: ServerCo
 
 
 def _with_resources(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    """A resource that is listed twice is one."""
     resources = (Resource(config.name, str(item.get("uri", "")), str(item.get("name") or "")) for item in listed)
-    return replace(found, resources=tuple(resources))
+    return replace(found, resources=tuple({resource.uri: resource for resource in resources if resource.uri}.values()))
 
 
 def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:

@@ -11,7 +11,7 @@ import anyio
 import anyio.abc
 
 from gemini_mcp.host.prompts import resources
-from gemini_mcp.host.prompts.prompts import Prompt
+from gemini_mcp.host.prompts.prompts import Prompt, prompts_by_name
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers import discovery, failure
 from gemini_mcp.host.servers.connection import AuthFor, Connection, Surroundings, Unreachable, reach
@@ -83,11 +83,7 @@ class Host:
 
     def prompts(self) -> dict[str, Prompt]:
         """The prompts by the name they are stored under."""
-        stored: dict[str, Prompt] = {}
-        for server in self.servers.values():
-            for prompt in server.found.prompts:
-                stored[registry.prompt_name(server.config.name, prompt.name, stored)] = prompt
-        return stored
+        return prompts_by_name(prompt for server in self.servers.values() for prompt in server.found.prompts)
 
     def resources(self) -> tuple[resources.Resource, ...]:
         """All listed resources."""
@@ -95,8 +91,9 @@ class Host:
 
     def messages(self) -> tuple[str, ...]:
         """Everything said of the servers and of the registration, in order."""
-        said = (message for server in self.servers.values() for message in server.messages)
-        return (*said, *self.registry.log)
+        log = self.registry.log
+        said = ((*log.get(name, ()), *server.messages) for name, server in self.servers.items())
+        return tuple(message for messages in said for message in messages)
 
     async def request(self, server: str, method: str, params: JsonObject) -> JsonObject:
         """Ask a connected server, and read the answer as the SDK does; raises Refusal."""

@@ -107,6 +107,16 @@ def test_a_resource_is_read_and_expanded(greeting: Desk) -> None:
     assert greeting.run("read", "@srv:nothing").returncode == 1
 
 
+def test_the_instructions_of_servers_are_shown_as_the_model_gets_them(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("told", {**GREETER, "initialize": {"instructions": "Say who."}})
+    here.settings('{"mcpServers": {"srv": {"command": "told"}}}')
+    told = "The following are instructions provided by the tool server 'srv':\n---[start of server instructions]---\n"
+    assert here.run("context").stdout == f"{told}Say who.\n---[end of server instructions]---\n"
+    assert json.loads(here.run("context", "--json").stdout)["instructions"] == {"srv": "Say who."}
+    assert here.run("--profile", "documented", "context").stdout == ""
+
+
 def test_profiles_are_compared_side_by_side(greeting: Desk) -> None:
     ran = greeting.run("tools", "--compare")
     assert "say_hello" in ran.stdout

@@ -191,3 +191,9 @@ def test_what_is_wrong_is_told_in_the_order_of_the_file() -> None:
     names = [f"s{number}" for number in range(20)]
     settings = {"mcpServers": {name: {"command": 5} for name in names}}
     assert [problem.server for problem in problems(settings, DOCUMENTED.settings_schema)] == names
+
+
+@pytest.mark.parametrize(("more", "is_trusted"), [("", False), (', "command": 5', True)])
+def test_a_text_is_read_as_a_boolean_only_in_a_file_without_faults(more: str, is_trusted: bool) -> None:
+    text = f'{{"mcpServers": {{"s": {{"trust": "false"{more}}}}}}}'
+    assert load([Layer("user", "F", text)], {}, profiles()["current"]).servers[0].is_trusted is is_trusted

@@ -66,6 +66,14 @@ async def resources(context: Context) -> int:
         return _ended(context, settings, host)
 
 
+async def told(context: Context) -> int:
+    """What the model is told of the servers: their instructions, as they stand in its context."""
+    async with context.host() as (settings, host):
+        told = {name: server.instructions for name, server in host.servers.items() if server.instructions}
+        context.show({"instructions": told, "context": host.context()}, *filter(None, [host.context()]))
+        return _ended(context, settings, host)
+
+
 async def prompts(context: Context) -> int:
     """The prompts of all servers, as slash commands."""
     async with context.host() as (settings, host):

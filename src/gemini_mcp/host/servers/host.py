@@ -17,6 +17,7 @@ from gemini_mcp.host.servers import discovery, failure
 from gemini_mcp.host.servers.connection import AuthFor, Connection, Surroundings, Unreachable, reach
 from gemini_mcp.host.servers.discovery import Found, Refusal, State, Status
 from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.host.servers.handshake import context
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
@@ -40,6 +41,7 @@ class Server:
     why: Failure | None = None
     connection: Connection | None = field(default=None, repr=False)
     needs_authentication: bool = False
+    instructions: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,10 @@ class Host:
     def resources(self) -> tuple[resources.Resource, ...]:
         """All listed resources."""
         return tuple(resource for server in self.servers.values() for resource in server.found.resources)
+
+    def context(self) -> str:
+        """What the model is told of the servers, besides the conversation."""
+        return context({name: server.instructions for name, server in self.servers.items()}, self.plan.rules)
 
     def messages(self) -> tuple[str, ...]:
         """Everything said of the servers and of the registration, in order."""
@@ -144,7 +150,9 @@ class Host:
         is_open = ended.status is Status.CONNECTED
         error = ended.messages[-1] if found.is_empty and ended.messages else None
         why = (found.why or failure.nothing_offered()) if error is not None else None
-        self._update(Server(config, ended.status, found, ended.messages, error, why, connection if is_open else None))
+        said = connection.greeting.instructions or ""
+        kept = connection if is_open else None
+        self._update(Server(config, ended.status, found, ended.messages, error, why, kept, instructions=said))
         if is_open:
             self._is_discovered[config.name].set()
             await self._ended.wait()

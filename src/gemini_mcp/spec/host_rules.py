@@ -53,6 +53,7 @@ class Rules:
     paged_lists: tuple[str, ...]
     tools_need_capability: bool
     refuses_duplicates: bool
+    follows_changes: bool
     instructions: str | None
     refused_list_ends_discovery: bool
     leaves_empty_server: bool

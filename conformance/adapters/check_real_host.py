@@ -1,6 +1,6 @@
 """Puts every vector to the published Gemini CLI: each answer is the expected one, or the observed one. Effect.
 
-usage: check_real_host.py FOLDER      packages are installed below FOLDER once (Node 20, about 500 MB) and kept
+usage: check_real_host.py FOLDER      packages are installed below FOLDER once (Node 20, about 600 MB) and kept
 
 Exit 0 when every answer agrees, 1 when one does not, 3 when the packages cannot be installed.
 """
@@ -24,13 +24,20 @@ from gemini_mcp_conformance.judge.finding import Finding
 
 HERE = Path(__file__).resolve().parent
 CORE = "@google/gemini-cli-core"
+CLI = "@google/gemini-cli"
 PACKAGES: dict[str, dict[str, Any]] = {
-    "documented": {"dependencies": {CORE: "0.1.18"}, "overrides": {"@modelcontextprotocol/sdk": "1.15.1"}},
+    "documented": {
+        "dependencies": {CORE: "0.1.18", CLI: "0.1.19"},
+        "overrides": {"@modelcontextprotocol/sdk": "1.15.1", "shell-quote": "1.8.3"},
+    },
     "current": {
-        "dependencies": {CORE: "0.61.0", "@google/gemini-cli": "0.61.0"},
+        "dependencies": {CORE: "0.61.0", CLI: "0.61.0"},
         "overrides": {"@modelcontextprotocol/sdk": "1.23.0"},
     },
 }
+
+PROGRAMS = ("bundle/gemini.js", "dist/index.js")
+"""Where a version of the CLI has its program."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -58,7 +65,7 @@ def check(profile: str, folder: Path) -> int:
 
 def installed(profile: str, folder: Path) -> bool:
     """Install the packages unless they are there."""
-    if (folder / "node_modules" / CORE / "package.json").exists():
+    if all((folder / "node_modules" / name / "package.json").exists() for name in (CORE, CLI)):
         return True
     if shutil.which("npm") is None:
         return False
@@ -71,9 +78,9 @@ def installed(profile: str, folder: Path) -> bool:
 @contextmanager
 def adapter_environment(folder: Path) -> Generator[None]:
     """The environment in which the adapter finds the packages."""
-    modules = folder / "node_modules" / "@google"
-    cli = modules / "gemini-cli" / "bundle" / "gemini.js"
-    named = {"CORE": str(modules / "gemini-cli-core"), **({"GEMINI": str(cli)} if cli.exists() else {})}
+    modules = folder / "node_modules"
+    program = next(file for name in PROGRAMS if (file := modules / CLI / name).exists())
+    named = {"CORE": str(modules / CORE), "GEMINI": str(program)}
     before = {name: os.environ.get(name) for name in named}
     os.environ.update(named)
     try:

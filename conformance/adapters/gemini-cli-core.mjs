@@ -1,14 +1,15 @@
 // The adapter of the real code: answers vectors with what an installed @google/gemini-cli-core does.
 //   CORE=DIR/node_modules/@google/gemini-cli-core node gemini-cli-core.mjs      (0.1.18 or 0.61.0)
-//   GEMINI=DIR/node_modules/@google/gemini-cli/bundle/gemini.js                 (optional: the CLI, for what core lacks)
+//   GEMINI=DIR/node_modules/@google/gemini-cli/bundle/gemini.js                 (optional: the CLI, for what core lacks;
+//                                                                               dist/index.js of 0.1.19)
 // What neither has is `unsupported`. Only loopback addresses and a throw-away home are used.
-import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import * as program from './published-cli.mjs';
+import { Oauth } from './published-oauth.mjs';
 
 const core = process.env.CORE;
 if (!core) { process.stderr.write('CORE should be the directory of an installed @google/gemini-cli-core.\n'); process.exit(2); }
@@ -37,6 +38,8 @@ const responses = await load(isCurrent ? 'utils/generateContentResponseUtilities
 const expansion = await load('utils/envExpansion.js');
 const sanitization = await load('services/environmentSanitization.js');
 const oauthUtils = await load('mcp/oauth-utils.js');
+const oauthFlow = await load('utils/oauth-flow.js');
+const paths = await load('utils/paths.js');
 const oauthProvider = await load('mcp/oauth-provider.js');
 const tokenStorage = await load('mcp/oauth-token-storage.js');
 
@@ -64,6 +67,9 @@ function nameNormalisation({ raw, server, tool: name }) {
 const toolFilter = ({ toolName, includeTools, excludeTools }) =>
   ({ enabled: client.isEnabled({ name: toolName ?? undefined }, 's', { includeTools, excludeTools }) });
 
+// The core keeps what was allowed for as long as the process lives.
+function forgetAnswers() { (tool.DiscoveredMCPToolInvocation ?? tool.DiscoveredMCPTool).allowlist?.clear(); }
+
 async function ask(it, params) {
   return isCurrent
     ? it.build(params).getConfirmationDetails(new AbortController().signal)
@@ -71,6 +77,7 @@ async function ask(it, params) {
 }
 
 async function confirmation(input) {
+  forgetAnswers();
   const params = input.args ?? { p: 1 };
   const asked = async (server, name) => ((await ask(offered(server, name), params)) === false ? 'no-confirmation' : 'asks-again');
   if (input.outcome) {
@@ -135,7 +142,7 @@ async function discoverDocumented(servers, prompts) {
   const during = client.discoverMcpTools(servers, undefined, tools, prompts, false);
   const states = ['not_started', client.getMCPDiscoveryState()];
   await during;
-  return { tools: tools.getAllTools(), declarations: tools.getFunctionDeclarations(), resources: [],
+  return { tools: [...tools.tools.values()], declarations: tools.getFunctionDeclarations(), resources: [],
     states: [...states, client.getMCPDiscoveryState()], close: async () => {} };
 }
 
@@ -211,8 +218,8 @@ async function schemaSanitisation(input) {
   if (found.declarations.length) {
     return { [isCurrent ? 'parametersJsonSchema' : 'parameters']: plain(found.declarations[0].parametersJsonSchema) };
   }
-  const status = { registered: false, finalStatus: found.events[1] };
-  return isCurrent ? status : { ...status, wholeServerListFails: true };
+  const lost = isCurrent ? {} : { wholeServerListFails: true };
+  return { registered: false, ...lost, finalStatus: found.events[1] };
 }
 
 function sanitiseParameters({ schema, description, cycleAt }) {
@@ -225,19 +232,31 @@ function sanitiseParameters({ schema, description, cycleAt }) {
 }
 
 async function envExpansion(input) {
-  if (!isCurrent) return UNSUPPORTED;
-  if ('hostVariable' in input) {
-    const left = sanitization.sanitizeEnvironment({ [input.hostVariable]: input.hostValue }, { enableEnvironmentVariableRedaction: true });
-    return { visibleInServer: input.hostVariable in left };
-  }
-  if ('value' in input && !/\$/.test(input.value)) {
-    return { value: expansion.expandEnvVars(input.value, sanitization.sanitizeEnvironment(input.environment, { enableEnvironmentVariableRedaction: true })) };
-  }
-  return UNSUPPORTED; // the first of the two expansions lives in the CLI
+  if (!process.env.GEMINI) return UNSUPPORTED;
+  const host = input.environment ?? input.host ?? ('hostVariable' in input ? { [input.hostVariable]: input.hostValue } : {});
+  const configured = 'value' in input ? { value: input.value } : input.env ?? {};
+  const seen = await within(host, async () => {
+    const expanded = program.settingsExpander(isCurrent)({ command: 'c', args: ['arg' in input ? input.arg : ''], env: configured });
+    const made = await client.createTransport('srv', expanded, false, fakeConfig({ sanitizationConfig: {} }));
+    return (made.transport ?? made)._serverParams;
+  });
+  if ('arg' in input) return { arg: seen.args[0] };
+  if ('hostVariable' in input) return { visibleInServer: input.hostVariable in seen.env };
+  if ('value' in input) return { value: seen.env.value };
+  if ('host' in input) return Object.fromEntries(Object.keys(configured).map((name) => [name, seen.env[name] ?? null]));
+  return { GEMINI_CLI: seen.env.GEMINI_CLI ?? null };
 }
 
-async function transport({ config, serverCommand, environment }) {
-  Object.assign(process.env, environment);
+// Runs the body with these variables as the whole environment.
+async function within(environment, body) {
+  const whole = process.env;
+  process.env = { ...environment };
+  try { return await body(); } finally { process.env = whole; }
+}
+
+const transport = ({ environment, ...input }) => within({ HOME: home, ...environment }, () => transportOf(input));
+
+async function transportOf({ config, serverCommand }) {
   if (serverCommand !== undefined) {
     try { return { mcpServers: client.populateMcpServerCommand({}, serverCommand) }; } catch (error) { return { mcpServers: { error: error.message } }; }
   }
@@ -256,123 +275,33 @@ async function transport({ config, serverCommand, environment }) {
   } catch (error) { return { error: error.message }; }
 }
 
-const prefix = /^(?:seed|documented|current)-/;
-async function oauth(input, id) {
-  const utils = oauthUtils.OAuthUtils;
-  const asked = input.function ?? String(id).replace(prefix, '').split(' ')[0];
-  if ('header' in input) return utils.parseWWWAuthenticateHeader(input.header);
-  if ('documents' in input) return oauthDiscovery(input);
-  if ('pkce' in input && !isCurrent) return { url: oauthProvider.MCPOAuthProvider.buildAuthorizationUrl(input.config, input.pkce, input.mcpServerUrl) };
-  if ('expiresInMs' in input && !isCurrent) {
-    return tokenStorage.MCPOAuthTokenStorage.isTokenExpired({ expiresAt: input.expiresInMs === null ? undefined : Date.now() + input.expiresInMs });
+const authorization = new Oauth({ utils: oauthUtils, provider: oauthProvider, tokenStorage, flow: oauthFlow }, isCurrent, home);
+const ofProgram = (answer) => (process.env.GEMINI ? answer : () => UNSUPPORTED);
+const oauth = async (input, id) => { const found = await authorization.answer(input, id); return found === undefined ? UNSUPPORTED : found; };
+const promptArgs = ofProgram((input) => program.promptArgs(isCurrent, input));
+const resources = ofProgram((input) => (isCurrent ? program.resources(resourceRegistry, paths.unescapePath, input) : UNSUPPORTED));
+const mcpAdd = ofProgram((input) => (!isCurrent || input.connected ? UNSUPPORTED : program.mcpAdd(home, input)));
+const settingsValidation = ofProgram((input) => (isCurrent ? program.settingsValidation(home, input) : UNSUPPORTED));
+
+async function serverFilter({ servers: all, settings, flag_allowed_mcp_server_names: named }) {
+  const servers = [...new Set(all)]; // they are keys of an object
+  const argv = { allowedMcpServerNames: named ?? undefined };
+  if (!isCurrent) {
+    const lists = { allowMCPServers: settings.mcp?.allowed, excludeMCPServers: settings.mcp?.excluded, ...settings };
+    const { mcpServers, blockedMcpServers } = program.chosenServers(Object.fromEntries(servers.map((name) => [name, {}])), lists, argv);
+    return { used: Object.keys(mcpServers), blockedShown: blockedMcpServers.map(({ name }) => name) };
   }
-  if (!('url' in input)) return UNSUPPORTED;
-  try {
-    return { wellknown: () => utils.buildWellKnownUrls(input.url), baseurl: () => utils.extractBaseUrl(input.url),
-      'resource-param': () => utils.buildResourceParameter(input.url), 'is-sse': () => utils.isSSEEndpoint(input.url) }[asked]();
-  } catch (error) { return { throws: `${error.name}: ${error.message}` }; }
-}
-
-async function oauthDiscovery({ serverUrl, documents }) {
-  const requests = [];
-  const server = createServer((request, response) => {
-    requests.push(`${request.method} ${request.url}`);
-    const document = documents[request.url];
-    response.writeHead(document ? document.status ?? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(document?.json ?? {}).replaceAll('<BASE>', base));
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const base = `http://127.0.0.1:${server.address().port}`;
-  let config;
-  try { config = await oauthUtils.OAuthUtils.discoverOAuthConfig(serverUrl.replaceAll('<BASE>', base)); }
-  catch (error) { config = { throws: `${error.name}: ${error.message}` }; }
-  server.closeAllConnections();
-  server.close();
-  return JSON.parse(JSON.stringify({ config, requests }).replaceAll(base, '<BASE>'));
-}
-
-// The CLI is a bundle without exports: the class is cut from it.
-function promptLoader(prompts) {
-  const bundle = path.dirname(process.env.GEMINI);
-  const file = readdirSync(bundle).find((name) => name.endsWith('.js') && readFileSync(path.join(bundle, name), 'utf8').includes('namedArgRegex'));
-  const text = readFileSync(path.join(bundle, file), 'utf8');
-  const begin = text.indexOf('var McpPromptLoader = class {');
-  const body = text.slice(begin, text.indexOf('\n};\n', begin) + 4);
-  const Loader = new Function('getMCPServerPrompts', 'getErrorMessage', `${body} return McpPromptLoader;`)(
-    () => prompts, (error) => (error instanceof Error ? error.message : String(error)));
-  return new Loader({ getMcpClientManager: () => ({ getMcpServers: () => ({ s: {} }) }) });
-}
-
-const ANSWER = { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] };
-
-async function promptArgs({ promptArguments, args, prompt, subCommand, answer = ANSWER, failure }) {
-  if (!isCurrent || !process.env.GEMINI) return UNSUPPORTED;
-  if (!prompt) {
-    const filled = promptLoader([]).parseArgs(args, promptArguments);
-    return filled instanceof Error ? { error: filled.message } : { arguments: filled };
-  }
-  let invokedWith;
-  const invoke = async (inputs) => { invokedWith = inputs; if (failure) throw new Error(failure); return answer; };
-  const [command] = await promptLoader([{ ...prompt, invoke }]).loadCommands();
-  const action = subCommand ? command.subCommands.find(({ name }) => name === subCommand).action : command.action;
-  const result = plain(await action({}, args));
-  const { name, description, kind, autoExecute } = command;
-  return { name, description, kind, autoExecute, result, ...(invokedWith ? { invokedWith } : {}) };
-}
-
-async function onTheCli(root, args) {
-  const environment = { PATH: process.env.PATH, HOME: path.join(root, 'home'), TERM: 'dumb', NO_COLOR: '1', GEMINI_API_KEY: 'k', GEMINI_CLI_TRUST_WORKSPACE: 'true' };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [process.env.GEMINI, 'mcp', ...args],
-      { cwd: path.join(root, 'proj'), env: environment, timeout: 60000 },
-      (error, stdout, stderr) => resolve({ exit: error ? error.code ?? 1 : 0, stdout, stderr }));
-    child.stdin.end();
-  });
-}
-
-function playground() {
-  const root = mkdtempSync(path.join(home, 'cli-'));
-  for (const folder of ['home/.gemini', 'proj']) mkdirSync(path.join(root, folder), { recursive: true });
-  return root;
-}
-const settingsFile = (root, scope) => path.join(root, scope === 'user' ? 'home' : 'proj', '.gemini', 'settings.json');
-const excerpt = (text) => (text.length <= 700 ? text : `${text.slice(0, 700)}...`);
-
-async function mcpAdd({ commands, files = {}, connected, as }) {
-  if (!isCurrent || !process.env.GEMINI || connected) return UNSUPPORTED;
-  const root = playground();
-  for (const [scope, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(settingsFile(root, scope)), { recursive: true });
-    writeFileSync(settingsFile(root, scope), text);
-  }
-  const steps = [];
-  for (const [, , ...argv] of commands) {
-    const ran = await onTheCli(root, argv);
-    const masked = (text) => excerpt(text.replaceAll(root, '<ROOT>'));
-    steps.push({ argv, exit: ran.exit, stdout: masked(ran.stdout), stderr: masked(ran.stderr) });
-  }
-  const read = (scope) => (existsSync(settingsFile(root, scope)) ? readFileSync(settingsFile(root, scope), 'utf8') : null);
-  const value = (text) => { try { return text === null ? null : JSON.parse(text); } catch { return text; } };
-  return as === 'text'
-    ? { projectSettings: read('project'), userSettings: read('user') }
-    : { steps, projectSettings: value(read('project')), userSettings: value(read('user')) };
-}
-
-async function settingsValidation({ settings }) {
-  if (!isCurrent || !process.env.GEMINI) return UNSUPPORTED;
-  const root = playground();
-  mkdirSync(path.dirname(settingsFile(root, 'project')), { recursive: true });
-  writeFileSync(settingsFile(root, 'project'), typeof settings === 'string' ? settings : JSON.stringify(settings, null, 2));
-  const ran = await onTheCli(root, ['list']);
-  const masked = (text) => text.replaceAll(root, '<ROOT>');
-  return { exit: ran.exit, stdout: masked(ran.stdout), stderr: masked(ran.stderr) };
+  const [allowed, excluded] = program.serverLists(settings, argv);
+  const it = new manager.McpClientManager('0.61.0', fakeConfig({ getAllowedMcpServers: () => allowed, getBlockedMcpServers: () => excluded }));
+  const blocked = servers.filter((name) => it.isBlockedBySettings(name));
+  return { used: servers.filter((name) => !blocked.includes(name)), blocked };
 }
 
 const behaviours = {
   'name-normalisation': nameNormalisation, 'tool-filter': toolFilter, confirmation, 'content-to-parts': contentToParts,
   discovery, 'conflict-resolution': conflictResolution, 'schema-sanitisation': schemaSanitisation,
   'env-expansion': envExpansion, transport, oauth, 'mcp-add': mcpAdd, 'settings-validation': settingsValidation,
-  'prompt-args': promptArgs,
+  'prompt-args': promptArgs, resources, 'server-filter': ofProgram(serverFilter),
 };
 const profile = isCurrent ? 'current' : 'documented';
 for await (const line of createInterface({ input: process.stdin })) {

@@ -107,6 +107,16 @@ def test_a_resource_is_read_and_expanded(greeting: Desk) -> None:
     assert greeting.run("read", "@srv:nothing").returncode == 1
 
 
+def test_the_instructions_of_servers_are_shown_as_the_model_gets_them(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("told", {**GREETER, "initialize": {"instructions": "Say who."}})
+    here.settings('{"mcpServers": {"srv": {"command": "told"}}}')
+    told = "The following are instructions provided by the tool server 'srv':\n---[start of server instructions]---\n"
+    assert here.run("context").stdout == f"{told}Say who.\n---[end of server instructions]---\n"
+    assert json.loads(here.run("context", "--json").stdout)["instructions"] == {"srv": "Say who."}
+    assert here.run("--profile", "documented", "context").stdout == ""
+
+
 def test_profiles_are_compared_side_by_side(greeting: Desk) -> None:
     ran = greeting.run("tools", "--compare")
     assert "say_hello" in ran.stdout
@@ -285,17 +295,7 @@ def test_a_disabled_server_is_kept_in_the_file_of_gemini_cli(greeting: Desk) -> 
 def test_what_is_allowed_in_a_session_stays_allowed(greeting: Desk) -> None:
     once = '{"name": "mcp_srv_say_hello", "arguments": {"who": "a"}, "answer": "%s"}\n'
     again = '{"name": "srv:say hello", "arguments": {"who": "b"}}\n'
-    ran = subprocess.run(
-        greeting.command("session", "--json"),
-        cwd=greeting.project,
-        env=greeting.environment(),
-        input=once % "proceed_once" + again + once % "proceed_always_tool" + again,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    ran = _session(greeting, once % "proceed_once" + again + once % "proceed_always_tool" + again)
     assert ran.stdout.count('"called": false') == 1
     assert ran.stdout.count('"isError": false') == 3
     assert ran.returncode == 1
@@ -311,3 +311,30 @@ def test_tools_of_a_server_that_is_not_there_are_usage(greeting: Desk) -> None:
     ran = greeting.run("tools", "nobody")
     assert ran.returncode == 2
     assert "Configured are: srv." in ran.stderr
+
+
+def test_a_session_sees_the_tools_that_a_server_tells_of_later(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    (first, later) = ({"name": name, "inputSchema": {"type": "object"}} for name in ("grow", "grown"))
+    answer = {"content": [{"type": "text", "text": "more"}]}
+    changed = {"result": answer, "changes": {"tools": [later]}}
+    here.stand_in("grower", {"tools": [first], "calls": {"grow": changed}})
+    here.settings('{"mcpServers": {"a": {"command": "grower", "trust": true}}}')
+    calls = "".join(f'{{"name": "mcp_a_{name}", "arguments": {{}}}}\n' for name in ("grow", "grown", "grow"))
+    ran = _session(here, calls)
+    assert 'Tool \\"mcp_a_grow\\" not found' in ran.stdout
+    assert ran.stdout.count("not found") == 1
+
+
+def _session(here: Desk, calls: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        here.command("session", "--json"),
+        cwd=here.project,
+        env=here.environment(),
+        input=calls,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gemini_mcp import spec
 from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
-from gemini_mcp.host.rules.javascript import number_text, stringify
+from gemini_mcp.host.rules.javascript import number_text, stringify, trim
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
@@ -101,7 +101,7 @@ def test_numbers_are_written_so_that_they_read_back(number: float) -> None:
 @given(st.text(max_size=30))
 def test_a_server_command_is_split_or_refused(line: str) -> None:
     with contextlib.suppress(UnusableCommand):
-        assert all(word == word.strip() or "'" in line or '"' in line or "\\" in line for word in split(line, {}))
+        assert all(word == trim(word) or "'" in line or '"' in line or "\\" in line for word in split(line, {}))
 
 
 def test_sanitising_shares_what_was_shared() -> None:
@@ -191,3 +191,9 @@ def test_what_is_wrong_is_told_in_the_order_of_the_file() -> None:
     names = [f"s{number}" for number in range(20)]
     settings = {"mcpServers": {name: {"command": 5} for name in names}}
     assert [problem.server for problem in problems(settings, DOCUMENTED.settings_schema)] == names
+
+
+@pytest.mark.parametrize(("more", "is_trusted"), [("", False), (', "command": 5', True)])
+def test_a_text_is_read_as_a_boolean_only_in_a_file_without_faults(more: str, is_trusted: bool) -> None:
+    text = f'{{"mcpServers": {{"s": {{"trust": "false"{more}}}}}}}'
+    assert load([Layer("user", "F", text)], {}, profiles()["current"]).servers[0].is_trusted is is_trusted

@@ -1,9 +1,126 @@
-"""The scenarios that the program cannot play headless, each with the reason."""
+"""Where the program and the reference are not compared, each with the reason. Pure."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, table
 
 _ANSWERS = "A person answers at a terminal; headless, the CLI refuses every tool or allows every tool."
 
 EXCEPTIONS: Mapping[str, str] = dict.fromkeys(
     ("allow-server", "allow-tool", "cancel", "no-terminal", "proceed-once"), _ANSWERS
 )
+"""The scenarios that the program cannot play headless."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Answers of a behaviour that may differ, in one profile."""
+
+    behaviour: str
+    profile: str
+    reason: str
+    covers: Callable[[JsonObject, Json, Json], bool]
+    """Whether this input, with our answer and theirs, is one."""
+
+
+def _is_guides_line(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether words stand beside the named arguments, or a text is submitted."""
+    rest = re.sub(profiles()["documented"].named_argument, "", str(given.get("args")))
+    return bool(rest.strip()) or inside(theirs, "result", "type") == "submit_prompt"
+
+
+def _is_joined(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether only the model's parts differ, of a result of several."""
+    several = len(items(inside(theirs, "llmContent"))) > 1
+    return several and {**table(ours), "modelParts": 0} == {**table(theirs), "modelParts": 0}
+
+
+def _is_unasked(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether a server was asked for nothing, and its log was read before the notification came."""
+    asked = ["initialize"]
+    return inside(theirs, "clientRequests") == asked and inside(ours, "clientRequests")[:1] == asked
+
+
+def _has_odd_flag(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    words = (word for command in given["commands"] for word in command)
+    return any(re.match(r"---|-[A-Za-z0-9].", word) for word in words)
+
+
+def _is_bare_text(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    blocks = items(inside(given, "callToolResult", "content"))
+    return any(inside(block, "type") == "text" and "text" not in table(block) for block in blocks)
+
+
+DIFFERENCES: Sequence[Difference] = (
+    Difference(
+        "prompt-args",
+        "documented",
+        "The guide fills arguments by position, quoted ones too, and submits the text as it is; 0.1.19 did neither.",
+        _is_guides_line,
+    ),
+    Difference(
+        "content-to-parts",
+        "documented",
+        "The guide combines all texts in one response; 0.1.18 put them beside it.",
+        _is_joined,
+    ),
+    Difference(
+        "content-to-parts",
+        "documented",
+        "A text block without a text, which the SDK refuses before it gets here.",
+        _is_bare_text,
+    ),
+    Difference(
+        "discovery",
+        "documented",
+        "The guide lists resources; 0.1.18 did not know them.",
+        lambda given, ours, theirs: "resource" in str(given),
+    ),
+    Difference("discovery", "documented", "The server's log is read before it has written.", _is_unasked),
+    Difference(
+        "discovery",
+        "documented",
+        "A server that starts in less or more than its timeout, as the machine has time for it.",
+        lambda given, ours, theirs: inside(given, "serverSpec", "spec", "delay") is not None,
+    ),
+    Difference(
+        "schema-sanitisation",
+        "documented",
+        "The guide cleans the schemas of tools; 0.1.18 handed them on untouched.",
+        lambda given, ours, theirs: "schema" in given or all("parameters" in table(one) for one in (ours, theirs)),
+    ),
+    Difference("discovery", "current", "The server's log is read before it has written.", _is_unasked),
+    Difference(
+        "transport",
+        "documented",
+        "The guide connects first and lets the 401 start the flow; 0.1.18 refused to connect without a token.",
+        lambda given, ours, theirs: bool(inside(given, "config", "oauth", "enabled")),
+    ),
+    Difference(
+        "oauth",
+        "documented",
+        "The guide cleans up expired tokens; 0.1.18 kept one that it could not refresh.",
+        lambda given, ours, theirs: "tokenStillStored" in table(theirs),
+    ),
+    Difference(
+        "server-filter",
+        "documented",
+        "A server whose name is empty, which 0.1.19 overlooked in its lists.",
+        lambda given, ours, theirs: "" in given["servers"],
+    ),
+    Difference(
+        "mcp-add",
+        "current",
+        "Several short flags in one word and flags with three dashes are read as yargs alone reads them.",
+        _has_odd_flag,
+    ),
+)
+
+
+def reason(behaviour: str, profile: str, given: JsonObject, ours: Json, theirs: Json) -> str | None:
+    """Why these answers may differ; nothing when they may not."""
+    known = (one for one in DIFFERENCES if (one.behaviour, one.profile) == (behaviour, profile))
+    return next((one.reason for one in known if one.covers(given, ours, theirs)), None)

@@ -54,6 +54,14 @@ class Seen:
         return "".join(part["text"] for part in self.requests[0]["systemInstruction"]["parts"])
 
     @property
+    def context(self) -> str:
+        """What stands of the project in the context of the first request."""
+        texts = (str(part.get("text", "")) for content in self.requests[0]["contents"] for part in content["parts"])
+        whole = next((text for text in texts if text.startswith(FORGOTTEN)), "")
+        _, begun, rest = whole.partition("<project_context>\n")
+        return rest.partition("\n</project_context>")[0] if begun else ""
+
+    @property
     def prompt(self) -> list[JsonObject]:
         """The user's parts of the first request, without what the CLI puts before them."""
         users = [content for content in self.requests[0]["contents"] if content["role"] == "user"]

@@ -57,6 +57,8 @@ def _of(given: JsonObject, kind: str) -> Sequence[JsonObject]:
 def _compare(stage: Stage, steps: Sequence[Seen], scenario: Json, expected: Json) -> None:
     if "tools" in expected:
         assert [one["name"] for one in steps[0].declarations] == [one["name"] for one in expected["tools"]]
+    if "context" in expected:
+        assert steps[0].context == expected["context"]
     for server, methods in expected.get("asked", {}).items():
         asked = [message["method"] for message in stage.journal(server)]
         assert asked[: len(methods)] == methods

@@ -32,6 +32,15 @@ class Server:
         self._journal = journal
         self._lock = threading.Lock()
 
+    def notices(self, message: Json) -> list[Json]:
+        """What it says before it answers a call that changes its lists."""
+        if message.get("method") != "tools/call":
+            return []
+        play: Json = self._script.get("calls", {}).get(message["params"]["name"], {})
+        changed: Json = play.get("changes", {})
+        self._script = {**self._script, **changed}
+        return [{"jsonrpc": "2.0", "method": f"notifications/{kind}/list_changed"} for kind in changed]
+
     def answer(self, message: Json) -> Json | None:
         """The reply to a message, if it gets one."""
         if "method" not in message:
@@ -132,7 +141,7 @@ def run(script: Json, journal: Path) -> None:
         answer = server.answer(message)
         if answer is not None:
             with lock:
-                sys.stdout.write(json.dumps(answer) + "\n")
+                sys.stdout.writelines(json.dumps(line) + "\n" for line in (*server.notices(message), answer))
                 sys.stdout.flush()
 
     for line in sys.stdin:

@@ -53,6 +53,8 @@ class Rules:
     paged_lists: tuple[str, ...]
     tools_need_capability: bool
     refuses_duplicates: bool
+    follows_changes: bool
+    instructions: str | None
     refused_list_ends_discovery: bool
     leaves_empty_server: bool
     empty_server: str
@@ -103,6 +105,9 @@ class Rules:
     oauth_address: str
     metadata_header: str
     keeps_issuer: bool
+    verifier_bytes: int
+    keeps_spent_tokens: bool
+    registration: JsonObject
 
     usage: Mapping[str, tuple[str, ...]]
     usage_error: str

@@ -9,14 +9,16 @@ import re
 from collections.abc import Callable, Mapping
 
 from gemini_mcp.host.oauth import grants, metadata
-from gemini_mcp.host.rules.javascript import stringify
+from gemini_mcp.host.oauth.endpoints import InsecureEndpoint
+from gemini_mcp.host.rules.javascript import stringify, truthy
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, object_of
+from gemini_mcp.spec.values import Json, JsonObject, object_of, table
 
 NOW = 1_000_000
 TOKEN_FILE = "~/.gemini/mcp-oauth-tokens.json"
-BASE = "http://base.invalid"
+BASE = "http://127.0.0.1:1"
+"""An address of this machine, as in the recordings; nothing is sent to it."""
 CONFIG: JsonObject = {"clientId": "cid", "clientSecret": "sec", "scopes": ["a"], "audiences": ["u"]}
 
 _PREFIX = re.compile(r"^(?:seed|documented|current)-")
@@ -30,7 +32,7 @@ def oauth(value: JsonObject, rules: Rules, name: str) -> Json:
     if "url" in value:
         asked = value.get("function") or _PREFIX.sub("", name).partition(" ")[0]
         return _of_url(str(asked), value["url"], rules)
-    secrets = grants.pkce(bytes(32), bytes(16))
+    secrets = grants.pkce(bytes(rules.verifier_bytes), bytes(16))
     return {
         "codeVerifierLength": len(secrets.verifier),
         "codeChallengeLength": len(secrets.challenge),
@@ -68,7 +70,13 @@ def _authorization_url(value: JsonObject, rules: Rules) -> Json:
 
 
 def _token_file(value: JsonObject, rules: Rules) -> Json:
-    given = {"accessToken": "at", "refreshToken": "rt", "scope": "a b", "expiresAt": rules.vectors["tokenExpiresAt"]}
+    given = {
+        "accessToken": "at",
+        "tokenType": "Bearer",
+        "refreshToken": "rt",
+        "scope": "a b",
+        "expiresAt": rules.vectors["tokenExpiresAt"],
+    }
     entry: JsonObject = {
         "serverName": value["serverName"],
         "token": object_of(value.get("token")) or given,
@@ -87,26 +95,29 @@ def _discovery(value: JsonObject, rules: Rules) -> Json:
     documents: JsonObject = value["documents"]
     steps = metadata.discover(value["serverUrl"].replace("<BASE>", BASE), rules.oauth_address)
     requests: list[str] = []
-    answer: JsonObject | None = None
+    answer: Json = None
     while True:
         try:
             url = steps.send(answer)
         except StopIteration as end:
             found = None if end.value is None else end.value.to_json(rules)
             return _replaced({"config": found, "requests": requests}, BASE, "<BASE>")
-        except metadata.Mismatch as error:
-            found = {"throws": f"ResourceMismatchError: {error}"}
+        except (metadata.Mismatch, InsecureEndpoint) as error:
+            found = {"throws": f"{_ERRORS[type(error)]}: {error}"}
             return _replaced({"config": found, "requests": requests}, BASE, "<BASE>")
         path = url.removeprefix(BASE)
         requests.append(f"GET {path}")
         answer = _document(documents.get(path))
 
 
-def _document(described: Json) -> JsonObject | None:
-    members = object_of(described)
-    if members is None or members.get("status", 200) != 200:
+_ERRORS = {metadata.Mismatch: "ResourceMismatchError", InsecureEndpoint: "OAuthSecurityError"}
+
+
+def _document(described: Json) -> Json:
+    """The JSON of a recorded answer; one that says nothing of it is an empty object."""
+    if not truthy(described) or table(described).get("status", 200) != 200:
         return None
-    return object_of(_replaced(members.get("json"), "<BASE>", BASE))
+    return _replaced(table(described).get("json", {}), "<BASE>", BASE)
 
 
 def _refresh(value: JsonObject, rules: Rules) -> Json:
@@ -125,7 +136,7 @@ def _refresh(value: JsonObject, rules: Rules) -> Json:
     )
     step = grants.refresh_of(stored, config, rules)
     if step is None or is_rejected:
-        return {"token": None, "tokenStillStored": False}
+        return {"token": None, "tokenStillStored": step is None and rules.keeps_spent_tokens}
     request = {"method": "POST", "url": "/t", "contentType": "application/x-www-form-urlencoded", "form": step.form}
     return _replaced({"token": "AT2", "request": [request]}, BASE, "<BASE>")
 

@@ -76,7 +76,7 @@ def server_filter(value: JsonObject, rules: Rules) -> Json:
         texts_of(mcp.get("excluded", settings.get("excludeMCPServers"))),
         texts_of(value.get("flag_allowed_mcp_server_names")),
     )
-    chosen = select_servers(value["servers"], lists, rules)
+    chosen = select_servers(tuple(dict.fromkeys(value["servers"])), lists, rules)
     return {"used": list(chosen.used), rules.vectors["blockedKey"]: list(chosen.blocked)}
 
 

@@ -5,12 +5,13 @@ The recorded inputs leave out what was the same in every recording; the defaults
 
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.prompts import resources as references
+from gemini_mcp.host.rules.javascript import truthy
 from gemini_mcp.host.tools import content
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, question
 from gemini_mcp.host.tools.names import registered_name
 from gemini_mcp.host.tools.registry import OfferedTool, RegisteredTool
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, object_of, objects_of
+from gemini_mcp.spec.values import Json, JsonObject, objects_of, table
 
 CALL_ID = "call-1"
 ANSWER: JsonObject = {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}]}
@@ -27,7 +28,7 @@ def confirmation(value: JsonObject, rules: Rules) -> Json:
         allowed, asked = value["allowTool"], value["ask"]
         keys = AllowList().after(Outcome.PROCEED_ALWAYS_TOOL, allowed["server"], allowed["tool"], rules)
         return {"result": _asked(asked["server"], asked["tool"], keys, rules)}
-    tool, is_trusted = _tool(value["server"], value["tool"], rules), value.get("trust") is True
+    tool, is_trusted = _tool(value["server"], value["tool"], rules), truthy(value.get("trust"))
     folder = value.get("trustedFolder", True)
     asked = question(tool, value.get("args", ARGUMENTS), AllowList(), rules, is_trusted, folder)
     return {"confirm": False if asked is None else asked.to_json(rules)}
@@ -104,6 +105,6 @@ def resources(value: JsonObject, rules: Rules) -> Json:
 
 
 def _reading(resource: references.Resource, reads: JsonObject) -> references.Reading:
-    result = object_of(reads.get(resource.uri))
+    result = reads.get(resource.uri)
     failure = "MCP error -32002: Resource not found" if result is None else None
-    return references.Reading(resource, result or {}, failure)
+    return references.Reading(resource, dict(table(result)), failure)

@@ -68,6 +68,7 @@ def _shown(host: Host) -> JsonObject:
         "servers": {name: server.status.name for name, server in host.servers.items()},
         "tools": [{"name": name, "server": offer.server, "tool": offer.name} for name, offer in offers],
         "prompts": list(host.prompts()),
+        "context": host.context(),
         "resources": [f"{resource.server}:{resource.uri}" for resource in host.resources()],
     }
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import getitem
 
+from gemini_mcp.host.prompts.prompts import prompts_by_name
 from gemini_mcp.host.rules import messages
 from gemini_mcp.host.rules.javascript import length
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers import scripted
 from gemini_mcp.host.servers.discovery import State, conclude
 from gemini_mcp.host.tools import names, registry, schema
-from gemini_mcp.host.tools.filters import is_enabled
+from gemini_mcp.host.tools.filters import excluded, is_enabled
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, items, object_of, texts_of
 
@@ -34,7 +35,7 @@ def name_normalisation(value: JsonObject, rules: Rules) -> Json:
 
 def tool_filter(value: JsonObject, rules: Rules) -> Json:
     """`{toolName, includeTools?, excludeTools?}` to whether the tool is used."""
-    include, exclude = texts_of(value.get("includeTools")), texts_of(value.get("excludeTools"))
+    include, exclude = texts_of(value.get("includeTools")), excluded(value.get("excludeTools"))
     return {"enabled": is_enabled(value["toolName"], include, exclude)}
 
 
@@ -74,7 +75,8 @@ def conflict_resolution(value: JsonObject, rules: Rules) -> Json:
     """`{builtin, servers}` to the registry, the order of declaration, and what was said."""
     played = [_played(name, config, rules) for name, config in value["servers"].items()]
     built = registry.build(value["builtin"], [offer for play in played for offer in play.found.tools], rules)
-    log = [*(said for play in played for said in play.conclusion.messages), *built.log]
+    said = zip(value["servers"], played, strict=True)
+    log = [line for name, play in said for line in (*built.log.get(name, ()), *play.conclusion.messages)]
     registered = [
         {"name": tool.name, "builtin": True}
         if tool.offer is None
@@ -103,14 +105,14 @@ def discovery(value: JsonObject, rules: Rules) -> Json:
         played = scripted.play("srv", described.get("spec") or {}, described.get("cfg") or {}, rules)
         status = None if played.was_skipped else played.conclusion.status.value
         between = State.IN_PROGRESS.value
-    found = played.found
+    found, built = played.found, registry.build((), played.found.tools, rules)
     return {
         "discoveryState": [State.NOT_STARTED.value, between, State.COMPLETED.value],
         "statusEvents": [] if status is None else ["connecting", status],
         "finalStatus": status,
-        "tools": [tool.name for tool in registry.build((), found.tools, rules).tools],
-        "prompts": [prompt.name for prompt in found.prompts],
+        "tools": [tool.name for tool in built.tools],
+        "prompts": list(prompts_by_name(found.prompts)),
         "resources": [resource.uri for resource in found.resources],
         "clientRequests": list(played.requests),
-        "messages": [message[:EXCERPT] for message in played.conclusion.messages],
+        "messages": [said[:EXCERPT] for said in (*built.log.get("srv", ()), *played.conclusion.messages)],
     }

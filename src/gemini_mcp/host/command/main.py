@@ -178,6 +178,7 @@ def _add_views(subcommand: Subcommand) -> None:
     tools.add_argument("server", nargs="?")
     tools.add_argument("--verbose", action="store_true", help="with descriptions")
     subcommand("resources", "the resources of all servers", lambda given: servers.resources)
+    subcommand("context", "what the model is told of the servers: their instructions", lambda given: servers.told)
     subcommand("prompts", "the prompts of all servers", lambda given: servers.prompts)
     _add_inspect(subcommand)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.rules.javascript import number_text
+from gemini_mcp.host.rules.javascript import number_text, stringify, trim
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
 
@@ -91,9 +91,40 @@ def _counted(words: Words, needed: int) -> Words:
     if "help" not in words.flags:
         _check_count(words, needed)
         if len(words.words) > needed:
-            unknown = [word.lstrip("-").partition("=")[0] for word in words.words[needed:]]
-            raise Misused(f"Unknown argument{'s' if len(unknown) > 1 else ''}: {', '.join(unknown)}")
+            raise Misused(unknown_said([word.lstrip("-").partition("=")[0] for word in words.words[needed:]]))
     return words
+
+
+def unknown_said(names: Sequence[str]) -> str:
+    """The complaint about names that mean nothing."""
+    return f"Unknown argument{'s' if len(names) > 1 else ''}: {', '.join(names)}"
+
+
+def unknown_names(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
+    """What a line without a command complains of: its flags, then its words; of nothing when it has no words."""
+    flags: list[str] = []
+    words: list[str] = []
+    rest = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    while rest:
+        word = rest.pop(0)
+        name, value = _flag(word)
+        if not name:
+            words.append(word if trim(word) else f'"{word}"')
+        elif name.startswith("no-") and word.startswith("--"):
+            flags.append(name.removeprefix("no-"))
+        else:
+            letters = [name] if word.startswith("--") or value is not None else list(name)
+            flags += [spelling for letter in letters for spelling in _spellings(letter)]
+            if value is None and letters[-1] not in _LIST_FLAGS and rest and not rest[0].startswith("-"):
+                rest.pop(0)
+    known = {*_LIST_FLAGS, *commands}
+    return [name for name in (*dict.fromkeys(flags), *words) if name not in known] if words else []
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """The name of a flag, and without hyphens."""
+    joined = re.sub(r"-+(.)", lambda match: match[1].upper(), name)
+    return (name,) if joined == name else (name, joined)
 
 
 def number(text: str) -> Json:
@@ -168,8 +199,11 @@ def _read_flags_anywhere(arguments: Sequence[str], known: Mapping[str, str]) -> 
             words = words.with_flag(known[name[3:]], "false")
         elif name is not None and name in known:
             words = _take_several(words, name, value, rest, known)
+        elif len(words.words) >= 2:
+            words = words.with_word(coerced(word))
         else:
-            words = words.with_word(word if len(words.words) < 2 else coerced(word))
+            # The parser reads the first two words again, as values of flags, and a flag is none.
+            words = words.with_word("" if name is not None else word)
     return words
 
 
@@ -209,4 +243,4 @@ def _check_choice(words: Words, flag: str, choices: Sequence[str]) -> None:
     value = words.last(flag)
     if value is not None and value not in choices:
         listed = ", ".join(f'"{choice}"' for choice in choices)
-        raise Misused(f'Invalid values:\n  Argument: {flag}, Given: "{value}", Choices: {listed}')
+        raise Misused(f"Invalid values:\n  Argument: {flag}, Given: {stringify(value)}, Choices: {listed}")

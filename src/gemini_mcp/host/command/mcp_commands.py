@@ -15,6 +15,8 @@ from gemini_mcp.host.command.mcp_arguments import (
     read_list,
     read_remove,
     read_switch,
+    unknown_names,
+    unknown_said,
 )
 from gemini_mcp.host.rules.javascript import stringify, truthy
 from gemini_mcp.host.servers.transport import url_transports
@@ -70,9 +72,10 @@ def run(
         return replace(ran, said=said + ran.said)
     if name in ("--help", "-h"):
         return _help("group", rules)
-    is_word = name and not name.startswith("-")
-    complaint = f"Unknown argument: {name}" if is_word else "You need at least one command before continuing."
-    return _misused("group", complaint, rules)
+    exit_code, said = _said_of(texts, files or {}, rules)
+    unknown = unknown_names(arguments, tuple(_READERS))
+    complaint = unknown_said(unknown) if unknown else "You need at least one command before continuing."
+    return Ran(exit_code, said, is_complaint=True) if exit_code else _misused("group", complaint, rules)
 
 
 def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -> tuple[int, str]:

@@ -66,6 +66,14 @@ async def resources(context: Context) -> int:
         return _ended(context, settings, host)
 
 
+async def told(context: Context) -> int:
+    """What the model is told of the servers: their instructions, as they stand in its context."""
+    async with context.host() as (settings, host):
+        told = {name: server.instructions for name, server in host.servers.items() if server.instructions}
+        context.show({"instructions": told, "context": host.context()}, *filter(None, [host.context()]))
+        return _ended(context, settings, host)
+
+
 async def prompts(context: Context) -> int:
     """The prompts of all servers, as slash commands."""
     async with context.host() as (settings, host):
@@ -144,7 +152,7 @@ def view(host: Host, server: Server) -> ServerView:
 def _ended(context: Context, settings: Settings, host: Host) -> int:
     """Say what is wrong with the servers, and give the exit code."""
     failed = (server for server in host.servers.values() if server.why is not None)
-    context.complain(*(f"{server.config.name}: {server.why}" for server in failed), *host.registry.log)
+    context.complain(*(f"{server.config.name}: {server.why}" for server in failed), *host.registry.said())
     return outcome(host, settings)
 
 

@@ -16,10 +16,10 @@ from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.oauth.callback import Refused, listen
 from gemini_mcp.host.oauth.google import google_token
 from gemini_mcp.host.oauth.token_file import TokenFile
-from gemini_mcp.host.rules.urls import InvalidUrl, parse
+from gemini_mcp.host.rules.urls import InvalidUrl, encode_form, parse
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, object_of
+from gemini_mcp.spec.values import Json, JsonObject, object_of
 
 HTTP_SECONDS = 15.0
 
@@ -88,7 +88,7 @@ class Authorizer:
                 await self._flow(config, config.address, challenge, http)
         except TimeoutError:
             raise NotAuthorized(f"nobody came back within {self.wait_seconds:.0f} seconds") from None
-        except (httpx2.HTTPError, InvalidUrl, metadata.Mismatch, Refused, OSError, KeyError) as error:
+        except (httpx2.HTTPError, InvalidUrl, *metadata.REFUSALS, Refused, OSError, KeyError) as error:
             said = f"the answer lacks {error}" if isinstance(error, KeyError) else str(error)
             raise NotAuthorized(said or type(error).__name__) from None
 
@@ -104,7 +104,7 @@ class Authorizer:
             scopes=settings.scopes or found.scopes,
         )
         settings = await self._client(settings, found, http)
-        flow = grants.pkce(secrets.token_bytes(32), secrets.token_bytes(16))
+        flow = grants.pkce(secrets.token_bytes(self.rules.verifier_bytes), secrets.token_bytes(16))
         url = grants.authorization_url(settings, flow, address, self.rules)
         async with listen(settings.redirect_uri, flow.state) as listener:
             has_opened = self.interaction.open_browser(url)
@@ -145,15 +145,14 @@ class Authorizer:
 
     async def _challenged(self, challenge: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
         document = metadata.metadata_url(challenge, self.rules)
-        resource = None if document is None else await _get(http, document)
-        for server in metadata.authorization_servers(resource)[:1]:
-            for place in metadata.server_documents(parse(server)):
-                if (document := await _get(http, place)) is None:
-                    continue
-                found = metadata.endpoints(document)
-                if found.issuer is not None and metadata.base_url(found.issuer) != metadata.base_url(server):
-                    raise metadata.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
-                return found
+        server = None if document is None else metadata.authorization_server(await _get(http, document))
+        for place in () if server is None else metadata.server_documents(parse(server)):
+            if (document := await _get(http, place)) is None:
+                continue
+            found = metadata.endpoints(document)
+            if found.issuer is not None and metadata.base_url(found.issuer) != metadata.base_url(server or ""):
+                raise metadata.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
+            return found
         return None
 
     async def _client(
@@ -167,7 +166,7 @@ class Authorizer:
             address = other.registration_url if other is not None else None
         if address is None:
             raise Refused("the server registers no clients; give `oauth.clientId`")
-        response = await http.post(address, json=grants.registration(settings))
+        response = await http.post(address, json=grants.registration(settings, self.rules))
         client = _object_in(response)
         if client is None or not client.get("client_id"):
             raise Refused(f"the registration of this client was answered with HTTP {response.status_code}")
@@ -183,11 +182,13 @@ class Authorizer:
         return await self._refreshed(config, stored)
 
     async def _refreshed(self, config: ServerConfig, stored: grants.Credentials) -> str | None:
-        """The token that a refresh gives; one that cannot be refreshed is deleted."""
+        """The token that a refresh gives; one that the token endpoint refuses is deleted."""
         step = grants.refresh_of(stored, grants.config_of(config.oauth), self.rules)
+        if step is None:
+            if not self.rules.keeps_spent_tokens:
+                self.tokens.delete(config.name)
+            return None
         try:
-            if step is None:
-                raise Refused
             async with httpx2.AsyncClient(timeout=HTTP_SECONDS) as http:
                 answer = await _post(http, step.token_url, step.form)
         except Refused:
@@ -208,7 +209,7 @@ async def _challenge(http: httpx2.AsyncClient, address: str) -> str:
 
 async def _discovered(address: str, way: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
     steps = metadata.discover(address, way)
-    document: JsonObject | None = None
+    document: Json = None
     while True:
         try:
             url = steps.send(document)
@@ -217,17 +218,18 @@ async def _discovered(address: str, way: str, http: httpx2.AsyncClient) -> metad
         document = await _get(http, url)
 
 
-async def _get(http: httpx2.AsyncClient, url: str) -> JsonObject | None:
+async def _get(http: httpx2.AsyncClient, url: str) -> Json:
     try:
-        return _object_in(await http.get(url, headers={"Accept": "application/json"}))
-    except httpx2.HTTPError:
+        response = await http.get(url, headers={"Accept": "application/json"})
+        return response.json() if response.is_success else None
+    except (httpx2.HTTPError, ValueError):
         return None
 
 
 async def _post(http: httpx2.AsyncClient, url: str, form: grants.Form) -> JsonObject:
     """The tokens in the answer; raises Refused, and HTTPError where the server could not decide."""
     response = await http.post(
-        url, content=grants.encode(form), headers={"Content-Type": "application/x-www-form-urlencoded"}
+        url, content=encode_form(list(form.items())), headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
     if response.is_server_error:
         response.raise_for_status()

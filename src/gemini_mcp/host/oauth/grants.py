@@ -5,17 +5,15 @@ What needs a socket, a clock, a browser or a file is in `authorization` and `tok
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
-from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from gemini_mcp.host.oauth.metadata import resource_parameter
 from gemini_mcp.host.rules.profiles import setting_default
-from gemini_mcp.host.rules.urls import parse
+from gemini_mcp.host.rules.urls import parse, with_query
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, texts_of
 
@@ -58,14 +56,14 @@ class Token(_Stored):
     """An access token and what came with it; never printed."""
 
     access_token: str = Field(repr=False, min_length=1)
-    token_type: str = "Bearer"
+    token_type: str | None = None
     refresh_token: str | None = Field(default=None, repr=False)
     scope: str | None = None
     expires_at: int | float | None = None
 
     def is_expired(self, now_ms: float) -> bool:
         """Whether it is used up, or will be within five minutes."""
-        return self.expires_at is not None and now_ms + EXPIRY_BUFFER_MS >= self.expires_at
+        return bool(self.expires_at) and now_ms + EXPIRY_BUFFER_MS >= (self.expires_at or 0)
 
 
 class Credentials(_Stored):
@@ -106,7 +104,7 @@ def config_of(value: JsonObject) -> OAuthConfig:
 
 
 def pkce(verifier: bytes, state: bytes) -> Pkce:
-    """The secrets made of 32 and 16 random bytes."""
+    """The secrets made of random bytes."""
     text = _base64url(verifier)
     return Pkce(text, _base64url(hashlib.sha256(text.encode("ascii")).digest()), _base64url(state))
 
@@ -123,7 +121,7 @@ def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, rules
         **_given(config, "scope", "audience"),
         "resource": resource_parameter(server_url, rules.oauth_address),
     }
-    return _with_query(config.authorization_url or "", query)
+    return with_query(parse(config.authorization_url or ""), query)
 
 
 def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str, rules: Rules) -> Form:
@@ -150,7 +148,7 @@ def refresh_form(config: OAuthConfig, credentials: Credentials, rules: Rules) ->
     }
 
 
-def registration(config: OAuthConfig) -> JsonObject:
+def registration(config: OAuthConfig, rules: Rules) -> JsonObject:
     """What is posted to register this client."""
     return {
         "client_name": CLIENT_NAME,
@@ -158,7 +156,7 @@ def registration(config: OAuthConfig) -> JsonObject:
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
-        "code_challenge_method": ["S256"],
+        **rules.registration,
         "scope": " ".join(config.scopes),
     }
 
@@ -176,7 +174,7 @@ def token_of(answer: JsonObject, now_ms: float, previous: Token | None = None) -
 
 
 def refresh_of(credentials: Credentials, config: OAuthConfig, rules: Rules) -> Refresh | None:
-    """How a stored token is refreshed; None when it cannot be, and is to be deleted."""
+    """How a stored token is refreshed; None when it cannot be."""
     client = config.client_id or credentials.client_id
     if not (credentials.token.refresh_token and client and credentials.token_url):
         return None
@@ -185,17 +183,7 @@ def refresh_of(credentials: Credentials, config: OAuthConfig, rules: Rules) -> R
 
 def with_token_parameter(url: str, name: str, token: str) -> str:
     """The SSE address with the token in its query."""
-    return _with_query(url, {name: token})
-
-
-def encode(values: Mapping[str, str]) -> str:
-    """The values as a form or a query."""
-    return urlencode(values, safe="*").replace("~", "%7E")
-
-
-def _with_query(url: str, values: Mapping[str, str]) -> str:
-    address = parse(url)
-    return f"{address}{'&' if address.query else '?'}{encode(values)}"
+    return with_query(parse(url), {name: token})
 
 
 def _given(config: OAuthConfig, *names: str) -> Form:

@@ -4,20 +4,30 @@ The caller of `discover` gets the documents; what the endpoints are used for is 
 """
 
 import re
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gemini_mcp.host.rules.javascript import UNDEFINED, template
+from gemini_mcp.host.oauth.endpoints import InsecureEndpoint, checked, is_local
+from gemini_mcp.host.rules.javascript import UNDEFINED, template, trim, truthy
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, items, texts_of, without_none
+from gemini_mcp.spec.values import Json, JsonObject, items, table, texts_of
 
 _PROTECTED = "/.well-known/oauth-protected-resource"
 _AUTHORIZATION = "/.well-known/oauth-authorization-server"
 _OPENID = "/.well-known/openid-configuration"
 
-Fetch: TypeAlias = Generator[str, JsonObject | None, "Endpoints | None"]
+Fetch: TypeAlias = Generator[str, Json, "Endpoints | None"]
+
+_NAMES = {
+    "authorizationUrl": "authorization_endpoint",
+    "issuer": "issuer",
+    "tokenUrl": "token_endpoint",
+    "scopes": "scopes_supported",
+    "registrationUrl": "registration_endpoint",
+}
+"""The members of a configuration, by those of the metadata that they come of."""
 
 
 class Mismatch(Exception):
@@ -26,26 +36,21 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The endpoints of an authorization server."""
+    """The endpoints of an authorization server, and the metadata that names them."""
 
     authorization_url: str
     token_url: str
     scopes: tuple[str, ...] = ()
     registration_url: str | None = None
     issuer: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     def to_json(self, rules: Rules) -> JsonObject:
-        """The configuration as Gemini CLI makes it of the metadata."""
-        scopes = list(self.scopes)
-        if not rules.keeps_issuer:
-            return {"authorizationUrl": self.authorization_url, "tokenUrl": self.token_url, "scopes": scopes}
-        return without_none(
-            authorizationUrl=self.authorization_url or None,
-            issuer=self.issuer,
-            tokenUrl=self.token_url or None,
-            scopes=scopes,
-            registrationUrl=self.registration_url or None,
-        )
+        """The configuration as Gemini CLI makes it of the metadata, whatever that holds."""
+        left_out = () if rules.keeps_issuer else ("issuer", "registrationUrl")
+        scopes: Json = self.metadata.get("scopes_supported") or []
+        given = {**self.metadata, "scopes_supported": scopes}
+        return {key: given[name] for key, name in _NAMES.items() if name in given and key not in left_out}
 
 
 def well_known(url: str, way: str) -> dict[str, str]:
@@ -81,47 +86,70 @@ def metadata_url(header: str, rules: Rules) -> str | None:
 
 
 def discover(server_url: str, way: str) -> Fetch:
-    """Find a server's endpoints by its `origin` or `path`: yields each document to get, and is sent it, or None."""
-    return _DISCOVERIES[way](server_url)
+    """Find a server's endpoints by its `origin` or `path`: yields each document to get, and is sent its JSON, or None.
+
+    By the path it raises Mismatch and InsecureEndpoint.
+    """
+    try:
+        return (yield from _DISCOVERIES[way](server_url))
+    except (InvalidUrl, Unreadable):
+        return None
 
 
-def endpoints(metadata: JsonObject) -> Endpoints:
+def endpoints(metadata: Json) -> Endpoints:
     """The endpoints an authorization server's metadata names."""
+    given = table(metadata)
     return Endpoints(
-        metadata.get("authorization_endpoint", ""),
-        metadata.get("token_endpoint", ""),
-        texts_of(metadata.get("scopes_supported")) or (),
-        metadata.get("registration_endpoint"),
-        metadata.get("issuer"),
+        template(given.get("authorization_endpoint") or ""),
+        template(given.get("token_endpoint") or ""),
+        texts_of(given.get("scopes_supported")) or (),
+        given.get("registration_endpoint"),
+        given.get("issuer"),
+        given,
     )
 
 
-def authorization_servers(resource: JsonObject | None) -> tuple[str, ...]:
-    """The authorization servers a protected resource's metadata names."""
-    return tuple(str(server) for server in items((resource or {}).get("authorization_servers")))
+def authorization_server(resource: Json) -> str | None:
+    """The authorization server that a protected resource's metadata names first."""
+    servers = table(resource).get("authorization_servers")
+    listed: Sequence[Json] = servers if isinstance(servers, str) else items(servers)
+    if listed and not isinstance(listed[0], str):
+        raise Unreadable
+    return listed[0] if listed else None
+
+
+class Unreadable(Exception):
+    """The metadata holds something that Gemini CLI cannot read; its search ends without a word."""
+
+
+REFUSALS = (Mismatch, InsecureEndpoint, Unreadable)
+"""What ends a search, or a flow, because of what the documents say."""
 
 
 def _discover_at_origin(server_url: str) -> Fetch:
     places = well_known(server_url, "origin")
-    for server in authorization_servers((yield places["protectedResource"]))[:1]:
+    server = authorization_server((yield places["protectedResource"]))
+    if server is not None:
         metadata = yield f"{base_url(server)}{_AUTHORIZATION}"
-        if metadata is not None:
+        if truthy(metadata):
             return endpoints(metadata)
     metadata = yield places["authorizationServer"]
-    return None if metadata is None else endpoints(metadata)
+    return endpoints(metadata) if truthy(metadata) else None
 
 
 def _discover_at_path(server_url: str) -> Fetch:
     address = parse(server_url)
-    resource = yield well_known(server_url, "path")["protectedResource"]
-    if resource is None and address.path != "/":
+    allows_local = is_local(server_url)
+    resource = yield checked(well_known(server_url, "path")["protectedResource"], allows_local, address.origin)
+    if not truthy(resource) and address.path != "/":
         resource = yield f"{address.origin}{_PROTECTED}"
-    if resource is not None:
-        _check_resource(template(resource.get("resource", UNDEFINED)), server_url)
-    for place in (*authorization_servers(resource)[:1], server_url):
-        for document in server_documents(parse(place)):
-            metadata = yield document
-            if metadata is not None:
+    if truthy(resource):
+        _check_resource(template(table(resource).get("resource", UNDEFINED)), server_url)
+    server = authorization_server(resource)
+    for place in (server_url,) if server is None else (server, server_url):
+        for document in server_documents(parse(checked(trim(place), allows_local))):
+            metadata = yield checked(document, allows_local)
+            if truthy(metadata):
                 return endpoints(metadata)
     return None
 

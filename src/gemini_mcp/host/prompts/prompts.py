@@ -4,11 +4,11 @@ Everything between `/name …` and the text that is sent to the model belongs he
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_mcp.host.rules.javascript import UNDEFINED, stringify, template, truthy
+from gemini_mcp.host.rules.javascript import LINE_ENDS, SPACES, UNDEFINED, locale_key, stringify, template, trim, truthy
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, objects_of, table, without_none
 
@@ -17,9 +17,9 @@ EMPTY_ANSWER = "Received an empty or invalid prompt response from the server."
 Filled: TypeAlias = dict[str, str]
 """The arguments of a prompt, by name."""
 
-_WORD = re.compile(r'"((?:\\.|[^"\\])*)"|([^ ]+)')
-_ESCAPE = re.compile(r"\\(.)")
-_SPACES = re.compile(r"\s+")
+_WORD = re.compile(rf'"((?:\\[^{LINE_ENDS}]|[^"\\])*)"|([^ ]+)')
+_ESCAPE = re.compile(rf"\\([^{LINE_ENDS}])")
+_SPACES = re.compile(rf"[{SPACES}]+")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ class PromptArgument:
     name: str
     is_required: bool = False
     description: str = ""
+
+
+_Filling: TypeAlias = tuple[Filled, Sequence[PromptArgument]]
+"""The filled arguments, and those that no word was left for."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,17 @@ def prompt_of(value: JsonObject, server: str = "") -> Prompt:
     return Prompt(str(value.get("name", "")), str(value.get("description") or ""), arguments, server)
 
 
+def prompts_by_name(prompts: Iterable[Prompt]) -> dict[str, Prompt]:
+    """The prompts by the name that they are stored under; one whose name is taken gets its server's before it."""
+    stored: dict[str, Prompt] = {}
+    for prompt in prompts:
+        stored[f"{prompt.server}_{prompt.name}" if prompt.name in stored else prompt.name] = prompt
+    return dict(sorted(stored.items(), key=lambda named: locale_key(named[0])))
+
+
 def command_name(prompt: Prompt, rules: Rules) -> str:
     """The name of the slash command."""
-    return _SPACES.sub("-", prompt.name.strip()) if rules.hyphenates_prompt_names else prompt.name
+    return _SPACES.sub("-", trim(prompt.name)) if rules.hyphenates_prompt_names else prompt.name
 
 
 def command_description(prompt: Prompt) -> str:
@@ -83,7 +95,7 @@ def command_description(prompt: Prompt) -> str:
 
 def split_command(line: str) -> tuple[str, str]:
     """The command's name and its arguments, of `/name arguments`."""
-    name, _, rest = line.strip().removeprefix("/").partition(" ")
+    name, _, rest = trim(line).removeprefix("/").partition(" ")
     return name, rest
 
 
@@ -91,8 +103,8 @@ def fill(line: str, declared: Sequence[PromptArgument], rules: Rules) -> dict[st
     """The arguments a command line gives to a prompt, or what is said when required ones are missing."""
     named, words = _read(line, rules)
     given = {argument.name: named[argument.name] for argument in declared if named.get(argument.name)}
-    filled = _FILLINGS[rules.fills_prompts](given, words, declared)
-    missing = [f"--{argument.name}" for argument in declared if argument.is_required and argument.name not in filled]
+    filled, unfilled = _FILLINGS[rules.fills_prompts](given, words, declared)
+    missing = [f"--{argument.name}" for argument in unfilled if argument.is_required]
     return Message(f"Missing required argument(s): {', '.join(missing)}") if missing else filled
 
 
@@ -163,23 +175,25 @@ def _read(line: str, rules: Rules) -> tuple[dict[str, str], list[str]]:
         named[match.group(1)] = _ESCAPE.sub(r"\1", value) if rules.unescapes_named_arguments else value
         between.append(line[end : match.start()])
         end = match.end()
-    rest = "".join([*between, line[end:]]).strip()
+    rest = trim("".join([*between, line[end:]]))
     words = (match[2] if match[1] is None else match[1] for match in _WORD.finditer(rest))
     return named, [_ESCAPE.sub(r"\1", word) for word in words]
 
 
-def _fill_in_order(given: Filled, words: Sequence[str], declared: Sequence[PromptArgument]) -> Filled:
+def _fill_in_order(given: Filled, words: Sequence[str], declared: Sequence[PromptArgument]) -> _Filling:
     """Words fill what is not named, optional arguments too."""
-    unfilled = (argument.name for argument in declared if argument.name not in given)
-    return {**given, **dict(zip(unfilled, words, strict=False))}
+    unfilled = [argument for argument in declared if argument.name not in given]
+    names = (argument.name for argument in unfilled)
+    return {**given, **dict(zip(names, words, strict=False))}, unfilled[len(words) :]
 
 
-def _fill_required(given: Filled, words: Sequence[str], declared: Sequence[PromptArgument]) -> Filled:
+def _fill_required(given: Filled, words: Sequence[str], declared: Sequence[PromptArgument]) -> _Filling:
     """Words fill what is required and not named; when that is one argument, it gets all of them."""
-    unfilled = [argument.name for argument in declared if argument.is_required and argument.name not in given]
+    unfilled = [argument for argument in declared if argument.is_required and argument.name not in given]
     if len(unfilled) == 1:
-        return {**given, unfilled[0]: " ".join(words)}
-    return {**given, **dict(zip(unfilled, words, strict=False))}
+        return {**given, unfilled[0].name: " ".join(words)}, []
+    names = (argument.name for argument in unfilled)
+    return {**given, **dict(zip(names, words, strict=False))}, unfilled[len(words) :]
 
 
 _FILLINGS = {"in-order": _fill_in_order, "required": _fill_required}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gemini_mcp.host.rules.javascript import LINE_ENDS, trim
 from gemini_mcp.host.tools.content import contents_to_parts
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject
@@ -16,9 +17,9 @@ FOOTER = "\n--- End of content ---"
 FAILED_EXIT = 42
 
 _REFERENCE = re.compile(
-    r'(?<!\\)@(?:(?:"(?:[^"]*)")|(?:\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?!\Z|[ \t\n\r])))+',
+    rf'(?<!\\)@(?:(?:"(?:[^"]*)")|(?:\\[^{LINE_ENDS}]|[^ \t\n\r,;!?()\[\]{{}}.]|\.(?!\Z|[ \t\n\r])))+',
 )
-_ESCAPE = re.compile(r"\\(.)")
+_ESCAPE = re.compile(rf"\\([^{LINE_ENDS}])")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def split(prompt: str) -> tuple[Piece, ...]:
         pieces.append(Piece(_ESCAPE.sub(r"\1", match.group()[1:]), is_reference=True))
         end = match.end()
     pieces.append(Piece(prompt[end:]))
-    return tuple(piece for piece in pieces if piece.is_reference or piece.text.strip())
+    return tuple(piece for piece in pieces if piece.is_reference or trim(piece.text))
 
 
 def candidates(reference: str, servers: Sequence[str], rules: Rules) -> tuple[tuple[str, str], ...]:
@@ -120,4 +121,4 @@ def _rejoined(pieces: Sequence[Piece]) -> str:
     for piece in pieces:
         space = " " if piece.is_reference and text and not text.endswith(" ") else ""
         text += f"{space}@{piece.text}" if piece.is_reference else piece.text
-    return text.strip()
+    return trim(text)

@@ -7,10 +7,19 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Iterator
 
-from gemini_mcp.spec.values import SURROGATE, Json, list_of, object_of
+from gemini_mcp.spec.values import SURROGATE, Json, items, list_of, object_of
 
 _COLLATION = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+
+
+SPACES = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What `\\s` and `trim` take for space."""
+
+
+LINE_ENDS = r"\n\r\u2028\u2029"
+"""What `.` does not stand for in a regular expression."""
 
 
 class Undefined:
@@ -25,10 +34,22 @@ def length(text: str) -> int:
     return len(text) + sum(1 for character in text if ord(character) > 0xFFFF)
 
 
+def units(text: str) -> Iterator[str]:
+    """The UTF-16 code units of the text, each as one character."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    return (chr(int.from_bytes(data[place : place + 2], "little")) for place in range(0, len(data), 2))
+
+
 def cut_units(text: str, start: int, end: int) -> str:
     """The text between two places that are counted in UTF-16 code units; half a pair becomes a lone surrogate."""
     units = text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end]
     return units.decode("utf-16-le", "surrogatepass")
+
+
+def number_of_text(text: str) -> float:
+    """`Number(text)` of a text that is a number."""
+    bare = trim(text)
+    return int(bare, 0) if bare[:2].lower() in ("0x", "0o", "0b") else float(bare)
 
 
 def number_text(number: float) -> str:
@@ -54,20 +75,30 @@ def _exponent(text: str) -> str:
 
 def stringify(value: Json, indent: int | str | None = None) -> str:
     """The text of `JSON.stringify(value, null, indent)`."""
-    separators = (",", ":") if indent is None else (",", ": ")
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=indent, separators=separators)
-    return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    step = indent if isinstance(indent, str) else " " * (indent or 0)
+    return _written(value, step, "\n" if step else "")
 
 
-def _plain(value: Json) -> Json:
-    members, items = object_of(value), list_of(value)
+def _written(value: Json, step: str, line: str) -> str:
+    """The text of a value; `line` begins a line of what surrounds it, and is empty where all stays on one."""
+    members, listed = object_of(value), items(value)
+    inner = line + step
     if members is not None:
-        return {key: _plain(member) for key, member in members.items() if not isinstance(member, Undefined)}
-    if items is not None:
-        return [_plain(item) for item in items]
-    if isinstance(value, float):
-        return None if not math.isfinite(value) else int(value) if value.is_integer() else value
-    return value
+        colon = ": " if line else ":"
+        kept = ((key, member) for key, member in members.items() if not isinstance(member, Undefined))
+        written = [f"{_quoted(key)}{colon}{_written(member, step, inner)}" for key, member in kept]
+        return f"{{{inner}{f',{inner}'.join(written)}{line}}}" if written else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{inner}{f',{inner}'.join(_written(item, step, inner) for item in listed)}{line}]" if listed else "[]"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "null"
+    return "null" if isinstance(value, Undefined) else template(value)
+
+
+def _quoted(text: str) -> str:
+    return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def template(value: Json) -> str:
@@ -78,9 +109,9 @@ def template(value: Json) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
         return number_text(value)
-    items = list_of(value)
-    if items is not None:
-        return ",".join("" if item is None else template(item) for item in items)
+    listed = list_of(value)
+    if listed is not None:
+        return ",".join("" if item is None else template(item) for item in listed)
     return value if isinstance(value, str) else "[object Object]"
 
 
@@ -89,6 +120,11 @@ def truthy(value: Json) -> bool:
     if isinstance(value, list | dict):
         return True
     return not isinstance(value, Undefined) and bool(value)
+
+
+def trim(text: str) -> str:
+    """`text.trim()`: other characters count as space than in Python."""
+    return text.strip(SPACES)
 
 
 def replace_first(text: str, part: str, replacement: str) -> str:

@@ -2,6 +2,8 @@
 
 import re
 
+from gemini_mcp.host.rules.javascript import units
+
 _CONTEXT = 10
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
@@ -13,7 +15,12 @@ class _Refused(Exception):
 
 
 def complaint(text: str) -> str | None:
-    """What is wrong with the text; nothing when it is JSON."""
+    """What is wrong with the text; nothing when it is JSON. Half a pair is shown as a replacement character."""
+    said = _complaint("".join(units(text)))
+    return None if said is None else said.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _complaint(text: str) -> str | None:
     try:
         end = _space(text, _value(text, _space(text, 0)))
         if end < len(text):

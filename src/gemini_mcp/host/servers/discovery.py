@@ -101,7 +101,7 @@ class Conclusion:
 def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> Interview:
     """Ask a connected server for everything it has; the value is what it offers."""
     found = Found()
-    for kind, add in (("prompts", _with_prompts), ("tools", _with_tools), ("resources", _with_resources)):
+    for kind, add in _ADDERS.items():
         if capabilities.get(kind) is None and (kind != "tools" or rules.tools_need_capability):
             continue
         try:
@@ -114,6 +114,11 @@ def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> I
             said = f"Error discovering {kind} from {config.name}: {refusal.message}"
             found = replace(found, messages=(*found.messages, said))
     return found
+
+
+def renewed(kind: str, found: Found, config: ServerConfig, rules: Rules) -> Interview:
+    """Ask for one list again: the value is what the server offers then; raises Refusal."""
+    return _ADDERS[kind](found, (yield from _list(kind, rules)), config)
 
 
 def conclude(server: str, found: Found, rules: Rules) -> Conclusion:
@@ -136,8 +141,9 @@ def _with_prompts(found: Found, listed: tuple[JsonObject, ...], config: ServerCo
 
 
 def _with_resources(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
+    """A resource that is listed twice is one."""
     resources = (Resource(config.name, str(item.get("uri", "")), str(item.get("name") or "")) for item in listed)
-    return replace(found, resources=tuple(resources))
+    return replace(found, resources=tuple({resource.uri: resource for resource in resources if resource.uri}.values()))
 
 
 def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
@@ -152,6 +158,10 @@ def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConf
         else:
             dropped.append(name)
     return replace(found, tools=tuple(tools), dropped=tuple(dropped))
+
+
+_ADDERS = {"prompts": _with_prompts, "tools": _with_tools, "resources": _with_resources}
+"""How each list is added to what was found, in the order in which they are asked for."""
 
 
 def _list(kind: str, rules: Rules) -> _Listing:

@@ -3,6 +3,7 @@
 What is asked afterwards is in `discovery`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gemini_mcp.host.servers import failure
@@ -31,3 +32,11 @@ def greeting(answer: Json, rules: Rules) -> Greeting:
         known = failure.unsupported_version(version, rules.protocol_versions)
         raise Refusal(UNSUPPORTED.format(version=version), why=known)
     return Greeting(introduced["capabilities"], version, introduced.get("instructions"), introduced["serverInfo"])
+
+
+def context(instructions: Mapping[str, str], rules: Rules) -> str:
+    """What the model is told of the servers, by the instructions of each; nothing where the profile passes none on."""
+    if rules.instructions is None:
+        return ""
+    told = (rules.instructions.format(server=name, instructions=text) for name, text in instructions.items() if text)
+    return "\n\n".join(told)

@@ -4,19 +4,21 @@ Each server has a task of its own, from its connection to the end of the host; p
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 import anyio
 import anyio.abc
 
 from gemini_mcp.host.prompts import resources
-from gemini_mcp.host.prompts.prompts import Prompt
+from gemini_mcp.host.prompts.prompts import Prompt, prompts_by_name
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers import discovery, failure
+from gemini_mcp.host.servers.changes import CHANGED, Changes
 from gemini_mcp.host.servers.connection import AuthFor, Connection, Surroundings, Unreachable, reach
 from gemini_mcp.host.servers.discovery import Found, Refusal, State, Status
 from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.host.servers.handshake import context
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
@@ -26,6 +28,9 @@ from gemini_mcp.spec.values import Json, JsonObject
 TIMED_OUT = "MCP error -32001: Request timed out"
 
 Authenticate = Callable[[ServerConfig, str], Awaitable[bool]]
+
+RENEWAL_PAUSE_SECONDS = 0.5
+"""How long the program waits before it asks once more for a list that has not changed."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Server:
     why: Failure | None = None
     connection: Connection | None = field(default=None, repr=False)
     needs_authentication: bool = False
+    instructions: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Host:
         self.servers = {config.name: Server(config) for config in plan.servers}
         self.registry = registry.build(plan.rules.builtin_tools, (), plan.rules)
         self._ended = anyio.Event()
+        self._changes = {config.name: Changes() for config in plan.servers}
         self._is_discovered = {config.name: anyio.Event() for config in plan.servers}
 
     async def discover(self, tasks: anyio.abc.TaskGroup) -> None:
@@ -73,30 +80,37 @@ class Host:
             tasks.start_soon(self._run_server, config)
         for is_discovered in self._is_discovered.values():
             await is_discovered.wait()
-        offers = [tool for server in self.servers.values() for tool in server.found.tools]
-        self.registry = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
+        self._register()
         self.state = State.COMPLETED
 
     def end(self) -> None:
         """Let every server's task come to its end."""
         self._ended.set()
+        for changes in self._changes.values():
+            changes.end()
+
+    async def settled(self) -> None:
+        """Wait until what servers have said of their lists is followed."""
+        for changes in self._changes.values():
+            await changes.settled.wait()
 
     def prompts(self) -> dict[str, Prompt]:
         """The prompts by the name they are stored under."""
-        stored: dict[str, Prompt] = {}
-        for server in self.servers.values():
-            for prompt in server.found.prompts:
-                stored[registry.prompt_name(server.config.name, prompt.name, stored)] = prompt
-        return stored
+        return prompts_by_name(prompt for server in self.servers.values() for prompt in server.found.prompts)
 
     def resources(self) -> tuple[resources.Resource, ...]:
         """All listed resources."""
         return tuple(resource for server in self.servers.values() for resource in server.found.resources)
 
+    def context(self) -> str:
+        """What the model is told of the servers, besides the conversation."""
+        return context({name: server.instructions for name, server in self.servers.items()}, self.plan.rules)
+
     def messages(self) -> tuple[str, ...]:
         """Everything said of the servers and of the registration, in order."""
-        said = (message for server in self.servers.values() for message in server.messages)
-        return (*said, *self.registry.log)
+        log = self.registry.log
+        said = ((*log.get(name, ()), *server.messages) for name, server in self.servers.items())
+        return tuple(message for messages in said for message in messages)
 
     async def request(self, server: str, method: str, params: JsonObject) -> JsonObject:
         """Ask a connected server, and read the answer as the SDK does; raises Refusal."""
@@ -108,6 +122,17 @@ class Host:
         if connection is None:
             raise Refusal(f"MCP client for server '{server}' is not available or not connected.")
         return await connection.request(method, params)
+
+    def _register(self) -> None:
+        offers = [tool for server in self.servers.values() for tool in server.found.tools]
+        self.registry = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
+
+    def _hear(self, server: str, method: str) -> None:
+        """Note what a server notifies; the host's owner hears it too."""
+        self.plan.surroundings.on_notification(server, method)
+        kind = CHANGED.get(method)
+        if kind is not None and self.plan.rules.follows_changes:
+            self._changes[server].note(kind)
 
     def _update(self, server: Server) -> None:
         self.servers[server.config.name] = server
@@ -128,7 +153,8 @@ class Host:
         plan = self.plan
         with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
             try:
-                async with reach(config, plan.surroundings, plan.rules, plan.auth_for) as connection:
+                surroundings = replace(plan.surroundings, on_notification=self._hear)
+                async with reach(config, surroundings, plan.rules, plan.auth_for) as connection:
                     scope.deadline = float("inf")
                     await self._discover_and_wait(connection)
             except Unreachable as error:
@@ -147,16 +173,39 @@ class Host:
         is_open = ended.status is Status.CONNECTED
         error = ended.messages[-1] if found.is_empty and ended.messages else None
         why = (found.why or failure.nothing_offered()) if error is not None else None
-        self._update(Server(config, ended.status, found, ended.messages, error, why, connection if is_open else None))
+        said = connection.greeting.instructions or ""
+        kept = connection if is_open else None
+        self._update(Server(config, ended.status, found, ended.messages, error, why, kept, instructions=said))
         if is_open:
             self._is_discovered[config.name].set()
-            await self._ended.wait()
+            async for kind in self._changes[config.name]:
+                if connection.capabilities.get(kind) is not None:
+                    await self._renew(connection, kind)
             self._update(replace(self.servers[config.name], connection=None))
+
+    async def _renew(self, connection: Connection, kind: str) -> None:
+        """Ask for a list again; where it is refused, what was known stays."""
+        config, rules = connection.config, self.plan.rules
+        before = self.servers[config.name].found
+        with suppress(Refusal):
+            found = await connection.interview(discovery.renewed(kind, before, config, rules))
+            if _names(kind, found) == _names(kind, before):
+                await anyio.sleep(RENEWAL_PAUSE_SECONDS)
+                found = await connection.interview(discovery.renewed(kind, before, config, rules))
+            self._update(replace(self.servers[config.name], found=found))
+            self._register()
 
     def _fail(self, config: ServerConfig, reason: str, why: Failure, needs_authentication: bool = False) -> None:
         said = discovery.connection_failure(config.name, reason, self.plan.rules)
         needs = needs_authentication
         self._update(Server(config, messages=(said,), error=reason, why=why, needs_authentication=needs))
+
+
+def _names(kind: str, found: Found) -> frozenset[str]:
+    """What is on a list."""
+    if kind == "resources":
+        return frozenset(resource.uri for resource in found.resources)
+    return frozenset(item.name for item in (found.tools if kind == "tools" else found.prompts))
 
 
 @asynccontextmanager

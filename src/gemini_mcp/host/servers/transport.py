@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from gemini_mcp.host.rules.javascript import template, truthy
 from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.host.servers.environment import inherited
 from gemini_mcp.host.settings.expansion import expand_late
@@ -55,10 +56,10 @@ Transport: TypeAlias = Stdio | Sse | StreamableHttp
 def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> Transport:
     """The transport of the configuration, in the order httpUrl, url, command; raises UnusableConfig or InvalidUrl."""
     provider = _auth_provider(config, rules)
-    address = config.get("httpUrl") or config.get("url")
-    if address:
-        is_sse = not config.get("httpUrl") and url_transports(config, rules)[0] == "sse"
-        url, headers = str(parse(str(address))), _headers(config, environment, rules)
+    address = next((config[key] for key in ("httpUrl", "url") if truthy(config.get(key))), None)
+    if address is not None:
+        is_sse = not truthy(config.get("httpUrl")) and url_transports(config, rules)[0] == "sse"
+        url, headers = str(parse(template(address))), _headers(config, environment, rules)
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not config.get("command"):
         raise UnusableConfig(MISSING)

@@ -6,13 +6,14 @@ How a file may be written is in `jsonc`; which values are wrong is in `validatio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gemini_mcp.host.rules.javascript import template, truthy
 from gemini_mcp.host.rules.profiles import setting_default
 from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.validation import Problem, problems
-from gemini_mcp.host.settings.warnings import warning
-from gemini_mcp.host.tools.filters import Selection, ServerLists, select_servers
+from gemini_mcp.host.settings.warnings import as_read, warning
+from gemini_mcp.host.tools.filters import Selection, ServerLists, excluded, select_servers
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table, texts_of
 
@@ -41,7 +42,7 @@ class ServerConfig:
 
     @property
     def is_trusted(self) -> bool:
-        return self.values.get("trust") is True
+        return truthy(self.values.get("trust"))
 
     @property
     def has_transport(self) -> bool:
@@ -52,8 +53,8 @@ class ServerConfig:
         return texts_of(self.values.get("includeTools"))
 
     @property
-    def exclude_tools(self) -> tuple[str, ...] | None:
-        return texts_of(self.values.get("excludeTools"))
+    def exclude_tools(self) -> Sequence[str]:
+        return excluded(self.values.get("excludeTools"))
 
     @property
     def env(self) -> dict[str, str]:
@@ -106,15 +107,17 @@ def load(
 ) -> Settings:
     """The settings of the layers, later ones winning server by server; what is wrong is in `problems`."""
     merged = Settings(lists=ServerLists(named=tuple(named) if named is not None else None))
-    command: tuple[str, str] | None = None
+    command: tuple[Json, str] = (None, "")
     for layer in layers:
         values, found = _read_layer(layer, environment, rules)
+        said = warning(values, rules.settings_schema, layer.file) if rules.faulty_settings == "warn" else ""
+        if rules.faulty_settings == "warn" and not said:
+            values = as_read(values, rules.settings_schema)
         merged = _merge(merged, layer, values, found, rules)
-        if rules.faulty_settings == "warn" and (said := warning(values, rules.settings_schema, layer.file)):
-            merged = replace(merged, warnings=(*merged.warnings, said))
-        line = table(values.get("mcp")).get("serverCommand")
-        command = (str(line), layer.file) if line else command
-    return _with_command(merged, command, environment) if command else merged
+        merged = replace(merged, warnings=(*merged.warnings, *([said] if said else ())))
+        mcp = table(values.get("mcp"))
+        command = (mcp["serverCommand"], layer.file) if "serverCommand" in mcp else command
+    return _with_command(merged, template(command[0]), command[1], environment) if truthy(command[0]) else merged
 
 
 def servers_of(value: Json) -> dict[str, JsonObject]:
@@ -157,8 +160,7 @@ def _lists(before: ServerLists, mcp: JsonObject, rules: Rules) -> ServerLists:
     return replace(before, allowed=allowed, excluded=excluded)
 
 
-def _with_command(settings: Settings, command: tuple[str, str], environment: Mapping[str, str]) -> Settings:
-    line, file = command
+def _with_command(settings: Settings, line: str, file: str, environment: Mapping[str, str]) -> Settings:
     try:
         config = server_command.server_config(line, environment)
     except server_command.UnusableCommand as error:

@@ -7,10 +7,12 @@ comments cannot be used.
 import re
 from collections.abc import Mapping
 
+from gemini_mcp.host.rules.javascript import SPACES
+
 SERVER_NAME = "mcp"
 
 _CONTROL = r"(?:\|\||&&|;;|\|&|<\(|<<<|>>|>&|<&|[&;()|<>])"
-_BAREWORD = r"""(?:\\['"|&;()<> \t]|[^\s'"|&;()<> \t])+"""
+_BAREWORD = rf"""(?:\\['"|&;()<> \t]|[^{SPACES}'"|&;()<> \t])+"""
 _CHUNK = re.compile(rf"""({_CONTROL})|(?:{_BAREWORD}|"(?:(?:\\"|[^"])*?)"|'(?:(?:\\'|[^'])*?)')+""")
 _SPECIAL = "*@#?$!_-"
 _NAME = re.compile(r"\w*", re.ASCII)
@@ -22,13 +24,16 @@ class UnusableCommand(Exception):
 
 def split(line: str, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The words of the line; variables that are not set are empty."""
-    words: list[str] = []
+    words: list[str | None] = []
     for chunk in _CHUNK.finditer(line):
-        word = None if chunk[1] else _Word(chunk[0], environment).read()
-        if word is None:
-            raise UnusableCommand(f"failed to parse mcpServerCommand: {line}")
-        words.append(word)
-    return tuple(words)
+        word = _Word(chunk[0], environment)
+        words.append(None if chunk[1] else word.read())
+        if word.is_comment:
+            break
+    known = tuple(word for word in words if word is not None)
+    if len(known) < len(words):
+        raise UnusableCommand(f"failed to parse mcpServerCommand: {line}")
+    return known
 
 
 def server_config(line: str, environment: Mapping[str, str]) -> dict[str, object]:
@@ -44,6 +49,7 @@ class _Word:
         self._text = text
         self._environment = environment
         self._at = 0
+        self.is_comment = False
 
     def read(self) -> str | None:
         """The word; nothing when it is an operator, a glob or a comment."""
@@ -60,6 +66,7 @@ class _Word:
             elif letter in "\"'":
                 quote = letter
             elif letter == "#" or re.fullmatch(_CONTROL, letter):
+                self.is_comment = letter == "#"
                 return None
             elif letter == "\\":
                 self._at += 1

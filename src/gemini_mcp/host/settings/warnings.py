@@ -5,11 +5,12 @@ It repeats Gemini CLI 0.61; the reference's own wording is in `validation`.
 
 import json
 
+from gemini_mcp.host.rules.javascript import number_of_text
 from gemini_mcp.host.rules.json_schema import SchemaFault, schema_faults
 from gemini_mcp.host.rules.v8_json import complaint
 from gemini_mcp.host.settings.jsonc import without_comments
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, object_of, type_of
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, object_of, table, type_of
 
 BROKEN_EXIT = 52
 _MEND = "Please fix the configuration file(s) and try again."
@@ -33,6 +34,24 @@ def warning(settings: Json, schema: Json, file: str) -> str:
     found = [f"Error in: {_place(fault)}\n    {_worded(fault)}\n\n" for fault in schema_faults(schema, settings)]
     more = f"...and {len(found) - _SHOWN} more errors.\n\n" if len(found) > _SHOWN else ""
     return f"Invalid configuration in {file}:\n\n{''.join(found[:_SHOWN])}{more}{_HELP}" if found else ""
+
+
+def as_read(settings: JsonObject, schema: Json) -> JsonObject:
+    """Settings without a fault, with texts that stand for numbers and booleans turned into these."""
+    kinds = inside(schema, "$defs", "server", "properties")
+    servers = {
+        name: {key: _turned(member, inside(kinds, key, "type")) for key, member in table(config).items()}
+        for name, config in table(settings.get("mcpServers")).items()
+    }
+    return {**settings, "mcpServers": servers} if servers else settings
+
+
+def _turned(value: Json, types: Json) -> Json:
+    if not isinstance(value, str):
+        return value
+    if "boolean" in items(types):
+        return value.lower() == "true"
+    return number_of_text(value) if "number" in items(types) else value
 
 
 def _place(fault: SchemaFault) -> str:

@@ -37,7 +37,7 @@ class AllowList:
     def after(self, outcome: Outcome, server: str, tool: str, rules: Rules) -> "AllowList":
         """The list once the user has answered."""
         key = {"server": server, "tool": f"{server}.{tool}"}.get(rules.allowed_by.get(outcome.value, ""))
-        return AllowList(self.keys | {key}) if key else self
+        return self if key is None else AllowList(self.keys | {key})
 
 
 @dataclass(frozen=True)

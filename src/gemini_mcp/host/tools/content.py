@@ -3,11 +3,12 @@
 Everything that reads a `CallToolResult` for one of them belongs here.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from gemini_mcp.host.rules.javascript import UNDEFINED, cut_units, length, stringify, template, truthy
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, table, without_none
+from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, table
 
 UNREADABLE = "[Error: Could not parse tool response]"
 SUCCEEDED = "Tool execution succeeded."
@@ -100,7 +101,7 @@ def _block_parts(block: JsonObject, tool: str, rules: Rules) -> list[JsonObject]
     if kind in ("image", "audio"):
         mime = block.get("mimeType", UNDEFINED)
         note = f"[Tool '{tool}' provided the following {kind} data with mime-type: {template(mime)}]"
-        return [{"text": note}, {"inlineData": without_none(mimeType=block.get("mimeType"), data=block.get("data"))}]
+        return [{"text": note}, {"inlineData": {key: block[key] for key in ("mimeType", "data") if key in block}}]
     if kind == "resource":
         return _embedded_parts(object_of(block.get("resource")) or {}, tool, rules)
     if kind == "resource_link":
@@ -189,10 +190,16 @@ def _response(name: str, call_id: str, response: JsonObject) -> JsonObject:
 
 
 def _resource_part(item: JsonObject) -> JsonObject | None:
-    if isinstance(item.get("text"), str):
-        return {"text": item["text"]}
-    blob = item.get("blob")
-    if not isinstance(blob, str):
+    read = table(item.get("resource")) or item
+    if truthy(read.get("text")):
+        return {"text": read["text"]}
+    blob = read.get("blob")
+    if not truthy(blob):
         return None
-    mime = item.get("mimeType") or "application/octet-stream"
-    return {"text": f"[Binary resource content {mime}, {len(blob.rstrip('=')) * 3 // 4} bytes]"}
+    mime = "application/octet-stream" if read.get("mimeType") is None else template(read["mimeType"])
+    return {"text": f"[Binary resource content {mime}, {_size_of(template(blob))} bytes]"}
+
+
+def _size_of(blob: str) -> int:
+    """How many bytes Node makes of the text: it ends at padding and passes over what is no base64."""
+    return len(re.findall(r"[A-Za-z0-9+/_-]", blob.partition("=")[0])) * 3 // 4

@@ -40,6 +40,7 @@ class Called:
 
 async def call(host: Host, name: str, arguments: JsonObject, allowed: AllowList, confirm: Confirm) -> Called:
     """Call a registered tool: validate, confirm, ask the server, render; raises NotCalled."""
+    await host.settled()
     rules, tool = host.plan.rules, host.registry.find(name)
     if tool is None or tool.offer is None:
         known = [tool.name for tool in host.registry.tools]

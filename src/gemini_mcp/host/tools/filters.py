@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, items
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,14 @@ class Selection:
     blocked: tuple[str, ...]
 
 
-def is_enabled(tool: str | None, include: Sequence[str] | None, exclude: Sequence[str] | None) -> bool:
+def excluded(value: Json) -> Sequence[str]:
+    """What `excludeTools` names; a text in place of the list excludes whatever is part of it."""
+    return value if isinstance(value, str) else tuple(name for name in items(value) if isinstance(name, str))
+
+
+def is_enabled(tool: str | None, include: Sequence[str] | None, exclude: Sequence[str]) -> bool:
     """Whether a tool passes its server's lists; they hold the tool's own name, and exclusion wins."""
-    if not tool or tool in (exclude or ()):
+    if not tool or tool in exclude:
         return False
     return include is None or any(entry == tool or entry.startswith(f"{tool}(") for entry in include)
 
@@ -38,7 +44,7 @@ def select_servers(names: Sequence[str], lists: ServerLists, rules: Rules) -> Se
     allowed, excluded = lists.allowed, lists.excluded or ()
     if lists.named is not None:
         allowed, excluded = lists.named, ()
-    elif not allowed and rules.empty_allow_list_allows_all:
+    if not allowed and rules.empty_allow_list_allows_all:
         allowed = None
     not_allowed = {name for name in names if allowed is not None and name not in allowed}
     left_out = not_allowed.union(excluded)

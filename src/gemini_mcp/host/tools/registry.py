@@ -33,10 +33,14 @@ class RegisteredTool:
 
 @dataclass(frozen=True)
 class Registry:
-    """The registered tools in the order they are declared to the model, and what was said while registering."""
+    """The registered tools in the order they are declared to the model, and what was said of each server's."""
 
     tools: tuple[RegisteredTool, ...] = ()
-    log: tuple[str, ...] = ()
+    log: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def said(self) -> tuple[str, ...]:
+        """Everything that was said, server by server."""
+        return tuple(line for lines in self.log.values() for line in lines)
 
     def find(self, name: str) -> RegisteredTool | None:
         """The tool of that registered name."""
@@ -46,18 +50,13 @@ class Registry:
 def build(builtins: Sequence[str], offers: Iterable[OfferedTool], rules: Rules) -> Registry:
     """Register the built-in tools, then the offers in their order."""
     tools = {name: RegisteredTool(name) for name in builtins}
-    log: list[str] = []
+    log: dict[str, tuple[str, ...]] = {}
     for offer in offers:
         name = _name(offer, tools, rules)
         if name in tools and rules.overwritten:
-            log.append(rules.overwritten.format(name=name))
+            log[offer.server] = (*log.get(offer.server, ()), rules.overwritten.format(name=name))
         tools[name] = RegisteredTool(name, offer)
-    return Registry(_ordered(tools.values(), rules), tuple(log))
-
-
-def prompt_name(server: str, prompt: str, taken: Iterable[str]) -> str:
-    """The name a prompt is stored under."""
-    return f"{server}_{prompt}" if prompt in taken else prompt
+    return Registry(_ordered(tools.values(), rules), log)
 
 
 def _name(offer: OfferedTool, taken: Mapping[str, RegisteredTool], rules: Rules) -> str:

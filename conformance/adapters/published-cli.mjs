@@ -1,0 +1,150 @@
+// What the published CLI knows and its core lacks: prompts, `@` texts, variables in settings, server lists, `gemini mcp`.
+// 0.1.19 has modules; 0.61.0 is a bundle without exports, so its functions are cut out of the text.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const program = process.env.GEMINI;
+const message = (error) => (error instanceof Error ? error.message : String(error));
+const texts = new Map();
+
+// The text of a bundle from one mark to the next; the file is the one that holds the first mark.
+function cut(from, to) {
+  const folder = path.dirname(program);
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.js'))) {
+    if (!texts.has(name)) texts.set(name, readFileSync(path.join(folder, name), 'utf8'));
+    const begin = texts.get(name).indexOf(from);
+    if (begin >= 0) return texts.get(name).slice(begin, texts.get(name).indexOf(to, begin + from.length));
+  }
+  throw new Error(`The bundle has no ${from}`);
+}
+
+// The text of a module of 0.1.19, for functions that it keeps to itself.
+const ofModule = (file, from, to) => {
+  const text = readFileSync(path.join(path.dirname(program), 'src', file), 'utf8');
+  const begin = text.indexOf(from);
+  return text.slice(begin, text.indexOf(to, begin));
+};
+
+async function promptLoader(isCurrent, prompts) {
+  const config = { getMcpServers: () => ({ s: {} }), getMcpClientManager: () => config, getPromptRegistry: () => ({ getPromptsByServer: () => prompts }) };
+  if (!isCurrent) {
+    const { McpPromptLoader } = await import(pathToFileURL(path.join(path.dirname(program), 'src/services/McpPromptLoader.js')).href);
+    return new McpPromptLoader(config);
+  }
+  const body = cut('var McpPromptLoader = class {', '\n};\n');
+  return new (new Function('getMCPServerPrompts', 'getErrorMessage', `${body}}; return McpPromptLoader;`)(() => prompts, message))(config);
+}
+
+const ANSWER = { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] };
+
+export async function promptArgs(isCurrent, { promptArguments, args, prompt, subCommand, answer = ANSWER, failure }) {
+  if (!prompt) {
+    const filled = (await promptLoader(isCurrent, [])).parseArgs(args, promptArguments);
+    return filled instanceof Error ? { error: filled.message } : { arguments: filled };
+  }
+  let invokedWith;
+  const invoke = async (inputs) => { invokedWith = inputs; if (failure) throw new Error(failure); return answer; };
+  const [command] = await (await promptLoader(isCurrent, [{ ...prompt, invoke }])).loadCommands();
+  const action = subCommand ? command.subCommands.find(({ name }) => name === subCommand).action : command.action;
+  const result = JSON.parse(JSON.stringify(await action({}, args)));
+  const { name, description, kind, autoExecute } = command;
+  return { name, description, kind, autoExecute, result, ...(invokedWith ? { invokedWith } : {}) };
+}
+
+// The settings with their variables put in.
+export function settingsExpander(isCurrent) {
+  const body = isCurrent ? cut('function resolveEnvVarsInString(', '\n// packages/')
+    : ofModule('config/settings.js', 'function resolveEnvVarsInString(', 'function findEnvFile(');
+  return new Function(`${body}; return resolveEnvVarsInObject;`)();
+}
+
+// Which servers are used, as the CLI of 0.1.19 chooses them.
+export function chosenServers(mcpServers, settings, argv) {
+  const helper = ofModule('config/config.js', 'function allowedMcpServers(', 'function mergeMcpServers(');
+  const body = ofModule('config/config.js', '    const blockedMcpServers = [];', '    const sandboxConfig =');
+  return new Function('mcpServers', 'settings', 'argv', `${helper}; ${body}; return { mcpServers, blockedMcpServers };`)(mcpServers, settings, argv);
+}
+
+// What 0.61.0 gives its core as `[allowed, blocked]`.
+export function serverLists(settings, argv) {
+  const [allowed, blocked] = ['allowedMcpServers', 'blockedMcpServers'].map((name) => cut(`    ${name}: mcpEnabled ?`, '\n').replace(/^.*?:/, '').replace(/,$/, ''));
+  return new Function('settings', 'argv', 'mcpEnabled', 'loadedSettings', `return [${allowed}, ${blocked}];`)(settings, argv, true);
+}
+
+const MARK = 'var REF_CONTENT_HEADER = `';
+
+export async function resources(registry, unescapePath, { prompt, server, resources: listed, reads }) {
+  const known = new registry.ResourceRegistry();
+  known.setResourcesForServer(server, listed);
+  const resourcesRead = [];
+  const readResource = async (uri) => {
+    resourcesRead.push(uri);
+    if (!Object.hasOwn(reads, uri)) throw new Error('MCP error -32002: Resource not found');
+    return reads[uri];
+  };
+  const quiet = { log() {}, warn() {}, error() {} };
+  const names = {
+    path12: path, Buffer5: Buffer, REFERENCE_CONTENT_START: '--- Content from referenced files ---', REFERENCE_CONTENT_END: '--- End of content ---',
+    unescapePath, getErrorMessage: message, debugLogger: quiet, ReadManyFilesTool: class {}, resolveAtCommandPath: async () => ({ status: 'not_found' }),
+    fileExists: async () => false, resolveToRealPath: (place) => place,
+  };
+  const handle = new Function(...Object.keys(names), `${cut(MARK, '\n// packages/')}; return handleAtCommand;`)(...Object.values(names));
+  const config = {
+    getResourceRegistry: () => known, getMcpClientManager: () => ({ getClient: () => ({ readResource }) }),
+    getFileService: () => ({ shouldIgnoreFile: () => false }), getFileFilteringOptions: () => ({}), getToolRegistry: () => ({ getTool: () => undefined }),
+    getEnableRecursiveFileSearch: () => false, getWorkspaceContext: () => ({ getDirectories: () => [] }),
+  };
+  const { processedQuery, error } = await handle({ query: prompt, config, addItem() {}, onDebugMessage() {}, messageId: 1, signal: new AbortController().signal });
+  return { parts: processedQuery, resourcesRead, exit: error ? 42 : 0 };
+}
+
+// `gemini mcp` in a home and a project of its own.
+export class Playground {
+  constructor(home) {
+    this.root = mkdtempSync(path.join(home, 'cli-'));
+    for (const folder of ['home/.gemini', 'proj']) mkdirSync(path.join(this.root, folder), { recursive: true });
+  }
+
+  file(scope) { return path.join(this.root, scope === 'user' ? 'home' : 'proj', '.gemini', 'settings.json'); }
+
+  write(scope, text) {
+    mkdirSync(path.dirname(this.file(scope)), { recursive: true });
+    writeFileSync(this.file(scope), text);
+  }
+
+  read(scope) { return existsSync(this.file(scope)) ? readFileSync(this.file(scope), 'utf8') : null; }
+
+  async run(args) {
+    const environment = { PATH: process.env.PATH, HOME: path.join(this.root, 'home'), TERM: 'dumb', NO_COLOR: '1', GEMINI_API_KEY: 'k', GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}), GEMINI_CLI_NO_RELAUNCH: 'true' };
+    const masked = (text) => text.replaceAll(this.root, '<ROOT>');
+    return new Promise((resolve) => {
+      const child = execFile(process.execPath, [program, 'mcp', ...args], { cwd: path.join(this.root, 'proj'), env: environment, timeout: 60000 },
+        (error, stdout, stderr) => resolve({ exit: error ? error.code ?? 1 : 0, stdout: masked(stdout), stderr: masked(stderr) }));
+      child.stdin.end();
+    });
+  }
+}
+
+const excerpt = (text) => (text.length <= 700 ? text : `${text.slice(0, 700)}...`);
+const value = (text) => { try { return text === null ? null : JSON.parse(text); } catch { return text; } };
+
+export async function mcpAdd(home, { commands, files = {}, as }) {
+  const ground = new Playground(home);
+  for (const [scope, text] of Object.entries(files)) ground.write(scope, text);
+  const steps = [];
+  for (const [, , ...argv] of commands) {
+    const { exit, stdout, stderr } = await ground.run(argv);
+    steps.push({ argv, exit, stdout: excerpt(stdout), stderr: excerpt(stderr) });
+  }
+  const [project, user] = [ground.read('project'), ground.read('user')];
+  return as === 'text' ? { projectSettings: project, userSettings: user } : { steps, projectSettings: value(project), userSettings: value(user) };
+}
+
+export async function settingsValidation(home, { settings }) {
+  const ground = new Playground(home);
+  ground.write('project', typeof settings === 'string' ? settings : JSON.stringify(settings, null, 2));
+  return ground.run(['list']);
+}

@@ -1,6 +1,8 @@
 """Locks over made-up servers: a lock equals only itself, and each difference is told, by values that are right."""
 
 import json
+from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -9,10 +11,11 @@ from jsonschema import Draft202012Validator
 
 from gemini_mcp.host.command.inspection import Subject, inspect
 from gemini_mcp.host.locks.comparison import compare
-from gemini_mcp.host.locks.lock import Lock, lock, read, text
+from gemini_mcp.host.locks.lock import InvalidLock, Lock, lock, read, text
+from gemini_mcp.host.locks.view import FORMATS, Comparison
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.handshake import Greeting
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, items, table
 
 MANY = settings(
     max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -72,6 +75,40 @@ def servers(draw: st.DrawFn) -> Lock:
     met = Greeting({"tools": {}, "prompts": {}, "resources": {}}, "2025-06-18", draw(st.none() | TEXTS), {"name": "s"})
     subject = Subject("s", met, pages, {}, {})
     return lock("s", [(subject, inspect(subject, (), {}, rules)) for rules in profiles().values()])
+
+
+def places(value: Json, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path of everything in a value."""
+    yield at
+    members: dict[str | int, Json] = {**table(value), **dict(enumerate(items(value)))}
+    for key, inner in members.items():
+        yield from places(inner, (*at, key))
+
+
+def replaced(value: Json, path: tuple[str | int, ...], new: Json) -> Json:
+    """The value with another one at the path."""
+    if not path:
+        return new
+    copied: Any = copy(value)
+    copied[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copied
+
+
+ANYTHING: st.SearchStrategy[Json] = st.sampled_from([None, True, 4, "x", [], {}, [{}], {"x": 4}, {"type": 5}, [[4]]])
+
+
+@MANY
+@given(servers(), servers(), st.data())
+def test_whatever_stands_in_a_lock_is_compared_or_refused(old: Lock, new: Lock, data: st.DataObject) -> None:
+    whole = new.to_json()
+    spoiled = replaced(whole, data.draw(st.sampled_from(sorted(places(whole), key=str))), data.draw(ANYTHING))
+    try:
+        made = read(json.dumps(spoiled), "spoiled")
+    except InvalidLock:
+        return
+    for sides in ((old, made), (made, old)):
+        comparison = Comparison("old", "new", compare(*sides), "new", json.dumps(spoiled, indent=2))
+        assert all(form(comparison) for form in FORMATS.values())
 
 
 @MANY

@@ -158,6 +158,16 @@ CHANGES: Mapping[str, tuple[dict[str, Any], dict[str, Any], set[tuple[str, str]]
         prompt(arguments=[*PROMPT["arguments"], {"name": "depth"}]),
         {("prompt-argument-added", "compatible")},
     ),
+    "a prompt takes its arguments in another order": (
+        SERVER,
+        prompt(arguments=PROMPT["arguments"][::-1]),
+        {("prompt-arguments-reordered", "breaking")},
+    ),
+    "a prompt has an argument twice": (
+        SERVER,
+        prompt(arguments=[*PROMPT["arguments"], PROMPT["arguments"][1]]),
+        {("prompt-changed", "notice")},
+    ),
     "an argument of a prompt is described": (
         SERVER,
         prompt(arguments=[{**PROMPT["arguments"][0], "description": "Where."}, PROMPT["arguments"][1]]),

@@ -97,7 +97,9 @@ def _result_changes(subject: str, old: Mapping[str, Json], new: Mapping[str, Jso
 def _prompt_changes(name: str, old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> Iterator[Change]:
     for key, *values in _differing(old, new):
         if key == "arguments":
-            yield from _argument_changes(name, _arguments(values[0]), _arguments(values[1]), (*path, key))
+            before, after = map(_arguments, values)
+            found = [*_argument_changes(name, before, after, (*path, key)), *_order_changes(name, before, after, path)]
+            yield from found or [change("prompt-changed", (*path, key), {"name": shown(name), "key": key}, *values)]
         else:
             yield change("prompt-changed", (*path, key), {"name": shown(name), "key": key}, *values)
 
@@ -123,6 +125,12 @@ def _argument_changes(name: str, old: Mapping[str, Json], new: Mapping[str, Json
             yield change("prompt-argument-added", place, words, None, after)
         else:
             yield from _kept_argument_changes(before, after, place, words)
+
+
+def _order_changes(name: str, old: Mapping[str, Json], new: Mapping[str, Json], path: Path) -> Iterator[Change]:
+    before, after = ([one for one in side if one in old and one in new] for side in (old, new))
+    if before != after:
+        yield change("prompt-arguments-reordered", (*path, "arguments"), {"name": shown(name)}, before, after)
 
 
 def _kept_argument_changes(

@@ -40,6 +40,7 @@ _TABLE: Mapping[tuple[Verdict, bool], Mapping[str, str]] = {
         "prompt-removed": "The prompt {name} is gone.",
         "prompt-argument-removed": "The prompt {name} takes no {argument} any more.",
         "prompt-argument-required": "The prompt {name} demands {argument} now.",
+        "prompt-arguments-reordered": "Without names, the arguments of the prompt {name} were {old} and are {new}.",
     },
     (Verdict.NOTICE, True): {
         "order": "`{place}` of {name} tells the model now what to do beyond this tool: {order}.",

@@ -189,7 +189,7 @@ def test_pages_are_written_and_their_drift_is_1(old: str, tmp_path: Path, capsys
     assert main(["docs", old, "--output", str(pages), "--check"]) == 1
     assert main(["docs", old, "--output", str(pages)]) == 0
     assert main(["docs", old, "--output", str(pages), "--check"]) == 0
-    assert "새로운 Gemini 세션을 시작합니다." in (pages / "tools.ko.md").read_text(encoding="utf-8")
+    assert "새로운 Gemini 세션을 시작하고" in (pages / "tools.ko.md").read_text(encoding="utf-8")
     (pages / "errors.md").write_text("changed", encoding="utf-8")
     capsys.readouterr()
     assert main(["docs", old, "--output", str(pages), "--check"]) == 1

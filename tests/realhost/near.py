@@ -75,17 +75,17 @@ DOMAINS: Mapping[str, Domain] = {
     "env-expansion": Domain(fixed=frozenset({"hostVariable"})),
     "mcp-add": Domain(fixed=frozenset({"connected", "as"})),
     "name-normalisation": Domain(),
-    "oauth": Domain((("documents", "*"),), frozenset({"call", "function", "expired", "tokenEndpoint", "now"})),
-    "prompt-args": Domain((("answer",),), frozenset({"subCommand"})),
-    "resources": Domain((("reads", "*", "contents", "*", "*"),)),
+    "oauth": Domain(
+        (("documents", "*"),),
+        frozenset({"call", "function", "expired", "tokenEndpoint", "now", "status", "token", "refreshToken"}),
+    ),
+    "prompt-args": Domain((("answer", "*"),), frozenset({"subCommand"})),
+    "resources": Domain((("reads", "*", "contents", "*", "*"),), frozenset({"blob"})),
     "schema-sanitisation": Domain((("inputSchema",),), frozenset({"cycleAt", "description"})),
     "server-filter": Domain(),
     "settings-validation": Domain((("settings",),)),
     "tool-filter": Domain((("includeTools",), ("excludeTools",))),
-    "transport": Domain(
-        tuple(("config", key) for key in ("url", "httpUrl", "type", "oauth", "targetAudience", "targetServiceAccount")),
-        frozenset({"environment"}),
-    ),
+    "transport": Domain(fixed=frozenset({"environment"})),
 }
 """By behaviour."""
 

@@ -93,7 +93,7 @@ def settings_validation(value: JsonObject, rules: Rules) -> Json:
 
 def _warned(text: str, rules: Rules) -> JsonObject:
     ran = commands.run(["list"], {"project": text}, rules, files={"project": SETTINGS_FILE})
-    return {"exit": ran.exit, "stdout": "", "stderr": ran.said}
+    return {"exit": ran.exit, "stdout": "", "stderr": ran.warned + ran.said}
 
 
 def mcp_add(value: JsonObject, rules: Rules) -> Json:
@@ -120,6 +120,10 @@ def _read(text: str | None, rules: Rules) -> Json:
 
 
 def _streams(ran: commands.Ran, rules: Rules) -> JsonObject:
-    said = ran.said if len(ran.said) <= EXCERPT else ran.said[:EXCERPT] + "..."
     is_on_stderr = ran.is_complaint or (rules.output == "stderr" and not ran.is_help)
-    return {"stdout": "", "stderr": said} if is_on_stderr else {"stdout": said, "stderr": ""}
+    out, err = ("", ran.warned + ran.said) if is_on_stderr else (ran.said, ran.warned)
+    return {"stdout": _excerpt(out), "stderr": _excerpt(err)}
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= EXCERPT else text[:EXCERPT] + "..."

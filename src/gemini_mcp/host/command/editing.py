@@ -47,6 +47,9 @@ def run(context: Context, arguments: Sequence[str]) -> int:
             context.complain("Error: Please use --scope user to edit settings in the home directory.")
             return USAGE
         replace_text(context.where.files[scope], text)
+    if ran.warned:
+        context.complain(ran.warned)
     is_said = context.rules.output == "stdout" or ran.is_help
-    (context.say if is_said and not ran.is_complaint else context.complain)(ran.said)
+    if ran.said:
+        (context.say if is_said and not ran.is_complaint else context.complain)(ran.said)
     return USAGE if ran.exit else OK

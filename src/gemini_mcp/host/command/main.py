@@ -54,7 +54,7 @@ def _run(words: list[str]) -> int:
         is_yes=given.yes,
         is_trusting=given.trust,
         is_folder_trusted=given.trust_folder,
-        named=tuple(given.allowed_mcp_server_names) if given.allowed_mcp_server_names else None,
+        named=_named(given.allowed_mcp_server_names),
     )
     run: Run = given.run(given)
     return _compare(here, run) if given.compare else anyio.run(_until_signal, here, run)
@@ -222,8 +222,20 @@ def _common(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show all that servers write to stderr")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--trust-folder", action="store_true", help="as if Gemini CLI trusted this folder")
-    parser.add_argument("--allowed-mcp-server-names", action="append", metavar="NAME", help="use only these servers")
+    parser.add_argument(
+        "--allowed-mcp-server-names",
+        action="append",
+        metavar="NAMES",
+        help="use only these servers, in place of `mcp.allowed` and `mcp.excluded`; commas separate them",
+    )
     return parser
+
+
+def _named(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names that the flag gives, as the program reads them: no name at all names a server without a name."""
+    if not values or list(values) == [""]:
+        return tuple(values) if values else None
+    return tuple(name for value in values for word in value.split(",") if (name := word.strip()))
 
 
 if __name__ == "__main__":

@@ -30,16 +30,22 @@ EXIT_USAGE = 1
 ENABLEMENT = "enablement"
 """The scope of the file that names the disabled servers."""
 
+NO_COMMAND = "You need at least one command before continuing."
+
 _SEEN = ("mcpservers", "blockedservernames")
 _RED, _GREEN, _RESET = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command printed, how it ended, and the texts of the files it changed, by scope."""
+    """What a command printed, how it ended, and the texts of the files it changed, by scope.
+
+    `warned` goes to stderr, before the rest.
+    """
 
     exit: int = 0
     said: str = ""
+    warned: str = ""
     is_complaint: bool = False
     is_help: bool = False
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -57,25 +63,24 @@ def run(
     `states` has those of servers that are not disconnected, and `files` the places of the texts, when what the program
     says of the files is to be said too.
     """
+    exit_code, warned = _said_of(texts, files or {}, rules)
+    if exit_code:
+        return Ran(exit_code, warned=warned)
+    return replace(_ran(arguments, texts, rules, states or {}), warned=warned)
+
+
+def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
     name, *rest = arguments or [""]
     if name in _READERS and (name in rules.usage or name == "list"):
         try:
             words = _READERS[name](rest, rules)
         except Misused as misuse:
             return _misused(name, str(misuse), rules)
-        if "help" in words.flags:
-            return _help(name, rules)
-        exit_code, said = _said_of(texts, files or {}, rules)
-        if exit_code:
-            return Ran(exit_code, said, is_complaint=True)
-        ran = _RUNS[name](name, words, texts, rules, states or {})
-        return replace(ran, said=said + ran.said)
+        return _help(name, rules) if "help" in words.flags else _RUNS[name](name, words, texts, rules, states)
     if name in ("--help", "-h"):
         return _help("group", rules)
-    exit_code, said = _said_of(texts, files or {}, rules)
     unknown = unknown_names(arguments, tuple(_READERS))
-    complaint = unknown_said(unknown) if unknown else "You need at least one command before continuing."
-    return Ran(exit_code, said, is_complaint=True) if exit_code else _misused("group", complaint, rules)
+    return _misused("group", unknown_said(unknown) if unknown else NO_COMMAND, rules)
 
 
 def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -> tuple[int, str]:

@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from gemini_mcp.host.oauth.metadata import resource_parameter
 from gemini_mcp.host.rules.profiles import setting_default
-from gemini_mcp.host.rules.urls import parse, with_query
+from gemini_mcp.host.rules.urls import InvalidUrl, parse, with_query
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, texts_of
 
@@ -119,7 +119,7 @@ def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, rules
         "code_challenge": secrets.challenge,
         "code_challenge_method": "S256",
         **_given(config, "scope", "audience"),
-        "resource": resource_parameter(server_url, rules.oauth_address),
+        **_resource(server_url, rules),
     }
     return with_query(parse(config.authorization_url or ""), query)
 
@@ -133,7 +133,7 @@ def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str
         "code_verifier": secrets.verifier,
         "client_id": config.client_id or "",
         **_given(config, "client_secret", "audience"),
-        "resource": resource_parameter(server_url, rules.oauth_address),
+        **_resource(server_url, rules),
     }
 
 
@@ -144,7 +144,7 @@ def refresh_form(config: OAuthConfig, credentials: Credentials, rules: Rules) ->
         "refresh_token": credentials.token.refresh_token or "",
         "client_id": config.client_id or credentials.client_id or "",
         **_given(config, "client_secret", "scope", "audience"),
-        "resource": resource_parameter(credentials.mcp_server_url or credentials.token_url or "", rules.oauth_address),
+        **_resource(credentials.mcp_server_url or credentials.token_url or "", rules),
     }
 
 
@@ -184,6 +184,16 @@ def refresh_of(credentials: Credentials, config: OAuthConfig, rules: Rules) -> R
 def with_token_parameter(url: str, name: str, token: str) -> str:
     """The SSE address with the token in its query."""
     return with_query(parse(url), {name: token})
+
+
+def _resource(server_url: str, rules: Rules) -> Form:
+    """What a token is asked for; by its path, an address that is no URL is left out."""
+    try:
+        return {"resource": resource_parameter(server_url, rules.oauth_address)}
+    except InvalidUrl:
+        if rules.oauth_address == "path":
+            return {}
+        raise
 
 
 def _given(config: OAuthConfig, *names: str) -> Form:

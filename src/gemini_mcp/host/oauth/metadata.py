@@ -58,8 +58,8 @@ def well_known(url: str, way: str) -> dict[str, str]:
     address = parse(url)
     path = address.path.removesuffix("/") if way == "path" else ""
     return {
-        "protectedResource": f"{address.origin}{_PROTECTED}{path}",
-        "authorizationServer": f"{address.origin}{_AUTHORIZATION}{path}",
+        "protectedResource": str(parse(f"{address.origin}{_PROTECTED}{path}")),
+        "authorizationServer": str(parse(f"{address.origin}{_AUTHORIZATION}{path}")),
     }
 
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import unicodedata
 from urllib.parse import unquote_to_bytes
 
 import idna
@@ -52,6 +53,8 @@ def _ascii(name: str) -> str:
 
 
 def _label(label: str) -> str:
+    if label and unicodedata.category(label[0]).startswith("M"):
+        raise InvalidUrl
     if not label.isascii():
         return f"xn--{label.encode('punycode').decode('ascii')}"
     if label.startswith("xn--") and label[4:].encode("ascii").decode("punycode").isascii():

@@ -87,7 +87,7 @@ def _auth_provider(config: JsonObject, rules: Rules) -> str | None:
     address = str(config.get("url") or config.get("httpUrl") or "")
     for required in rules.google_checks:
         if not _GOOGLE_CHECKS[required["check"]](config, address):
-            host = parse(address).hostname if address else ""
+            host = parse(address).hostname if "{host}" in required["message"] else ""
             raise UnusableConfig(required["message"].format(host=host))
     return "GoogleCredentialProvider"
 

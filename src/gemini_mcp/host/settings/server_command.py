@@ -70,7 +70,9 @@ class _Word:
                 return None
             elif letter == "\\":
                 self._at += 1
-                out += self._text[self._at : self._at + 1]
+                escaped = self._text[self._at : self._at + 1]
+                is_glob = is_glob or escaped in ("*", "?")
+                out += escaped
             else:
                 out += self._variable() if letter == "$" else letter
             self._at += 1

@@ -43,7 +43,8 @@ def render(tool: str, arguments: Json, result: JsonObject, rules: Rules) -> Rend
     blocks = list_of(response.get("content"))
     if blocks is None:
         return Rendered([{"text": UNREADABLE}], f"```json\n{stringify(raw, 2)}\n```", is_error)
-    parts = [part for block in blocks for part in _block_parts(object_of(block) or {}, tool, rules)]
+    named = tool or "unknown tool"
+    parts = [part for block in blocks for part in _block_parts(object_of(block) or {}, named, rules)]
     return Rendered(parts, "\n".join(_shown(object_of(block) or {}) for block in blocks))
 
 
@@ -136,7 +137,7 @@ def _shown(block: JsonObject) -> str:
 
 
 def _title(block: JsonObject) -> str:
-    return template(block.get("title") or block.get("name", UNDEFINED))
+    return template(block["title"] if truthy(block.get("title")) else block.get("name", UNDEFINED))
 
 
 def _guarded(text: Json, rules: Rules) -> str:

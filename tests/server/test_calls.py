@@ -256,3 +256,16 @@ def test_the_operator_decides_where_the_session_is_shown_and_how_much_of_an_answ
     assert result == expected
     assert meta["sessionId"] == SESSION
     assert "--max-response-chars" in meta["notice"]
+
+
+def test_common_secrets_are_masked_and_paths_are_shown(place: Place) -> None:
+    (place.home / "key.json").touch()
+    secrets = {"DB_PWD": "pwd-of-the-test", "GITHUB_PAT": "pat-of-the-test", "MYSQL_PASS": "pass-of-the-test"}
+    shown = {"GOOGLE_APPLICATION_CREDENTIALS": f"{place.home}/key.json", "PWD": str(place.cwd)}
+    said = "\n".join(
+        (*secrets.values(), *shown.values(), "https://me:password@host/path", "https://host/a@b", "git@host")
+    )
+    place.fake.load([play({"stderr": said}, {"exit": 1})])
+    found = stderr_of(place.start(**secrets, **shown).chat())
+    expected = (*["[masked]"] * 3, *shown.values(), "https://[masked]@host/path", "https://host/a@b", "git@host")
+    assert found.splitlines() == list(expected)

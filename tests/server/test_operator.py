@@ -150,7 +150,7 @@ def test_what_only_http_knows_is_refused_on_stdio(name: str) -> None:
 )
 def test_an_unknown_option_is_told_with_the_nearest_one(wrong: str, right: str) -> None:
     with pytest.raises(OperatorError) as caught:
-        parse(wrong)
+        parse(wrong, "3")
     assert wrong.split("=")[0] in str(caught.value)
     assert str(caught.value).count("Did you mean") == bool(right)
     assert right in str(caught.value)

@@ -97,7 +97,7 @@ def _node(kind: str, value: Json) -> Texts:
             return _repeated(int(least), int(most), _sequence(inner))
         case "AT":
             return Texts(misses=("x", "\n"))
-        case "ASSERT" if value[0] < 0:
+        case "ASSERT":
             return _sequence(value[1])
         case "ASSERT_NOT":
             return Texts(misses=_sequence(value[1]).fits)
@@ -160,7 +160,7 @@ def _category(name: str) -> str:
 
 def _some(texts: Iterable[str]) -> tuple[str, ...]:
     every = _unique(texts)
-    return every[:: 1 + (len(every) - 1) // MOST]
+    return every[:: 1 + max(0, len(every) - 1) // MOST]
 
 
 def _unique(texts: Iterable[str]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from gemini_mcp.call.outcome import (
     refusal_result,
     size,
 )
-from gemini_mcp.call.paths import find_directory, find_program, held, native, real_path
+from gemini_mcp.call.paths import find_directory, find_program, held, is_place, native, real_path
 from gemini_mcp.call.process import Command, Limits, run
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.call.redaction import Secrets, keys_in
@@ -61,7 +61,7 @@ class Calls:
         self._options = options
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
         self._environ = options.environment(environ, spec.invocation.withhold)
-        self._keys = keys_in(environ, spec.outcome)
+        self._keys = keys_in({name: value for name, value in environ.items() if not is_place(value)}, spec.outcome)
         # Where clients connect, half of the open files are theirs.
         files = open_files.free() // (1 if options.transport == "stdio" else 2)
         self._session_locks = SessionLocks(open_files.calls(options.max_concurrency, files))

@@ -59,6 +59,11 @@ def real_path(directory: str) -> str:
     return os.path.realpath(directory)
 
 
+def is_place(text: str) -> bool:
+    """Whether a text is the path of something that is there, and so no secret, whatever its variable is called."""
+    return os.path.isabs(text) and os.path.lexists(text)
+
+
 @contextmanager
 def held(directory: str, roots: Sequence[str]) -> Generator[str | int | NotStarted]:
     """The directory, open for as long as the body runs; without roots its path, as it need not be held.

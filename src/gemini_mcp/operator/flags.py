@@ -174,10 +174,12 @@ def unknown_variables(environ: Mapping[str, str]) -> list[str]:
 def _named(arguments: Sequence[str], version: str) -> dict[str, Any]:
     """What the command line names."""
     parser = _parser(version)
-    found, rest = parser.parse_known_args(arguments)
-    if rest:
-        flags = [flag for action in parser._actions for flag in action.option_strings]
-        parser.error(f"{rest[0].split('=')[0]} is not known.{_suggestion(rest[0].split('=')[0], flags)}")
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    named = (argument.split("=")[0] for argument in arguments if argument.startswith("--"))
+    # Before it is parsed: argparse would speak of the value that follows an unknown flag.
+    if unknown := next((flag for flag in named if flag not in flags), None):
+        parser.error(f"{unknown} is not known.{_suggestion(unknown, flags)}")
+    found = parser.parse_args(arguments)
     return {name: value for name, value in vars(found).items() if value is not None}
 
 
@@ -190,7 +192,8 @@ def _suggestion(word: str, known: Sequence[str]) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise OperatorError(f"{message[:1].upper()}{message[1:]}. See `{self.prog} --help`.")
+        end = "" if message.endswith((".", "?")) else "."
+        raise OperatorError(f"{message[:1].upper()}{message[1:]}{end} See `{self.prog} --help`.")
 
 
 def _parser(version: str) -> _Parser:

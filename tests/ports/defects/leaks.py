@@ -174,6 +174,7 @@ defect("bearer-shown", "Masks no token behind the word Bearer.", "error:secrets"
 defect("private-key-shown", "Masks no private key.", "error:secrets")(masked=without_masks("PRIVATE"))
 defect("web-tokens-shown", "Masks no JSON web token.", "error:secrets")(masked=without_masks("eyJ"))
 defect("access-tokens-shown", "Masks no access token of an account.", "error:secrets")(masked=without_masks("ya29"))
+defect("users-of-addresses-shown", "Masks no user in an address.", "error:secrets")(masked=without_masks("://"))
 defect("keys-of-addresses-shown", "Masks no key in an address.", "error:secrets")(masked=without_masks("[Kk][Ee][Yy]"))
 defect("keys-of-others-shown", "Masks keys of Google alone.", "error:secrets")(
     masked=without_masks("sk-", "gh[", "github", "xox", "AKIA")

@@ -292,7 +292,7 @@ function failed(error, values) {
   return { content: [{ type: "text", text, annotations: { priority: 1 } }], isError: true };
 }
 
-const KEYS = /AIza[\w-]{20,}|\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}/g;
+const KEYS = /AIza[\w-]{20,}|\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}|(?<=:\/\/)[^\s/?#@]{6,256}(?=@)/g;
 
 function hidden(text, secrets) {
   const long = secrets.filter((secret) => secret && secret.trim().length >= 8);

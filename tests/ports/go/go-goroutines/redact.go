@@ -25,13 +25,14 @@ var masks = []struct {
 	{regexp.MustCompile(`\beyJ[0-9A-Za-z_-]{8,500}\.[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]*`), "[masked]"},
 	{regexp.MustCompile(`([Bb]earer )[0-9A-Za-z._~+/=-]{8,}`), "${1}[masked]"},
 	{regexp.MustCompile(`(?i)(key=)[0-9a-z_%.-]{8,}`), "${1}[masked]"},
+	{regexp.MustCompile(`(://)[^\s/?#@]{6,256}@`), "${1}[masked]@"},
 }
 
 var (
 	keyBegins   = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 	keyEnds     = regexp.MustCompile(`^-----END [A-Z ]*PRIVATE KEY-----`)
 	keyBoundary = regexp.MustCompile(`-----(?:BEGIN|END) `)
-	secretName  = regexp.MustCompile(`(?i)KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL`)
+	secretName  = regexp.MustCompile(`(?i)KEY|TOKEN|SECRET|PASS|CREDENTIAL|_PWD$|(?:^|_)PAT$`)
 )
 
 // withhold takes copies of private texts out, as they are or escaped by JSON.

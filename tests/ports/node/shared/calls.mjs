@@ -100,7 +100,7 @@ function explained(code, err) {
 
 function clean(source, secrets) {
   for (const secret of secrets) if (secret?.trim().length > 7) source = source.replaceAll(secret, "[prompt]");
-  return source.replace(/AIza[\w-]{20,}|\bsk-[\w-]{16,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}/g, "****");
+  return source.replace(/AIza[\w-]{20,}|\bsk-[\w-]{16,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}|(?<=:\/\/)[^\s/?#@]{6,256}(?=@)/g, "****");
 }
 
 function tail(source) {

@@ -316,6 +316,11 @@ def test_lines_do_not_depend_on_how_they_arrive(chunks: list[bytes]) -> None:
     assert cut == [line for line in b"".join(chunks).split(b"\n") if line.strip()]
 
 
+@given(st.text(" \t\n", max_size=3), st.text(max_size=40))
+def test_a_blank_prompt_withholds_nothing(blank: str, text: str) -> None:
+    assert withhold(text, Secrets((blank,)), SERVER.outcome) == text
+
+
 @given(st.lists(st.binary(max_size=30) | st.sampled_from([b"\n", b"x" * 50]), max_size=20))
 def test_a_line_that_is_too_long_is_answered_and_not_kept(chunks: list[bytes]) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -49,8 +49,11 @@ def mask(text: str, spec: OutcomeSpec) -> str:
 
 
 def _copies(private: str) -> list[str]:
-    """How a private text may appear: as it is, stripped, and escaped as in JSON; the longest form first."""
-    forms = {private, private.strip()}
+    """How a private text may appear: as it is, stripped, and escaped as in JSON; the longest form first.
+
+    A blank one tells nothing, and stands everywhere.
+    """
+    forms = {private, private.strip()} if private.strip() else set[str]()
     forms |= {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in tuple(forms) for ascii_only in (True, False)}
     return sorted((form for form in forms if form), key=len, reverse=True)
 

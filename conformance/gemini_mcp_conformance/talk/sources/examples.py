@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from gemini_mcp.spec import load_documents, written_out
 from gemini_mcp.spec.values import Json
@@ -61,9 +61,18 @@ def _scenario(id: str, scenario: Mapping[str, Json], scripts: Mapping[str, Scrip
 
 def _waits(step: Step) -> bool:
     """Whether a script of the step takes its time."""
-    scripts = step.scripts if isinstance(step, Request) else ()
-    plays = [play for script in scripts for play in (*script.play, *(script.list_sessions or ()))]
-    return any(play.keys() & {"wait", "hang", "child"} for play in plays)
+    return any(
+        _plays(script, {"wait", "hang", "child"}) for script in (step.scripts if isinstance(step, Request) else ())
+    )
+
+
+def _is_held(script: Script) -> bool:
+    """Whether a script goes on until something happens."""
+    return _plays(script, {"release", "wait", "hang"})
+
+
+def _plays(script: Script, kinds: Set[str]) -> bool:
+    return any(play.keys() & kinds for play in (*script.play, *(script.list_sessions or ())))
 
 
 def _step(step: Mapping[str, Json], scripts: Mapping[str, Script]) -> Step:
@@ -76,7 +85,8 @@ def _step(step: Mapping[str, Json], scripts: Mapping[str, Script]) -> Step:
     script = step.get("script")
     chosen = () if script is None else (scripts[script] if isinstance(script, str) else Script.from_json(script),)
     stays = "together" in step or step.get("result", 0) is None
-    until = ("started" if chosen else "sent") if stays else "answered"
+    # A gemini that nothing holds may have to wait for another one, and cannot be waited for.
+    until = ("started" if any(map(_is_held, chosen)) else "sent") if stays else "answered"
     name, arguments = step["call"]["name"], written_out(step["call"].get("arguments", {}))
     expected = written_out(step.get("result"))
     return call(name, arguments, *chosen, name=step.get("id", ""), until=until, expected=expected)

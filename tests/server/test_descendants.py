@@ -145,15 +145,17 @@ def test_what_may_come_from_either_of_two_calls_ends_with_the_last_of_them(escap
     wait_until(lambda: escaping.alive(answering) == 0)
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_the_next_server_ends_what_a_killed_one_left_and_nothing_else(escaping: Escaping, transport: str) -> None:
+@pytest.mark.parametrize("options", [("--transport", "stdio"), ("--transport", "http", "--port", "0")])
+def test_the_next_server_ends_what_a_killed_one_left_and_nothing_else(
+    escaping: Escaping, options: tuple[str, ...]
+) -> None:
     lost, kept = (escaping.program(name, HANG, escapes=MARKED) for name in ("lost", "kept"))
     killed, other = (escaping.place.start("--gemini", str(program)) for program in (lost, kept))
     escaping.running(lost, killed)
     escaping.running(kept, other)
     killed.kill(signal.SIGKILL)
     assert escaping.alive(lost) == len(MARKED)
-    escaping.place.launch("--transport", transport, "--port", "0")
+    escaping.place.launch(*options)
     wait_until(lambda: escaping.alive(lost) == 0)
     assert escaping.alive(kept) == len(MARKED)
 

@@ -56,6 +56,9 @@ RECOGNISED = 512
 TIME_TO_END = 1.0
 """Seconds that gemini has to end while nobody reads what the port writes."""
 
+ARRIVAL = 1.0
+"""Seconds that a call over HTTP has to begin before it is cancelled."""
+
 PAUSE = 0.005
 """Seconds between two looks at the journal or at a directory."""
 
@@ -244,6 +247,9 @@ class Player:
         return bool(pending.answers)
 
     async def _cancel(self, pending: Pending) -> None:
+        if isinstance(self.session.wire, HttpWire):
+            # Requests over HTTP have no order: the cancellation could overtake the call.
+            await self._poll(lambda: self._has_begun(pending), ARRIVAL)
         pending.silence = "cancelled" if pending.is_unfinished else pending.silence
         await self.session.cancel(pending.id)
         await self._gone(self._runs_of(pending))

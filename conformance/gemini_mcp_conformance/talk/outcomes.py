@@ -15,12 +15,12 @@ from functools import partial
 from itertools import cycle, product
 from typing import TypeAlias
 
-from gemini_mcp.spec.values import Json, table
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.schema import matching
-from gemini_mcp_conformance.talk.plays import Plays
+from gemini_mcp_conformance.talk.plays import Plays, does
 from gemini_mcp_conformance.talk.texts import CHARACTERS
 
 KIB = 1024
@@ -273,7 +273,7 @@ def pieces(*parts: bytes) -> Script:
 
 def takes_time(script: Script) -> bool:
     """Whether it waits, or has something done meanwhile."""
-    return any(table(step).keys() & ENDLESS for step in (*script.play, *(script.list_sessions or ())))
+    return does(script, ENDLESS)
 
 
 def is_large(script: Script) -> bool:

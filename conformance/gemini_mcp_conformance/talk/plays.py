@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Set
 from dataclasses import dataclass
 
 from gemini_mcp.spec.values import Json
@@ -29,6 +30,11 @@ def hangs(child: bool = False, stubborn: bool = False) -> Script:
     ignored: list[Json] = [{"ignore": ["TERM", "INT", "HUP"]}] if stubborn else []
     started: list[Json] = [{"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}] if child else []
     return Script("hangs", (*ignored, *started, {"hang": True}))
+
+
+def does(script: Script, kinds: Set[str]) -> bool:
+    """Whether a step of the script, or of its list of sessions, is of one of these kinds."""
+    return any(step.keys() & kinds for step in (*script.play, *(script.list_sessions or ())))
 
 
 @dataclass(frozen=True)

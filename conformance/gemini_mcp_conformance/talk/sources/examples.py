@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 
 from gemini_mcp.spec import load_documents, written_out
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, End, Release, Request, Step, call
+from gemini_mcp_conformance.talk.plays import does
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 10
@@ -62,17 +63,13 @@ def _scenario(id: str, scenario: Mapping[str, Json], scripts: Mapping[str, Scrip
 def _waits(step: Step) -> bool:
     """Whether a script of the step takes its time."""
     return any(
-        _plays(script, {"wait", "hang", "child"}) for script in (step.scripts if isinstance(step, Request) else ())
+        does(script, {"wait", "hang", "child"}) for script in (step.scripts if isinstance(step, Request) else ())
     )
 
 
 def _is_held(script: Script) -> bool:
     """Whether a script goes on until something happens."""
-    return _plays(script, {"release", "wait", "hang"})
-
-
-def _plays(script: Script, kinds: Set[str]) -> bool:
-    return any(play.keys() & kinds for play in (*script.play, *(script.list_sessions or ())))
+    return does(script, {"release", "wait", "hang"})
 
 
 def _step(step: Mapping[str, Json], scripts: Mapping[str, Script]) -> Step:

@@ -16,7 +16,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.talk.conversation import Arrange, Cancel, Conversation, Request, Step, call, path
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.talk.plays import hangs
+from gemini_mcp_conformance.talk.plays import does, hangs
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 40
@@ -104,9 +104,8 @@ def _failures(sources: Sources) -> tuple[str, ...]:
 
 
 def _fails(script: Script) -> bool:
-    steps = [kind for step in (*script.play, *(script.list_sessions or ())) for kind in step]
     ends = [step for step in script.play if step.get("exit") or "signal" in step]
-    return bool(ends) and not {"hang", "wait", "release", "child", "fill"} & set(steps)
+    return bool(ends) and not does(script, {"hang", "wait", "release", "child", "fill"})
 
 
 def _shows(sources: Sources) -> tuple[str, ...]:

@@ -64,10 +64,14 @@ def deviation(exchange: Exchange) -> str:
     if not exchange.runs:
         is_due = fate(exchange) == "served" and bool(exchange.scripts)
         return "not run" if is_due and not exchange.silence else ""
+    if exchange.scripts and any(run.call.is_unplayed for run in exchange.runs):
+        return "command"
     found = printed(exchange)
-    if found is None or (found.kind == "error") == exchange.is_error:
+    if found is None:
         return ""
-    return "failed" if exchange.is_error else "succeeded"
+    if (found.kind == "error") != exchange.is_error:
+        return "failed" if exchange.is_error else "succeeded"
+    return "" if exchange.texts or exchange.result is None else "no text"
 
 
 def is_refusing(observation: Observation) -> bool:

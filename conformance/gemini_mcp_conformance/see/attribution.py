@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -10,6 +11,10 @@ from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.see.observation import Directory, Exchange, Line, Run, Silence
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Raw, Request
+
+WORD = re.compile(r"\w+")
+MOST = 0.5
+"""The share of a prompt's words by which a damaged prompt is told."""
 
 
 @dataclass(eq=False)
@@ -165,14 +170,31 @@ def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
     candidates = during or before[-1:]
     cancelled = [pending for pending in before if pending.silence == "cancelled" and pending not in candidates]
     given = b"\0".join((*run.call.argv, run.call.stdin or b""))
-    tokens = [(pending, pending.token) for pending in (*candidates, *cancelled)]
-    matches = [(pending, token) for pending, token in tokens if token and token.encode("utf-8", "replace") in given]
-    if len(tokens) > 1 and matches:
-        return max(matches, key=lambda match: len(match[1]))[0]
+    known = (*candidates, *cancelled)
+    if len(known) > 1 and (named := _named(known, given) or _most_alike(known, given)):
+        return named
     if cancelled and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
         return cancelled[-1]
     likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]
     return likely[0] if len(likely) == 1 else None
+
+
+def _named(requests: Sequence[Pending], given: bytes) -> Pending | None:
+    """The request whose prompt the run was given; the longest, since one may hold another."""
+    matches = [each for each in requests if each.token and each.token.encode("utf-8", "replace") in given]
+    return max(matches, key=lambda each: len(each.token or ""), default=None)
+
+
+def _most_alike(requests: Sequence[Pending], given: bytes) -> Pending | None:
+    """The only request most of whose prompt the run was given: a port may have damaged it on the way."""
+    shares = [_share_of_words(pending.token or "", given) for pending in requests]
+    best = max(shares)
+    return requests[shares.index(best)] if best >= MOST and shares.count(best) == 1 else None
+
+
+def _share_of_words(text: str, given: bytes) -> float:
+    words = {word.encode("utf-8", "replace") for word in WORD.findall(text)}
+    return sum(word in given for word in words) / len(words) if words else 0
 
 
 def _overlap(one: Pending, other: Pending) -> bool:

@@ -32,7 +32,8 @@ class Call:
     """One start of gemini, as the fake saw it.
 
     `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms). `ended` is None while gemini
-    runs, and when a signal has ended it. `given` are the files that variables name.
+    runs, and when a signal has ended it. `given` are the files that variables name. `is_unplayed` says that it ended
+    because none of the plays was for its command line.
     """
 
     number: int
@@ -50,6 +51,7 @@ class Call:
     started: int
     ended: int | None
     files: Path
+    is_unplayed: bool
 
     @property
     def file(self) -> Given:
@@ -131,6 +133,7 @@ def _read_call(files: Path, number: int, variables: tuple[str, ...]) -> Call | N
         started=_time(files, "start") or 0,
         ended=ended,
         files=files,
+        is_unplayed=kind == "call" and ended is not None and _time(files, "play") is None,
     )
 
 

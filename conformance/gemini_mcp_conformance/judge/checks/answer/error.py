@@ -106,7 +106,7 @@ def failure_is_an_error(exchange: Exchange) -> Complaints:
         yield f"The port answered {says(exchange)}, and should answer with a result with `isError: true`."
 
 
-check("error:content", judges=lambda exchange: failed(exchange) and exchange.result is not None)(content_is_texts)
+check("error:content", judges=lambda each: failed(each) and each.result is not None, about="no text")(content_is_texts)
 
 
 @check("error:prefix", judges=shows_error)

@@ -163,14 +163,32 @@ def is_empty(exchange: Exchange, subject: Subject) -> bool:
 
 @check("arguments:empty:{argument}", judges=is_empty, about="command")
 def empty_argument_is_none(exchange: Exchange, subject: Subject) -> Complaints:
-    name, work = subject["argument"], exchange.place.work
-    yield from served_without(exchange, [name])
+    return served_without(exchange, [subject["argument"]])
+
+
+def is_empty_directory(exchange: Exchange, subject: Subject) -> bool:
+    return subject["argument"] == exchange.spec.directory(exchange.tool) and is_empty(exchange, subject)
+
+
+@check("arguments:empty:{argument}", judges=is_empty_directory, about="directory")
+def empty_directory_is_the_ports(exchange: Exchange, subject: Subject) -> Complaints:
+    work = exchange.place.work
     for run in exchange.runs:
-        file = run.call.given.get(exchange.spec.files(exchange.tool).get(name, ""))
-        if name == exchange.spec.directory(exchange.tool) and run.call.cwd != work:
-            yield f"With an empty `{name}` gemini runs in {run.call.cwd!r}, and should run in {work!r}."
-        if file is not None:
-            yield f"With an empty `{name}` gemini is given the file {file.path!r}, and should be given none."
+        if run.call.cwd != work:
+            yield f"With an empty `{subject['argument']}` gemini runs in {run.call.cwd!r}, and should run in {work!r}."
+
+
+def is_empty_file(exchange: Exchange, subject: Subject) -> bool:
+    return subject["argument"] in exchange.spec.files(exchange.tool) and is_empty(exchange, subject)
+
+
+@check("arguments:empty:{argument}", judges=is_empty_file, about="file")
+def empty_file_is_none(exchange: Exchange, subject: Subject) -> Complaints:
+    variable = exchange.spec.files(exchange.tool)[subject["argument"]]
+    for run in exchange.runs:
+        if variable in run.call.given:
+            path = run.call.given[variable].path
+            yield f"With an empty `{subject['argument']}` gemini is given the file {path!r}, and should be given none."
 
 
 def has_nul(exchange: Exchange) -> bool:

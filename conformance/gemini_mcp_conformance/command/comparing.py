@@ -19,11 +19,11 @@ from gemini_mcp_conformance.command.words import (
     subcommand,
 )
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.run.processes import run_all, suite
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.tell.matrix import pages, ports
 from gemini_mcp_conformance.tell.matrix.pages import Column
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.matrix.running import run_all, suite
 from gemini_mcp_conformance.tell.report import INCOMPLETE, Report, first_of
 from gemini_mcp_conformance.tell.reports import Destination, destination, put
 

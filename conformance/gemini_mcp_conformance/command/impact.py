@@ -11,13 +11,13 @@ from gemini_mcp.spec import SpecError, load_requirements
 from gemini_mcp_conformance.command.comparing import PROGRAM, destinations, options, read, test_all, unfinished, words
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.run.processes import Runner, suite
 from gemini_mcp_conformance.run.selection import NOTHING_SELECTED, Selection
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.tell.impact import Impact, exit_code, impact
 from gemini_mcp_conformance.tell.matrix import ports
 from gemini_mcp_conformance.tell.matrix.impact_pages import render_html, render_markdown, render_text, told
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.matrix.running import Runner, suite
 from gemini_mcp_conformance.tell.report import CONFORMS, Report
 from gemini_mcp_conformance.tell.reports import Destination, put
 

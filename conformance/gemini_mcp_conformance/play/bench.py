@@ -24,14 +24,15 @@ from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Pace
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.player import Player
-from gemini_mcp_conformance.play.session import CLIENT, Session
+from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.wire import StdioWire, Unreachable, Wire
 from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_files, make_place, scratch
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
+from gemini_mcp_conformance.see.witness import bytes_shown, stderr_shown
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation, Request
-from gemini_mcp_conformance.tell.witness import bytes_shown, stderr_shown
+from gemini_mcp_conformance.talk.messages import CLIENT
 
 JOURNAL = 64
 """Runs of gemini after which the journal of a shared fake is cleared, because a long one is slow to read."""

@@ -22,7 +22,7 @@ from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
-from gemini_mcp_conformance.play.session import Session, encode, is_request
+from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.surroundings import directory, take_canaries
 from gemini_mcp_conformance.play.workplace import make_files, remove_files
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, taken
@@ -46,6 +46,7 @@ from gemini_mcp_conformance.talk.conversation import (
     located,
     seconds,
 )
+from gemini_mcp_conformance.talk.messages import encode, is_request
 
 PAGES = 50
 """How many pages of one list are asked for at most."""

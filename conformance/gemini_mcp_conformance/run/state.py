@@ -16,19 +16,19 @@ from typing import TypeVar
 
 from gemini_mcp.spec.values import inside, items, table
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judgement import FOREIGN
 from gemini_mcp_conformance.judge.judging import judge, judge_death
 from gemini_mcp_conformance.judge.registry import Check
 from gemini_mcp_conformance.play.bench import Bench
-from gemini_mcp_conformance.play.explorer import Explorer, Seen
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.play.tracks import tracks_of
 from gemini_mcp_conformance.play.wire import Unreachable
 from gemini_mcp_conformance.run.ending import INTERRUPTED, SPENT
+from gemini_mcp_conformance.run.explorer import Explorer, Seen
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.see.observation import Exchange, Observation
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, call
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
-from gemini_mcp_conformance.tell.report import FOREIGN
 
 Item = Conversation | Exploration
 USUAL = Script("usual", ())

@@ -12,7 +12,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import ClassVar, Literal, cast
 
 from gemini_mcp.spec.values import Json, items, table
-from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.script import Script
 
 Until = Literal["answered", "started", "listing", "sent"]
 """How long the player waits after a request: until its answer, until gemini runs or lists sessions, or not at all."""

@@ -16,10 +16,10 @@ from itertools import cycle, product
 from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.judge.reading import newest
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.patterns import samples
+from gemini_mcp_conformance.spec.reading import newest
 from gemini_mcp_conformance.spec.schema import matching
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.plays import Plays, does
 from gemini_mcp_conformance.talk.texts import CHARACTERS
 

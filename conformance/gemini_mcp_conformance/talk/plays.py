@@ -8,7 +8,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
 
 SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import ClassVar, Protocol, cast
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.asking import Asking
 from gemini_mcp_conformance.talk.conversation import Conversation, Step
 from gemini_mcp_conformance.talk.exploration import Exploration

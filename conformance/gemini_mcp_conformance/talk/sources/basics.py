@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp_conformance.judge.checks.protocol.tools import NO_CURSOR
-from gemini_mcp_conformance.play.session import CLIENT
 from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Request, call
+from gemini_mcp_conformance.talk.messages import CLIENT, NO_CURSOR
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.texts import PLAIN
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Step
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources

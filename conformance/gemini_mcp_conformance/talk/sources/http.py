@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_mcp_conformance.play.session import CLIENT, stateless_params
 from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Http, Json, Notify, Request, Step
+from gemini_mcp_conformance.talk.messages import CLIENT, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs
 from gemini_mcp_conformance.talk.sources import Sources
 

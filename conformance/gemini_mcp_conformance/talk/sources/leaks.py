@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.patterns import samples
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request, Step
 from gemini_mcp_conformance.talk.outcomes import KEY
 from gemini_mcp_conformance.talk.sources import Maker, Sources

@@ -13,7 +13,7 @@ from itertools import product
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
 from gemini_mcp_conformance.talk.outcomes import EXITS, KEY, SIGNALS, TEXTS, pieces, takes_time, texts_for
 from gemini_mcp_conformance.talk.sources import Maker, Sources

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json, table
-from gemini_mcp_conformance.play.session import CLIENT
 from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Notify, Release, Request, Step, call
+from gemini_mcp_conformance.talk.messages import CLIENT
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Sources
 

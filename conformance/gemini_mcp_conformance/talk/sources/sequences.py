@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Arrange, Cancel, Conversation, Request, Step, call, path
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import does, hangs

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gemini_mcp_conformance.judge.judgement import Judgement, Verdict
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.report import Judgement, Report, Verdict
+from gemini_mcp_conformance.tell.report import Report
 from gemini_mcp_conformance.tell.reports import markdown
 from gemini_mcp_conformance.tell.reports.context import CONCLUSIONS, scores
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes

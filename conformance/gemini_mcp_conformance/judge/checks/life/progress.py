@@ -11,8 +11,8 @@ from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import is_open, open_calls, token
+from gemini_mcp_conformance.see.witness import shown
 from gemini_mcp_conformance.talk.conversation import Json
-from gemini_mcp_conformance.tell.witness import shown
 
 METHOD = "notifications/progress"
 INTERVAL = 10.0

@@ -11,8 +11,8 @@ from gemini_mcp_conformance.judge.checks.answer.result import session_in
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
+from gemini_mcp_conformance.see.witness import shown
 from gemini_mcp_conformance.talk.conversation import Json
-from gemini_mcp_conformance.tell.witness import shown
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 HEADER_MISMATCH = -32020

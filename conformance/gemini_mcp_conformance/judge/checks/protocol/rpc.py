@@ -5,12 +5,12 @@ from __future__ import annotations
 from gemini_mcp.spec.values import Json, decode, inside, is_unicode, table
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.registry import check, check_all
-from gemini_mcp_conformance.play.session import is_request
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import strays
+from gemini_mcp_conformance.see.witness import reply, shown
 from gemini_mcp_conformance.talk.conversation import AUTO, Notify, Raw, Request
-from gemini_mcp_conformance.tell.witness import reply, shown
+from gemini_mcp_conformance.talk.messages import is_request
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
 INVALID_PARAMS = -32602

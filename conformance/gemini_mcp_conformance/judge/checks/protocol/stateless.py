@@ -10,7 +10,7 @@ from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import cancellations, token
-from gemini_mcp_conformance.tell.witness import reply, shown
+from gemini_mcp_conformance.see.witness import reply, shown
 
 META = "io.modelcontextprotocol/"
 VERSION = f"{META}protocolVersion"

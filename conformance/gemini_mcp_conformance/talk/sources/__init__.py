@@ -21,11 +21,11 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.asking import Asking
 from gemini_mcp_conformance.talk.conversation import Conversation, Step
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.talk.outcomes import Outcomes
+from gemini_mcp_conformance.talk.plays import Plays
 
 
 @dataclass(frozen=True)
-class Sources(Asking, Outcomes):
+class Sources(Asking, Plays):
     """What conversations are made from: calls of the tools, and what gemini answers to them."""
 
     examples: int = 100

@@ -204,5 +204,5 @@ class Endings(Maker):
         return [self.hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in self.names]
 
     def _listed(self, tool: str) -> Request:
-        lists = self.sources.lists()
+        lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
         return self.ask(tool, f"The list of {tool}", lists, name=f"list of {tool}", until="listing")

@@ -16,7 +16,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Arrange, Cancel, Conversation, Request, Step, call, path
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.talk.plays import does, hangs
+from gemini_mcp_conformance.talk.plays import does, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources
 
 ORDER = 40
@@ -153,5 +153,5 @@ def _options(move: Move, number: int) -> dict[str, Json]:
 
 def _script(move: Move, number: int, session: str, sources: Sources) -> Script:
     if move.outcome == FAILED:
-        return Script("fails", ({"stderr": "It failed.\n"}, {"exit": 1}))
+        return fails(stderr="It failed.\n")
     return sources.scripts.get(move.outcome) or sources.answers(f"The answer to turn {number}.", session)

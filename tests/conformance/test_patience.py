@@ -22,7 +22,8 @@ from gemini_mcp_conformance.run.run import gather
 from gemini_mcp_conformance.run.selection import Selection, select
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Conversation, End, Request, call
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import End, Request, call
 
 BASE = Patience()
 KIND = Kind("tools/call", "ask", True)

@@ -19,7 +19,8 @@ from gemini_mcp_conformance.see.listing import is_foreign
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.see.witness import of_exchange, of_observation, stderr_shown
-from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import Notify, Raw, Request
 
 READ = ("session", "list", "warnings")
 """What a port reads from the same JSON as the text."""

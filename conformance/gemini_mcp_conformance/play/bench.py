@@ -31,8 +31,9 @@ from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.see.witness import bytes_shown, stderr_shown
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CLIENT
+from gemini_mcp_conformance.talk.steps import Request
 
 JOURNAL = 64
 """Runs of gemini after which the journal of a shared fake is cleared, because a long one is slow to read."""

@@ -29,12 +29,14 @@ from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, i
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import (
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.durations import seconds
+from gemini_mcp_conformance.talk.messages import encode, is_request
+from gemini_mcp_conformance.talk.steps import (
     AUTO,
     Arrange,
     Await,
     Cancel,
-    Conversation,
     End,
     Http,
     Listen,
@@ -44,9 +46,7 @@ from gemini_mcp_conformance.talk.conversation import (
     Request,
     Step,
     located,
-    seconds,
 )
-from gemini_mcp_conformance.talk.messages import encode, is_request
 
 PAGES = 50
 """How many pages of one list are asked for at most."""

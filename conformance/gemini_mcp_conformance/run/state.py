@@ -27,8 +27,9 @@ from gemini_mcp_conformance.run.explorer import Explorer, Seen
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Conversation, Request, call
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
+from gemini_mcp_conformance.talk.steps import Request, call
 
 Item = Conversation | Exploration
 USUAL = Script("usual", ())

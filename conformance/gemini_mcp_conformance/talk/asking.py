@@ -11,7 +11,7 @@ from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp_conformance.spec.schema import fitted, is_valid, sample
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import Request, call
+from gemini_mcp_conformance.talk.steps import Request, call
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.asking import Asking
-from gemini_mcp_conformance.talk.conversation import Conversation, Step
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import Plays
+from gemini_mcp_conformance.talk.steps import Step
 
 
 @dataclass(frozen=True)

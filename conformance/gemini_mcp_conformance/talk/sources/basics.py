@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Request, call
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CLIENT, NO_CURSOR
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Notify, Request, call
 from gemini_mcp_conformance.talk.texts import PLAIN
 
 ORDER = 0

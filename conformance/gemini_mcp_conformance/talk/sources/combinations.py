@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk import outcomes
-from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Release, Request, Step, call
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Never, Row, cover, share
 from gemini_mcp_conformance.talk.forms import FOLDERS, CallForms, Forms
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
@@ -21,6 +21,7 @@ from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.boundaries import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, FALLBACK, TEXT
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call
 
 ORDER = 60
 TOGETHER = 4

@@ -6,19 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import (
-    Await,
-    Cancel,
-    Conversation,
-    End,
-    Ending,
-    Notify,
-    Release,
-    Request,
-    Step,
-)
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Notify, Release, Request, Step
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Step
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Step
 from gemini_mcp_conformance.talk.texts import PLAIN
 
 ORDER = 60

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Http, Json, Notify, Request, Step
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CLIENT, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Cancel, Http, Notify, Request, Step
 
 ORDER = 20
 PHASE = "http"

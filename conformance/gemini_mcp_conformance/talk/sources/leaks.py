@@ -7,9 +7,10 @@ from itertools import pairwise
 
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request, Step
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY, in_a_sentence, many
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
 
 ORDER = 20
 

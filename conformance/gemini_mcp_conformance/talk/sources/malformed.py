@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request, Step, call
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
 
 ORDER = 30
 LONG = 10 << 20

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Await, Release, Request
 
 ORDER = 70
 PHASE = "progress"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.talk.conversation import Await, Conversation, Listen, Request, Step
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Await, Listen, Request, Step
 
 ORDER = 65
 PHASE = "reading"

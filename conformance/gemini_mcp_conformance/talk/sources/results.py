@@ -14,12 +14,13 @@ from itertools import product
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY
 from gemini_mcp_conformance.talk.outcomes.answers import TEXTS, spelt
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Request, path
 
 ORDER = 15
 

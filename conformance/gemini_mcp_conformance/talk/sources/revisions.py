@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json, table
-from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Notify, Release, Request, Step, call
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CLIENT
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Request, Step, call
 
 ORDER = 50
 PHASE = "revisions"

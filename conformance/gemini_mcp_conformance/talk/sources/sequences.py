@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.conversation import Arrange, Cancel, Conversation, Request, Step, call, path
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import does, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Arrange, Cancel, Request, Step, call, path
 
 ORDER = 40
 PHASE = "sequences"

@@ -9,8 +9,8 @@ from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import strays
 from gemini_mcp_conformance.see.witness import reply, shown
-from gemini_mcp_conformance.talk.conversation import AUTO, Notify, Raw, Request
 from gemini_mcp_conformance.talk.messages import is_request
+from gemini_mcp_conformance.talk.steps import AUTO, Notify, Raw, Request
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
 INVALID_PARAMS = -32602

@@ -31,7 +31,7 @@ from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.durations import seconds
-from gemini_mcp_conformance.talk.messages import encode, is_request
+from gemini_mcp_conformance.talk.messages import encode, is_request, notification
 from gemini_mcp_conformance.talk.steps import (
     AUTO,
     Arrange,
@@ -130,7 +130,7 @@ class Player:
             case Raw():
                 await self._raw(number, step)
             case Notify():
-                await self.session.send(self.session.notification(step.method, self._located(step.params)))
+                await self.session.send(notification(step.method, self._located(step.params)))
             case Await():
                 await self._answered(self._named(step.name))
             case Cancel():

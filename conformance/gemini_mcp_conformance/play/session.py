@@ -14,7 +14,7 @@ from gemini_mcp.spec.values import Json, decode
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.see.observation import Line
-from gemini_mcp_conformance.talk.messages import encode, stateless_params
+from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, encode, notification, request, stateless_params
 
 
 class Session:
@@ -60,14 +60,8 @@ class Session:
 
     def request(self, id: Json, method: str, params: Json, bare: bool = False) -> Mapping[str, Json]:
         """The message of a request in the era of this session."""
-        message: dict[str, Json] = {"jsonrpc": "2.0", "id": id, "method": method}
-        if self.is_stateless and not bare:
-            params = stateless_params(params, self.revision)
-        return message if params is None else {**message, "params": params}
-
-    def notification(self, method: str, params: Json) -> Mapping[str, Json]:
-        message: dict[str, Json] = {"jsonrpc": "2.0", "method": method}
-        return message if params is None else {**message, "params": params}
+        is_bare = bare or not self.is_stateless
+        return request(id, method, params if is_bare else stateless_params(params, self.revision))
 
     async def send(self, message: Json, seconds: float = 10, escaped: bool = False) -> Line:
         return await self.send_bytes((encode(message, escaped),), message, seconds)
@@ -92,7 +86,7 @@ class Session:
             await self.wire.abandon(id)
             return
         params = {"requestId": id, "reason": "The suite cancels this call."}
-        await self.send(self.notification("notifications/cancelled", params))
+        await self.send(notification("notifications/cancelled", params))
 
     async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Whether the condition came true in time, and before the port ended; only lines can change it."""
@@ -129,7 +123,7 @@ class Session:
         if line.table["method"] == "ping":
             reply["result"] = {}
         else:
-            reply["error"] = {"code": -32601, "message": "Method not found"}
+            reply["error"] = {"code": UNKNOWN_METHOD, "message": "Method not found"}
         await self.send(reply)
         return True
 

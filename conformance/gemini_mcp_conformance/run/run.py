@@ -31,8 +31,9 @@ from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
+from gemini_mcp_conformance.talk.messages import SERVER_INFO
 from gemini_mcp_conformance.talk.sources.combinations import coverage
-from gemini_mcp_conformance.talk.sources.revisions import PHASE as REVISIONS
+from gemini_mcp_conformance.talk.sources.revisions import Revisions
 from gemini_mcp_conformance.tell import replays
 from gemini_mcp_conformance.tell.report import Identity, Report
 
@@ -153,7 +154,7 @@ def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tu
     return tuple(
         each
         for each in every
-        if (each.phase == REVISIONS and each.revision is not None)
+        if (each.phase == Revisions.phase and each.revision is not None)
         or each.id in samples
         or ids.intersection(each.requirements)
     )
@@ -175,7 +176,7 @@ def _is_useful(exploration: Exploration, ids: set[str]) -> bool:
 
 def _identity(greeting: Exchange | None) -> Identity | None:
     result = greeting.result if greeting else None
-    info = inside(result, "serverInfo") or inside(result, "_meta", "io.modelcontextprotocol/serverInfo")
+    info = inside(result, "serverInfo") or inside(result, "_meta", SERVER_INFO)
     name, number = inside(info, "name"), inside(info, "version")
     return Identity(name, number) if isinstance(name, str) and isinstance(number, str) else None
 

@@ -14,9 +14,31 @@ CLIENT: Mapping[str, Json] = {"name": "gemini-mcp-conformance", "version": "1.0.
 
 META = "io.modelcontextprotocol/"
 """How the names of the protocol's own metadata begin."""
+VERSION, CAPABILITIES, CLIENT_INFO, SERVER_INFO = (
+    f"{META}{name}" for name in ("protocolVersion", "clientCapabilities", "clientInfo", "serverInfo")
+)
+
+UNKNOWN_METHOD, INVALID_PARAMS = -32601, -32602
+HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
+"""Error codes."""
 
 NO_CURSOR = "no-such-page"
 """A cursor that no port has given."""
+
+
+def request(id: Json, method: str, params: Json = None) -> Mapping[str, Json]:
+    message = {"jsonrpc": "2.0", "id": id, "method": method}
+    return message if params is None else {**message, "params": params}
+
+
+def notification(method: str, params: Json = None) -> Mapping[str, Json]:
+    message = {"jsonrpc": "2.0", "method": method}
+    return message if params is None else {**message, "params": params}
+
+
+def handshake(revision: str) -> Json:
+    """The parameters of `initialize`."""
+    return {"protocolVersion": revision, "capabilities": {}, "clientInfo": dict(CLIENT)}
 
 
 def is_request(message: Json) -> bool:
@@ -30,8 +52,7 @@ def stateless_params(params: Json, revision: str) -> Json:
     own, meta = table(params), inside(params, "_meta")
     if own != (params or {}) or table(meta) != (meta or {}):
         return own or params
-    needed: dict[str, Json] = {"protocolVersion": revision, "clientInfo": CLIENT, "clientCapabilities": {}}
-    return {**own, "_meta": {**{f"{META}{key}": value for key, value in needed.items()}, **table(meta)}}
+    return {**own, "_meta": {VERSION: revision, CLIENT_INFO: CLIENT, CAPABILITIES: {}, **table(meta)}}
 
 
 def encode(message: Json, escaped: bool = False) -> bytes:

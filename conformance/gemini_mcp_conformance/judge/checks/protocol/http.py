@@ -12,10 +12,8 @@ from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
 from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.talk.messages import HEADER_MISMATCH, UNKNOWN_METHOD, VERSION
 
-VERSION = "io.modelcontextprotocol/protocolVersion"
-HEADER_MISMATCH = -32020
-UNKNOWN_METHOD = -32601
 STREAM, JSON = "text/event-stream", "application/json"
 
 OfWeb = Callable[[Web], Complaints]

@@ -18,7 +18,7 @@ from gemini_mcp_conformance.play.patience import HOPELESS, LEAST, MARGIN, MOST, 
 from gemini_mcp_conformance.play.stderr import KEPT
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.run import gather
+from gemini_mcp_conformance.run.plan import gather
 from gemini_mcp_conformance.run.selection import Selection, select
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script

@@ -17,6 +17,9 @@ FOLDERS = (ROOT / "src", ROOT / "conformance")
 SUITE, GATE, SPEC = "gemini_mcp_conformance", "gemini_mcp_spec", "gemini_mcp.spec"
 GEMINI = "gemini_mcp.gemini_cli"
 """What is known of Google's program. The suite and the gate judge by it, so the reference must not use it."""
+ROOMS = ("spec", "talk", "see", "play", "judge", "tell", "run", "host", "command")
+"""The rooms of the suite: each imports only those before it, so that a reader goes down once."""
+PURE_ROOMS = ("spec", "talk", "see", "judge")
 SHARED = ("gemini_mcp.schema", "gemini_mcp.report")
 """What the gate and the host both judge changes with."""
 HOST = "gemini_mcp.host"
@@ -139,6 +142,23 @@ def test_only_the_gate_and_the_host_judge_changes_of_schemas(name: str) -> None:
 def test_the_suite_knows_nothing_of_the_reference_but_the_specification(name: str) -> None:
     ours = {other for other in imported(name) if other in TREES and not other.startswith(SUITE)}
     assert all(other == "gemini_mcp" or other.startswith((SPEC, GEMINI)) for other in ours)
+
+
+def room(name: str) -> str:
+    """The room of a module of the suite."""
+    return name.removeprefix(f"{SUITE}.").split(".")[0]
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE) and room(name) in ROOMS])
+def test_a_room_of_the_suite_imports_only_those_before_it(name: str) -> None:
+    before = ROOMS[: ROOMS.index(room(name)) + 1]
+    others = {room(other) for other in imported(name) if other.startswith(SUITE)}
+    assert [other for other in others if other in ROOMS and other not in before] == []
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE) and room(name) in PURE_ROOMS])
+def test_a_room_that_claims_to_be_pure_reaches_no_effect(name: str) -> None:
+    assert {other.split(".")[0] for other in reached(name)} & EFFECTS == set()
 
 
 @pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((SUITE, GATE, GEMINI))])

@@ -143,7 +143,7 @@ if __name__ == "__main__":
     from gemini_mcp_conformance.judge import checks
     from gemini_mcp_conformance.play.target import Target
     from gemini_mcp_conformance.run.options import Options
-    from gemini_mcp_conformance.run.run import gather
+    from gemini_mcp_conformance.run.plan import gather
 
     import_module("pytest_asyncio.plugin")
     signal.signal(signal.SIGINT, signal.SIG_IGN)

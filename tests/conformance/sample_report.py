@@ -3,7 +3,8 @@
 import json
 from dataclasses import replace
 
-from gemini_mcp_conformance.tell.report import Command, Evidence, Identity, Judgement, Level, Mutants, Report, Run
+from gemini_mcp_conformance.judge.judgement import Evidence, Judgement, Level, Run
+from gemini_mcp_conformance.tell.report import Command, Identity, Mutants, Report
 from gemini_mcp_conformance.tell.reports import Context
 
 HOSTILE = "</script><script>alert(1)</script> & \"'|`*_@someone\n::error::no\r\x1b[31m\x00\ud800\u202e%0A ]]>"

@@ -13,8 +13,8 @@ from gemini_mcp_conformance.command import places
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.judge.explanation import explained
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judgement import DIED, FOREIGN, LONG_LINE, SILENT, Judgement, Level
 from gemini_mcp_conformance.tell import causes, report_file
-from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT, Judgement, Level
 
 
 def failing(id: str, level: Level = "MUST", cause: str | None = None, message: str = "It is wrong.") -> Judgement:

@@ -11,9 +11,9 @@ import pytest
 from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources
-from gemini_mcp_conformance.talk.conversation import Request
 from gemini_mcp_conformance.talk.forms import CallForms
 from gemini_mcp_conformance.talk.sources import combinations
+from gemini_mcp_conformance.talk.steps import Request
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,10 +14,11 @@ from command import port as small
 from sample_report import HOSTILE, broken, foreign, kept, report_of, undecided, unrun
 from syrupy.assertion import SnapshotAssertion
 
+from gemini_mcp_conformance.judge.judgement import Judgement
 from gemini_mcp_conformance.tell.impact import Impact, exit_code, impact
 from gemini_mcp_conformance.tell.matrix.impact_pages import render_html, render_markdown, render_text
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.report import Command, Judgement, Report
+from gemini_mcp_conformance.tell.report import Command, Report
 
 SPEC = ROOT / "spec"
 NODE = ("node", str(ROOT / "tests/ports/node/node-events.mjs"))

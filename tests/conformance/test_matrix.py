@@ -12,11 +12,11 @@ import pytest
 from sample_report import HOSTILE, broken, kept, report_of
 
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.run.processes import Runner, run_all, suite
 from gemini_mcp_conformance.tell import report_file
 from gemini_mcp_conformance.tell.matrix import ports
 from gemini_mcp_conformance.tell.matrix.pages import LEGEND, Column, render_html, render_markdown, rows
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.matrix.running import Runner, run_all, suite
 from gemini_mcp_conformance.tell.report import Command, Report, Url
 
 SUITE = """

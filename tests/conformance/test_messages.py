@@ -7,9 +7,9 @@ from pathlib import Path
 from command import port, suite
 from sample_report import CONTEXT, SAMPLE
 
+from gemini_mcp_conformance.judge.judgement import Evidence, Judgement
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.see.attribution import same_id
-from gemini_mcp_conformance.tell.report import Evidence, Judgement
 from gemini_mcp_conformance.tell.reports import FORMATS
 
 

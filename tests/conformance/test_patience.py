@@ -13,16 +13,17 @@ from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.judging import judge
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.play.bench import Bench
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.play.pace import ENOUGH, NEVER, Kind, Pace
 from gemini_mcp_conformance.play.patience import HOPELESS, LEAST, MARGIN, MOST, STARTS, Patience
 from gemini_mcp_conformance.play.stderr import KEPT
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.run import gather
+from gemini_mcp_conformance.run.plan import gather
 from gemini_mcp_conformance.run.selection import Selection, select
 from gemini_mcp_conformance.spec import specification
-from gemini_mcp_conformance.talk.conversation import Conversation, End, Request, call
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import End, Request, call
 
 BASE = Patience()
 KIND = Kind("tools/call", "ask", True)

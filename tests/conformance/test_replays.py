@@ -9,7 +9,8 @@ from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.see.observation import Observation, Place
 from gemini_mcp_conformance.spec import specification
-from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import Request
 from gemini_mcp_conformance.tell import replays
 
 OURS, THEIRS = Target(("node", "ours.js")), Target(("node", "theirs.js"))

@@ -26,7 +26,7 @@ from sample_report import (
 from syrupy.assertion import SnapshotAssertion
 
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.tell.report import LEVELS, Judgement, Level, Verdict
+from gemini_mcp_conformance.judge.judgement import LEVELS, Judgement, Level, Verdict
 from gemini_mcp_conformance.tell.reports import FORMATS, Context, Destination, destination, write
 from gemini_mcp_conformance.tell.reports.markup import VOID
 from gemini_mcp_conformance.tell.reports.printable import one_line, printable

@@ -4,10 +4,11 @@ import pytest
 
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.run import ANYWHERE, EQUIVALENCE, gather, useful
+from gemini_mcp_conformance.run.plan import ANYWHERE, EQUIVALENCE, gather, useful
+from gemini_mcp_conformance.run.playing import SHARING, worthwhile
 from gemini_mcp_conformance.run.selection import Selection
-from gemini_mcp_conformance.run.state import SHARING, worthwhile
-from gemini_mcp_conformance.talk.conversation import Conversation, Request
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import Request
 
 EVERY, _ = gather(Options(Target()))
 JOBS = 5

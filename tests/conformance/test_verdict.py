@@ -8,8 +8,8 @@ import pytest
 from gemini_mcp.spec import Requirement, load_requirements
 from gemini_mcp_conformance.judge.check import CheckOf, CouldNotRun, NotApplicable
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judgement import VERDICTS, Judgement, Verdict
 from gemini_mcp_conformance.judge.verdict import Circumstances, decide
-from gemini_mcp_conformance.tell.report import VERDICTS, Judgement, Verdict
 
 PING = next(each for each in load_requirements() if each.id == "lifecycle:ping")
 CHECKED = Circumstances(frozenset({PING.id}), replay=lambda finding: f"replay {finding.conversation}")

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.run import gather, run
+from gemini_mcp_conformance.run.plan import gather
+from gemini_mcp_conformance.run.run import run
 from gemini_mcp_conformance.run.selection import Selection
 from gemini_mcp_conformance.talk import sources
 from gemini_mcp_conformance.tell.report import Report

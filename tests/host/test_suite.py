@@ -20,10 +20,11 @@ from gemini_mcp_conformance.host.asking import Adapter
 from gemini_mcp_conformance.host.questions import HostCheck, NoAnswer, Put, Questions, findings, together
 from gemini_mcp_conformance.host.run import run
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judgement import Judgement
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.selection import Selection
-from gemini_mcp_conformance.tell.report import NO_ANSWER, Judgement, Report
+from gemini_mcp_conformance.tell.report import NO_ANSWER, Report
 
 PROFILES = ("documented", "current")
 REQUIREMENTS = [entry for entry in load_requirements() if entry.profile == "host"]

@@ -17,8 +17,9 @@ from gemini_mcp_conformance.play.http_bench import HttpBench
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target, can_play
 from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.run.plan import gather, useful
 from gemini_mcp_conformance.run.plugin import pytest_run
-from gemini_mcp_conformance.run.run import deaths, gather, run, useful
+from gemini_mcp_conformance.run.run import deaths, run
 from gemini_mcp_conformance.run.selection import Selection, select
 from gemini_mcp_conformance.run.state import RunState
 from gemini_mcp_conformance.spec import specification

@@ -8,16 +8,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemini_mcp.spec import SpecError, load_requirements
-from gemini_mcp_conformance.command.comparing import PROGRAM, destinations, options, read, test_all, unfinished, words
+from gemini_mcp_conformance.command.many_ports import (
+    PROGRAM,
+    add_options,
+    destinations,
+    read,
+    run_options,
+    test_all,
+    unfinished,
+)
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.run.processes import Runner, suite
 from gemini_mcp_conformance.run.selection import NOTHING_SELECTED, Selection
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.tell.impact import Impact, exit_code, impact
 from gemini_mcp_conformance.tell.matrix import ports
 from gemini_mcp_conformance.tell.matrix.impact_pages import render_html, render_markdown, render_text, told
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.matrix.running import Runner, suite
 from gemini_mcp_conformance.tell.report import CONFORMS, Report
 from gemini_mcp_conformance.tell.reports import Destination, put
 
@@ -55,7 +63,7 @@ def add(commands: Commands) -> None:
     parser = subcommand(commands, "impact", "impact [OPTIONS] OLD NEW PORTS.toml", TEXT, _impact)
     parser.add_argument("old", type=Path, metavar="OLD", help="the specification as it was")
     parser.add_argument("new", type=Path, metavar="NEW", help="the changed specification")
-    options(parser)
+    add_options(parser)
 
 
 def _impact(given: argparse.Namespace, command: tuple[str, ...]) -> int:
@@ -100,7 +108,7 @@ def _side(given: argparse.Namespace, folder: Path) -> _Side:
     except SpecError as error:
         raise UsageError(str(error)) from None
     spec = str(folder.resolve())
-    runner = suite(PROGRAM, [*words(given), "--spec", spec])
+    runner = suite(PROGRAM, [*run_options(given), "--spec", spec])
     return _Side(spec, runner, any(selection.includes(each.id) for each in known))
 
 

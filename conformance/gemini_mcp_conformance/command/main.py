@@ -13,7 +13,7 @@ from pathlib import Path
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from gemini_mcp.spec import OperatorError, SpecError
-from gemini_mcp_conformance.command import comparing, impact, reading, testing, writing
+from gemini_mcp_conformance.command import impact, matrix, reading, testing, writing
 from gemini_mcp_conformance.errors import SuiteError, UsageError
 from gemini_mcp_conformance.tell import report
 from gemini_mcp_conformance.version import suite_version
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=suite_version())
     commands = parser.add_subparsers(required=True, metavar="SUBCOMMAND")
-    for part in (testing, comparing, impact, reading, writing):
+    for part in (testing, matrix, impact, reading, writing):
         part.add(commands)
     return parser
 

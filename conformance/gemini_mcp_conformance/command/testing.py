@@ -24,8 +24,9 @@ from gemini_mcp_conformance.command.words import (
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.host import run as host_run
 from gemini_mcp_conformance.run.ending import Interrupted
+from gemini_mcp_conformance.run.plan import gather
 from gemini_mcp_conformance.run.progress import Progress
-from gemini_mcp_conformance.run.run import gather, run
+from gemini_mcp_conformance.run.run import run
 from gemini_mcp_conformance.see.observation import Observation
 from gemini_mcp_conformance.tell import baseline, replays, report, report_file
 from gemini_mcp_conformance.tell.baseline import Baseline

@@ -18,7 +18,7 @@ from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.host import strategies
 from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
 from gemini_mcp_conformance.host.searching import Holds, PropertyBroken, search
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from itertools import groupby
 from gemini_mcp.spec.values import Json, JsonObject
 from gemini_mcp_conformance.judge.check import CheckOf, Complaints
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
 
 ANSWER_SECONDS = 30.0
 

@@ -16,7 +16,7 @@ from gemini_mcp.spec.values import Json, is_array, is_object
 from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
 from gemini_mcp_conformance.host.scripted import serve
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
 
 SCENARIO_SECONDS = 60.0
 SERVER = Path(__file__).with_name("scripted.py")

@@ -8,7 +8,7 @@ from functools import partial
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.host.questions import HostCheck, Questions, checks_of
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
 
 
 def checks(vectors: Mapping[str, Sequence[Json]], allow_observed: bool = False) -> Iterator[HostCheck]:

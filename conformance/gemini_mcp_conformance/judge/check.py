@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
+from gemini_mcp_conformance.judge.judgement import Verdict
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.tell.report import Verdict
 
 Seen = TypeVar("Seen")
 Complaints: TypeAlias = Iterable[str]

@@ -12,12 +12,12 @@ from typing import Literal
 
 from gemini_mcp.gemini_cli.understanding import Other, UsageError
 from gemini_mcp.spec.values import Json, inside, items
-from gemini_mcp_conformance.judge.reading import Reading, read
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import schema
 from gemini_mcp_conformance.spec.interpreter import Specified, refusals
+from gemini_mcp_conformance.spec.reading import Reading, read
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Heard
 
 Fate = Literal["served", "refused", "either"]

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT
+from gemini_mcp_conformance.judge.judgement import DIED, FOREIGN, LONG_LINE, SILENT
 
 Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemini_mcp_conformance.tell.report import Evidence, Verdict
+from gemini_mcp_conformance.judge.judgement import Evidence, Verdict
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,16 @@ from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
+from gemini_mcp_conformance.judge.evidence import evidence
 from gemini_mcp_conformance.judge.expectation import answer, fate, is_call, is_misread, printed, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judgement import DIED, FOREIGN, LONG_LINE, SILENT, Evidence
 from gemini_mcp_conformance.see.listing import is_foreign
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
-from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request
-from gemini_mcp_conformance.tell.evidence import evidence
-from gemini_mcp_conformance.tell.report import DIED, FOREIGN, LONG_LINE, SILENT, Evidence
-from gemini_mcp_conformance.tell.witness import of_exchange, of_observation, stderr_shown
+from gemini_mcp_conformance.see.witness import of_exchange, of_observation, stderr_shown
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import Notify, Raw, Request
 
 READ = ("session", "list", "warnings")
 """What a port reads from the same JSON as the text."""

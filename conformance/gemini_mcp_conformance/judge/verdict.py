@@ -12,7 +12,7 @@ from typing import cast
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.check import Conclusion
 from gemini_mcp_conformance.judge.finding import Finding
-from gemini_mcp_conformance.tell.report import UNSEEN, Judgement, Level, Verdict
+from gemini_mcp_conformance.judge.judgement import UNSEEN, Judgement, Level, Verdict
 
 ORDER: tuple[Verdict, ...] = ("harness-error", "fail", "pass", "could-not-run", "not-applicable")
 """Each outweighs those after it. One conversation that shows a requirement is enough, so a pass outweighs another

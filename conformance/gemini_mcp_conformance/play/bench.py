@@ -24,19 +24,21 @@ from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Pace
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.player import Player
-from gemini_mcp_conformance.play.session import CLIENT, Session
+from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.wire import StdioWire, Unreachable, Wire
 from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_files, make_place, scratch
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
+from gemini_mcp_conformance.see.witness import bytes_shown, stderr_shown
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import Conversation, Request
-from gemini_mcp_conformance.tell.witness import bytes_shown, stderr_shown
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, UNSUPPORTED_VERSION, handshake, notification
+from gemini_mcp_conformance.talk.steps import Request
 
 JOURNAL = 64
 """Runs of gemini after which the journal of a shared fake is cleared, because a long one is slow to read."""
 
-UNKNOWN_TO_PORT = (-32601, -32022)
+UNKNOWN_TO_PORT = (UNKNOWN_METHOD, UNSUPPORTED_VERSION)
 """Error codes of a port that knows no handshake."""
 
 
@@ -282,8 +284,7 @@ class Bench:
             await self._discover(port, revision)
             return
         session.revision = revision or session.revision
-        params = {"protocolVersion": session.revision, "capabilities": {}, "clientInfo": dict(CLIENT)}
-        port.greeting = await self._ask(port, "initialize", params)
+        port.greeting = await self._ask(port, "initialize", handshake(session.revision))
         result = port.greeting.result
         if result is None and port.greeting.answer is not None and revision is None:
             await self._discover(port, self._stateless[-1])
@@ -293,7 +294,7 @@ class Bench:
         if revision and port.greeting.answer is not None and spoken != revision:
             port.declined = f"The port answered {revision} with {spoken or 'an error'}."
         session.revision = spoken if isinstance(spoken, str) else session.revision
-        await session.send(session.notification("notifications/initialized", None))
+        await session.send(notification("notifications/initialized"))
 
     async def _discover(self, port: PortProcess, revision: str) -> None:
         port.session.revision, port.session.is_stateless = revision, True

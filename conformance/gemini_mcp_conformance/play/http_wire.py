@@ -20,13 +20,13 @@ import h11
 from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.observation import Web
+from gemini_mcp_conformance.talk.messages import VERSION
 
 CHUNK = 1 << 16
 KEPT = 1 << 16
 """Bytes of a body that a record keeps."""
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-VERSION = "io.modelcontextprotocol/protocolVersion"
 
 
 class HttpWire:

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.talk.conversation import BUSY, Conversation, Request, Step, takes
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.durations import BUSY, takes
+from gemini_mcp_conformance.talk.steps import Request, Step
 
 NEVER = 3
 """Conversations in which requests of a kind got no answer, and none elsewhere, after which they are not sent again."""

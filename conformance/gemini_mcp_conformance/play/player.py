@@ -22,19 +22,21 @@ from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
-from gemini_mcp_conformance.play.session import Session, encode, is_request
+from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.surroundings import directory, take_canaries
 from gemini_mcp_conformance.play.workplace import make_files, remove_files
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, taken
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import (
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.durations import seconds
+from gemini_mcp_conformance.talk.messages import encode, is_request, notification
+from gemini_mcp_conformance.talk.steps import (
     AUTO,
     Arrange,
     Await,
     Cancel,
-    Conversation,
     End,
     Http,
     Listen,
@@ -44,7 +46,6 @@ from gemini_mcp_conformance.talk.conversation import (
     Request,
     Step,
     located,
-    seconds,
 )
 
 PAGES = 50
@@ -129,7 +130,7 @@ class Player:
             case Raw():
                 await self._raw(number, step)
             case Notify():
-                await self.session.send(self.session.notification(step.method, self._located(step.params)))
+                await self.session.send(notification(step.method, self._located(step.params)))
             case Await():
                 await self._answered(self._named(step.name))
             case Cancel():

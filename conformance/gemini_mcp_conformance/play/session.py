@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from gemini_mcp.spec.values import Json, decode, inside, table
+from gemini_mcp.spec.values import Json, decode
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.see.observation import Line
-
-CLIENT: Mapping[str, Json] = {"name": "gemini-mcp-conformance", "version": "1.0.0"}
-_META = "io.modelcontextprotocol"
+from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, encode, notification, request, stateless_params
 
 
 class Session:
@@ -63,14 +60,8 @@ class Session:
 
     def request(self, id: Json, method: str, params: Json, bare: bool = False) -> Mapping[str, Json]:
         """The message of a request in the era of this session."""
-        message: dict[str, Json] = {"jsonrpc": "2.0", "id": id, "method": method}
-        if self.is_stateless and not bare:
-            params = stateless_params(params, self.revision)
-        return message if params is None else {**message, "params": params}
-
-    def notification(self, method: str, params: Json) -> Mapping[str, Json]:
-        message: dict[str, Json] = {"jsonrpc": "2.0", "method": method}
-        return message if params is None else {**message, "params": params}
+        is_bare = bare or not self.is_stateless
+        return request(id, method, params if is_bare else stateless_params(params, self.revision))
 
     async def send(self, message: Json, seconds: float = 10, escaped: bool = False) -> Line:
         return await self.send_bytes((encode(message, escaped),), message, seconds)
@@ -95,7 +86,7 @@ class Session:
             await self.wire.abandon(id)
             return
         params = {"requestId": id, "reason": "The suite cancels this call."}
-        await self.send(self.notification("notifications/cancelled", params))
+        await self.send(notification("notifications/cancelled", params))
 
     async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Whether the condition came true in time, and before the port ended; only lines can change it."""
@@ -132,7 +123,7 @@ class Session:
         if line.table["method"] == "ping":
             reply["result"] = {}
         else:
-            reply["error"] = {"code": -32601, "message": "Method not found"}
+            reply["error"] = {"code": UNKNOWN_METHOD, "message": "Method not found"}
         await self.send(reply)
         return True
 
@@ -140,27 +131,3 @@ class Session:
         line = Line(len(self.lines), self.now(), sent, data, message, ended)
         self.lines.append(line)
         return line
-
-
-def is_request(message: Json) -> bool:
-    """Whether it is a valid request, which a port must answer."""
-    named = inside(message, "jsonrpc") == "2.0" and isinstance(inside(message, "method"), str)
-    return named and isinstance(inside(message, "id"), str | int) and not isinstance(inside(message, "id"), bool)
-
-
-def stateless_params(params: Json, revision: str) -> Json:
-    """`params` with the metadata of a request of the stateless era; what they hold already stays."""
-    own, meta = table(params), inside(params, "_meta")
-    if own != (params or {}) or table(meta) != (meta or {}):
-        return own or params
-    needed: dict[str, Json] = {"protocolVersion": revision, "clientInfo": CLIENT, "clientCapabilities": {}}
-    return {**own, "_meta": {**{f"{_META}/{key}": value for key, value in needed.items()}, **table(meta)}}
-
-
-def encode(message: Json, escaped: bool = False) -> bytes:
-    """A message as one line of UTF-8; one with a lone surrogate is written in ASCII escapes."""
-    text = json.dumps(message, ensure_ascii=escaped, separators=(",", ":"))
-    try:
-        return text.encode("utf-8") + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"

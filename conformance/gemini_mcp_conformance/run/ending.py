@@ -8,6 +8,7 @@ from typing import Literal
 
 from gemini_mcp.spec import Requirement, load_manifest
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judgement import Judgement, must_hold
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.tell import mutants
 from gemini_mcp_conformance.tell.report import (
@@ -16,12 +17,10 @@ from gemini_mcp_conformance.tell.report import (
     OUR_FAULT,
     Command,
     Identity,
-    Judgement,
     Report,
     Url,
     exit_code,
     first_of,
-    must_hold,
 )
 from gemini_mcp_conformance.version import suite_version
 

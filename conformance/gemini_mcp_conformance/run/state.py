@@ -1,55 +1,35 @@
 """The state of a run: what is played, on which ports, and what has been found so far. Effect.
 
-All conversations begin together with the first that is asked for, on tracks that run side by side; whoever asks waits
-for one of them. What is right and wrong is decided in `judge`.
+What is right and wrong is decided in `judge`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
-from typing import TypeVar
 
 from gemini_mcp.spec.values import inside, items, table
 from gemini_mcp_conformance.judge.finding import Finding
+from gemini_mcp_conformance.judge.judgement import FOREIGN
 from gemini_mcp_conformance.judge.judging import judge, judge_death
 from gemini_mcp_conformance.judge.registry import Check
 from gemini_mcp_conformance.play.bench import Bench
-from gemini_mcp_conformance.play.explorer import Explorer, Seen
-from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.play.tracks import tracks_of
 from gemini_mcp_conformance.play.wire import Unreachable
+from gemini_mcp_conformance.run.budget import Budget, BudgetSpent
 from gemini_mcp_conformance.run.ending import INTERRUPTED, SPENT
+from gemini_mcp_conformance.run.explorer import Explorer, Seen
 from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.run.playing import Playing
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.talk.conversation import Conversation, Request, call
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
-from gemini_mcp_conformance.tell.report import FOREIGN
+from gemini_mcp_conformance.talk.steps import Request, call
 
 Item = Conversation | Exploration
 USUAL = Script("usual", ())
 """Stands for any script."""
-SHARING = 12
-"""Conversations that take about as long as the start of a port."""
-Value = TypeVar("Value")
-
-
-class BudgetSpent(Exception):
-    """The run has taken as long as it may."""
-
-
-class GivenUp(Exception):
-    """A conversation was not played, because the port has shown that it would be waited for in vain."""
-
-
-def worthwhile(conversations: Sequence[Conversation], jobs: int) -> int:
-    """How many of the ports side by side are worth their start: one for a few conversations that can share it."""
-    apart = sum(conversation.alone for conversation in conversations)
-    return max(1, min(jobs, apart + ceil((len(conversations) - apart) / SHARING)))
 
 
 @dataclass(repr=False)
@@ -64,17 +44,26 @@ class RunState:
     is_fatal: Callable[[Finding], bool]
     findings: list[Finding] = field(default_factory=list[Finding])
     failing: dict[str, Observation] = field(default_factory=dict[str, Observation])
-    seconds: dict[str, float] = field(default_factory=dict[str, float])
     played: int = 0
     faults: list[str] = field(default_factory=list[str])
     cut: str | None = None
-    given_up: str | None = None
     advice: str | None = None
     unreachable: str | None = None
     greeting: Exchange | None = None
-    _begun: dict[str, asyncio.Future[Observation]] = field(default_factory=dict[str, "asyncio.Future[Observation]"])
-    _tracks: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
-    _deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        self._budget = Budget(self.options.budget)
+        self._playing = Playing(self.bench, self.conversations, self.options.jobs)
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """How long each conversation took."""
+        return self._playing.seconds
+
+    @property
+    def given_up(self) -> str | None:
+        """Why some conversations were not played."""
+        return self._playing.given_up
 
     @property
     def items(self) -> list[Item]:
@@ -94,7 +83,7 @@ class RunState:
         """Play one conversation, or explore, and judge; what fails is what `is_fatal` says."""
         if not await self._greeted():
             return ()
-        self._begin()
+        self._playing.begin()
         self.options.on_progress(item.id, item.phase, self.played, len(self.conversations) + len(self.explorations))
         try:
             found = await (self._explored(item) if isinstance(item, Exploration) else self._found(item))
@@ -112,17 +101,11 @@ class RunState:
         return tuple(finding for finding in found if self.is_fatal(finding))
 
     async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
-        playing = self._begun.get(conversation.id)
-        if playing is None:
-            return ()
         try:
-            observation = await self._within_budget(asyncio.shield(playing))
-        except GivenUp:
-            return ()
+            observation = await self._budget.within(self._playing.observed(conversation))
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
-        del self._begun[conversation.id]
-        return self._judged(observation)
+        return () if observation is None else self._judged(observation)
 
     def _judged(self, observation: Observation) -> tuple[Finding, ...]:
         self.played += 1
@@ -142,30 +125,21 @@ class RunState:
 
     def judge_finished(self) -> Iterator[Finding]:
         """The findings of conversations that have been played already, though nobody has asked for them yet."""
-        for id, playing in tuple(self._begun.items()):
-            if playing.done() and not playing.cancelled() and playing.exception() is None:
-                yield from self._judged(self._begun.pop(id).result())
+        for observation in self._playing.finished():
+            yield from self._judged(observation)
 
     async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
-        try:
-            self._check_worth(Conversation("", "", tuple(call(name, None, USUAL) for name in self.bench.spec.names)))
-        except GivenUp:
+        calls = tuple(call(name, None, USUAL) for name in self.bench.spec.names)
+        if not self._playing.is_worth(Conversation("", "", calls)):
             return ()
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
-        explorer = Explorer(exploration, await self._served(), self._seen, known, self._deadline)
+        explorer = Explorer(exploration, await self._served(), self._seen, known, self._budget.deadline)
         await explorer.explore()
         self.played += 1
         if explorer.is_over:
             self._spend("during")
         self.failing |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
         return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))
-
-    def _check_worth(self, conversation: Conversation) -> None:
-        """GivenUp when the port has shown that a conversation would be waited for in vain."""
-        reason = self.bench.pace.given_up(conversation)
-        if reason is not None:
-            self.given_up = self.given_up or reason
-            raise GivenUp
 
     async def _seen(self, conversation: Conversation) -> Seen:
         observation = await self.bench.play(conversation)
@@ -180,19 +154,14 @@ class RunState:
 
     async def end(self) -> None:
         """Let go of what has begun and will not be waited for, and end every port."""
-        for task in self._tracks:
-            task.cancel()
-        await asyncio.gather(*self._tracks, return_exceptions=True)
-        for playing in self._begun.values():
-            if not playing.cancel():
-                playing.exception()
+        await self._playing.end()
         await self.bench.end()
 
     async def _greeted(self) -> bool:
         """Whether the port answers at all; asked once."""
         if self.greeting is None and self.unreachable is None:
             try:
-                self.greeting = await self._within_budget(self.bench.greet())
+                self.greeting = await self._budget.within(self.bench.greet())
                 self.cut = self.bench.declined
             except Unreachable as error:
                 self.unreachable = f"{error}{self.bench.target.advice}"
@@ -200,39 +169,3 @@ class RunState:
                 silence = f"The port did not answer the handshake within the budget of {self.options.budget:g} seconds."
                 self.unreachable = f"{silence}{self.bench.heard}{self.bench.target.advice}"
         return self.unreachable is None and self.cut is None
-
-    async def _within_budget(self, playing: Awaitable[Value]) -> Value:
-        """What is played, or BudgetSpent when the run's budget is spent; it begins with the first thing played."""
-        if self._deadline is None and self.options.budget is not None:
-            self._deadline = time.monotonic() + self.options.budget
-        if self._deadline is None:
-            return await playing
-        limit = asyncio.timeout(max(0, self._deadline - time.monotonic()))
-        try:
-            async with limit:
-                return await playing
-        except TimeoutError:
-            raise (BudgetSpent if limit.expired() else TimeoutError) from None
-
-    def _begin(self) -> None:
-        """Begin every track."""
-        if not self._tracks:
-            loop = asyncio.get_running_loop()
-            self._begun = {conversation.id: loop.create_future() for conversation in self.conversations}
-            jobs = self.bench.limit or worthwhile(self.conversations, self.options.jobs)
-            tracks, slots = tracks_of(self.conversations, jobs), asyncio.Semaphore(jobs)
-            self._tracks = [loop.create_task(self._follow(n, track, slots)) for n, track in enumerate(tracks)]
-
-    async def _follow(self, number: int, track: Sequence[Conversation], slots: asyncio.Semaphore) -> None:
-        """Play the conversations of a track, one after the other."""
-        async with slots:
-            for conversation in track:
-                playing, began = self._begun[conversation.id], time.monotonic()
-                try:
-                    self._check_worth(conversation)
-                    playing.set_result(await self.bench.play(conversation, number))
-                except Exception as error:
-                    playing.set_exception(error)
-                self.seconds[conversation.id] = time.monotonic() - began
-            if number:
-                await self.bench.end_track(number)

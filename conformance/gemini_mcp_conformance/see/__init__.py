@@ -1,4 +1,4 @@
-"""What was seen: observations as frozen records, who caused what in them, and what gemini understood. Pure.
+"""What was seen, as frozen records: starts of gemini, who caused them, and how they are told. Pure.
 
 Nothing here says what is right.
 """

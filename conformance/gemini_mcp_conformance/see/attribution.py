@@ -10,7 +10,7 @@ from itertools import takewhile
 from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.see.observation import Directory, Exchange, Line, Run, Silence
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import Raw, Request
+from gemini_mcp_conformance.talk.steps import Raw, Request
 
 WORD = re.compile(r"\w+")
 MOST = 0.5

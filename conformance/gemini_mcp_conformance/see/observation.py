@@ -13,8 +13,8 @@ from typing import Literal, cast
 from gemini_mcp.gemini_cli.understanding import Other, Understood, UsageError
 from gemini_mcp.spec import Manifest
 from gemini_mcp.spec.values import Json, inside, items, table
-from gemini_mcp_conformance.play.fake.journal import Call
-from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.see.call import Call
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 

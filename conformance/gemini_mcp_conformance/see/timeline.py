@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from gemini_mcp.spec.values import Json, inside
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
-from gemini_mcp_conformance.talk.conversation import Release
+from gemini_mcp_conformance.talk.steps import Release
 
 CANCELLED = "notifications/cancelled"
 

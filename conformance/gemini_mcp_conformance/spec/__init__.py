@@ -1,4 +1,4 @@
-"""What the specification demands: the suite's own reading of the templates, schemas and rules. Pure.
+"""What the specification demands: the suite's own reading of templates, schemas, rules and gemini's output. Pure.
 
 The records come from `gemini_mcp.spec`. Their meaning is worked out here again, with no code of the server.
 """

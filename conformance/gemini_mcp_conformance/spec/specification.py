@@ -26,9 +26,9 @@ from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
 from gemini_mcp.spec.templates import Value as TemplateValue
 from gemini_mcp.spec.values import Json, is_unicode, texts_in
 from gemini_mcp.spec.wording import OutcomeSpec
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size, specified
 from gemini_mcp_conformance.spec.schema import sample
+from gemini_mcp_conformance.spec.script import Script
 
 SHORT_ENOUGH = 100_000
 """Bytes that one argument can have on every system, where the specification names no limit."""

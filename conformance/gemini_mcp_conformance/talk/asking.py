@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemini_mcp.spec.values import Json, is_object
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.schema import fitted, is_valid, sample
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import Request, call
+from gemini_mcp_conformance.talk.steps import Request, call
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from hypothesis.strategies import SearchStrategy
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.talk.conversation import Conversation, to_json
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.conversation_file import to_json
 
 Served = Mapping[str, Mapping[str, Json]]
 """By the name of a tool, the schema of its arguments that the port serves."""

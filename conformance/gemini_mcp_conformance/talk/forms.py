@@ -14,8 +14,8 @@ from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.schema import allowed, is_valid, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import path
 from gemini_mcp_conformance.talk.plays import session
+from gemini_mcp_conformance.talk.steps import path
 from gemini_mcp_conformance.talk.texts import CHARACTERS, IN_FILES, PROMPTS, WORDS, WRITTEN, canaries, sized
 
 Forms: TypeAlias = Mapping[str, tuple[Json, ...]]

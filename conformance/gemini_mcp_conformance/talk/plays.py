@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
+from base64 import b64encode
 from collections.abc import Set
 from dataclasses import dataclass
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
+from gemini_mcp_conformance.spec.reading import newest
+from gemini_mcp_conformance.spec.schema import matching
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
 
 SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
+TAKES_TIME = {"hang", "wait", "release", "child", "ignore"}
 
 
 def session(name: str) -> str:
@@ -19,10 +24,20 @@ def session(name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
 
 
-def fails(exit: int = 1, release: str | None = None) -> Script:
+def fails(exit: int = 1, release: str | None = None, stderr: str = "Something went wrong.\n") -> Script:
     """A failure, after a release if one is named."""
     held: list[Json] = [{"release": release}] if release else []
-    return Script("fails", (*held, {"stderr": "Something went wrong.\n"}, {"exit": exit}))
+    return Script("fails", (*held, {"stderr": stderr}, {"exit": exit}))
+
+
+def says(text: str, exit: int) -> Script:
+    """A failure for which stderr gives a reason."""
+    return Script("says", ({"stderr": f"It says: {text}\n"}, {"exit": exit}))
+
+
+def ends(end: Json, stderr: str) -> Script:
+    """An exit or a signal, with nothing on stdout."""
+    return Script("ends", ({"stderr": stderr}, end))
 
 
 def hangs(child: bool = False, stubborn: bool = False) -> Script:
@@ -32,14 +47,25 @@ def hangs(child: bool = False, stubborn: bool = False) -> Script:
     return Script("hangs", (*ignored, *started, {"hang": True}))
 
 
+def pieces(*parts: bytes) -> Script:
+    """Bytes on stdout, with a pause between the parts."""
+    first, *others = ({"stdoutBase64": b64encode(part).decode("ascii")} for part in parts)
+    return Script("pieces", (first, *(step for other in others for step in ({"wait": 0.02}, other))))
+
+
 def does(script: Script, kinds: Set[str]) -> bool:
     """Whether a step of the script, or of its list of sessions, is of one of these kinds."""
     return any(step.keys() & kinds for step in (*script.play, *(script.list_sessions or ())))
 
 
+def takes_time(script: Script) -> bool:
+    """Whether it waits, or has something done meanwhile."""
+    return does(script, TAKES_TIME)
+
+
 @dataclass(frozen=True)
 class Plays:
-    """Writes answers as gemini writes them by one specification."""
+    """Writes answers and lists as gemini writes them by one specification."""
 
     spec: Specification
 
@@ -57,6 +83,21 @@ class Plays:
         document = json.dumps(self.document(text, session, stats={}), **dump)
         return Script("answers", (*held, {"stdout": document}))
 
-    def lists(self) -> Script:
-        """An answer that names no session, and a list of sessions that does not end."""
-        return Script("lists", ({"stdout": json.dumps(self.document("Unlisted.", stats={}))},), ({"hang": True},))
+    def ends_behind_answer(self, end: Json, stderr: str, session: str) -> Script:
+        """A failure behind a whole answer."""
+        whole = self.answers("This must not be taken for an answer.", session).play
+        return Script("ends", (*whole, *ends(end, stderr).play))
+
+    def unnamed(self, text: str, *listing: Json, id: str = "bare") -> Script:
+        """An answer that names no session, and what the list of sessions does."""
+        return Script(id, self.answers(text, None).play, listing)
+
+    def entry(self, index: int, session: str) -> str:
+        """A line of the list of sessions: as gemini prints it, or as the pattern of the specification asks for."""
+        pattern = self.spec.invocation.listing.entry
+        usual = f"  {index}. Title [{index}] (of sorts) (3 hours ago) [{session}]"
+        made = None if newest(usual, pattern) == session else re.match(pattern, matching(pattern) or "")
+        if made is None:
+            return usual
+        (start, end), (begin, stop) = made.span(1), made.span(2)
+        return f"{made.string[:start]}{index}{made.string[end:begin]}{session}{made.string[stop:]}"

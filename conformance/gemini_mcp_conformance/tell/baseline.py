@@ -10,15 +10,8 @@ from pathlib import Path
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.tell.report import (
-    CONFORMS,
-    COULD_BE_JUDGED,
-    DOES_NOT,
-    INCOMPLETE,
-    Judgement,
-    Report,
-    exit_code,
-)
+from gemini_mcp_conformance.judge.judgement import Judgement
+from gemini_mcp_conformance.tell.report import CONFORMS, COULD_BE_JUDGED, DOES_NOT, INCOMPLETE, Report, exit_code
 
 NO_REASON = "The baseline gives no reason."
 

@@ -9,17 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gemini_mcp_conformance.tell.report import (
-    DIED,
-    FOREIGN,
-    LEVELS,
-    LONG_LINE,
-    SILENT,
-    UNSEEN,
-    Judgement,
-    Level,
-    Report,
-)
+from gemini_mcp_conformance.judge.judgement import DIED, FOREIGN, LEVELS, LONG_LINE, SILENT, UNSEEN, Judgement, Level
+from gemini_mcp_conformance.tell.report import Report
 
 ADVICE: Mapping[str, str] = {
     DIED: "Keep the port running: it ended although nobody had asked it to.",

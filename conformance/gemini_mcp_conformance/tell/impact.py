@@ -9,19 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
+from gemini_mcp_conformance.judge.judgement import LEVELS, Judgement, must_hold
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.report import (
-    CONFORMS,
-    DOES_NOT,
-    INCOMPLETE,
-    LEVELS,
-    NO_ANSWER,
-    OUR_FAULT,
-    Judgement,
-    Report,
-    first_of,
-    must_hold,
-)
+from gemini_mcp_conformance.tell.report import CONFORMS, DOES_NOT, INCOMPLETE, NO_ANSWER, OUR_FAULT, Report, first_of
 
 Direction: TypeAlias = Literal["broken", "newly demanded", "unclear", "no longer demanded", "mended"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)

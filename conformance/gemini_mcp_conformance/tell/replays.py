@@ -17,7 +17,8 @@ from pathlib import Path
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.see.observation import Observation
-from gemini_mcp_conformance.talk.conversation import Conversation, from_json, to_json, with_ids
+from gemini_mcp_conformance.talk.conversation import Conversation, with_ids
+from gemini_mcp_conformance.talk.conversation_file import from_json, to_json
 
 PORTS = 50
 """How many ports have their replays kept; those of the port that failed longest ago are removed first."""

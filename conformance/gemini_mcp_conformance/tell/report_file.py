@@ -16,8 +16,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from gemini_mcp import spec
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.judge.judgement import LEVELS, Evidence, Judgement, Run
 from gemini_mcp_conformance.talk.covering import Coverage, Share
-from gemini_mcp_conformance.tell.report import LEVELS, Command, Evidence, Identity, Judgement, Mutants, Report, Run, Url
+from gemini_mcp_conformance.tell.report import Command, Identity, Mutants, Report, Url
 
 SCHEMA_VERSION = "1.1.0"
 

@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import processes, program
-from gemini_mcp_conformance.play.fake.journal import Call, Journal, Kind, StdinKind
-from gemini_mcp_conformance.play.fake.script import JSON, Play, Script, ScriptError, to_shell
+from gemini_mcp_conformance.play.fake.journal import Journal
+from gemini_mcp_conformance.play.fake.script import Play, to_shell
 from gemini_mcp_conformance.play.fake.watched import Watched, usual
+from gemini_mcp_conformance.see.call import Call, Kind, StdinKind
+from gemini_mcp_conformance.spec.script import Script, ScriptError
 
 __all__ = ["Call", "Fake", "Kind", "Play", "Script", "ScriptError", "StdinKind"]
 
@@ -166,12 +169,12 @@ class Fake:
     def _playlist(self, number: int) -> Path:
         return self.root / "plays" / str(number)
 
-    def _function(self, name: str, parts: Sequence[tuple[str, Sequence[Mapping[str, JSON]]]]) -> list[str]:
+    def _function(self, name: str, parts: Sequence[tuple[str, Sequence[Mapping[str, Json]]]]) -> list[str]:
         """A shell function that plays the steps of the part that its argument names."""
         arms = [line for part, steps in parts for line in (f"{part})", *self._lines(f"{name}-{part}", steps), ";;")]
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
 
-    def _lines(self, name: str, steps: Sequence[Mapping[str, JSON]]) -> Sequence[str]:
+    def _lines(self, name: str, steps: Sequence[Mapping[str, Json]]) -> Sequence[str]:
         data, releases = self.root / "plays" / f"{self._next()}.{name}", self.root / "releases"
         translation = to_shell(steps, data, releases)
         for file, content in translation.files.items():

@@ -4,70 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from stat import filemode
-from typing import Literal, cast
+from typing import cast
 
-from gemini_mcp_conformance.play.fake.processes import Stat
-
-Kind = Literal["call", "list", "version"]
-StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
-
-
-@dataclass(frozen=True)
-class Given:
-    """A file that a variable names: its content at the start and at the end of gemini, and its modes."""
-
-    path: str
-    content: bytes | None
-    at_end: bytes | None
-    mode: int | None
-    directory_mode: int | None
-
-
-@dataclass(frozen=True)
-class Call:
-    """One start of gemini, as the fake saw it.
-
-    `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms). `ended` is None while gemini
-    runs, and when a signal has ended it. `given` are the files that variables name. `is_unplayed` says that it ended
-    because none of the plays was for its command line.
-    """
-
-    number: int
-    kind: Kind
-    argv: tuple[bytes, ...]
-    cwd: str
-    environ: Mapping[str, str]
-    stdin: bytes | None
-    stdin_kind: StdinKind
-    stdin_eof: bool
-    stdin_inherited: bool
-    given: Mapping[str, Given]
-    stat: Stat
-    children: tuple[int, ...]
-    started: int
-    ended: int | None
-    files: Path
-    is_unplayed: bool
-
-    @property
-    def file(self) -> Given:
-        """The first file that a variable names; empty when there is none."""
-        return next(iter(self.given.values()), NOTHING)
-
-    @property
-    def pid(self) -> int:
-        return self.stat.pid
-
-    @property
-    def pgid(self) -> int:
-        return self.stat.pgid
-
-
-NOTHING = Given("", None, None, None, None)
+from gemini_mcp_conformance.see.call import Call, Given, Kind, Stat, StdinKind
 
 
 class Journal:

@@ -6,31 +6,13 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from gemini_mcp_conformance.see.call import Stat
 
 PROC = Path("/proc")
 MARKER = b"GEMINI_FAKE_CALL="
 """The fake exports this variable, so that its descendants are recognised in any process group."""
-
-
-@dataclass(frozen=True)
-class Stat:
-    """The fields of /proc/PID/stat that identify a process."""
-
-    pid: int
-    state: str
-    pgid: int
-    starttime: int | None
-
-    @classmethod
-    def parse(cls, line: str) -> Stat:
-        pid, rest = line.split(" ", 1)
-        fields = rest[rest.rindex(")") + 1 :].split()
-        return cls(int(pid), fields[0], int(fields[2]), int(fields[19]) if len(fields) > 19 else None)
-
-    def is_same(self, other: Stat) -> bool:
-        return self.pid == other.pid and self.starttime == other.starttime
 
 
 def is_running(main: Stat) -> bool:

@@ -1,4 +1,4 @@
-"""Script and Play: what the fake gemini does when it is called, and its translation into shell lines; pure.
+"""Play: a script for a call of the fake gemini, and the shell lines that play its steps; pure.
 
 A new kind of step is one entry in `_STEPS`: a function from the step's value to shell lines. Bytes become octal
 escapes of `printf`, so that the lines are ASCII whatever they print.
@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-JSON = Any
-"""JSON as it enters: nothing is known of it yet."""
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.script import Script, ScriptError
 
 ESCAPED = [char if (char := chr(byte)).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in range(256)]
 """Each byte as `printf` of a shell takes it."""
@@ -23,35 +23,11 @@ INLINE_BYTES = 8 * 1024
 """Up to this size the shell prints the bytes itself; longer ones are copied from a file."""
 
 
-class ScriptError(ValueError):
-    """A script that the fake cannot play, which is a mistake of its author."""
-
-
-@dataclass(frozen=True)
-class Script:
-    """What one call of gemini does, step by step, and what a listing of its sessions answers afterwards."""
-
-    id: str
-    play: tuple[Mapping[str, JSON], ...]
-    list_sessions: tuple[Mapping[str, JSON], ...] | None = None
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, JSON]) -> Script:
-        if "play" not in value:
-            raise ScriptError(f"The script {value.get('id', '')!r} has no `play`; it should be a list of steps.")
-        listing = value.get("listSessions")
-        return cls(
-            id=str(value.get("id", "inline")),
-            play=tuple(value["play"]),
-            list_sessions=None if listing is None else tuple(listing),
-        )
-
-
 @dataclass(frozen=True)
 class Play:
     """A script in a playlist: for the next call, or for the call whose argv or stdin holds `match`."""
 
-    script: Script | Mapping[str, JSON]
+    script: Script | Mapping[str, Json]
     match: str | None = None
 
     def resolved(self) -> Script:
@@ -67,7 +43,7 @@ class Translation:
     releases: frozenset[str]
 
 
-def to_shell(steps: Sequence[Mapping[str, JSON]], folder: Path, releases: Path) -> Translation:
+def to_shell(steps: Sequence[Mapping[str, Json]], folder: Path, releases: Path) -> Translation:
     """Translate steps into shell lines, which always end the process."""
     writer = _Writer(folder, releases)
     for step in steps:
@@ -95,38 +71,38 @@ class _Writer:
         self.files[name] = data
         self.lines.append(f'"$cat" {shlex.quote(str(self.folder / name))}{suffix}')
 
-    def stdout(self, value: JSON) -> None:
+    def stdout(self, value: Json) -> None:
         self.output("stdout", _encoded(value))
 
-    def stderr(self, value: JSON) -> None:
+    def stderr(self, value: Json) -> None:
         self.output("stderr", _encoded(value))
 
-    def stdout_base64(self, value: JSON) -> None:
+    def stdout_base64(self, value: Json) -> None:
         self.output("stdout", base64.b64decode(value, validate=True))
 
-    def stderr_base64(self, value: JSON) -> None:
+    def stderr_base64(self, value: Json) -> None:
         self.output("stderr", base64.b64decode(value, validate=True))
 
-    def fill(self, value: JSON) -> None:
+    def fill(self, value: Json) -> None:
         text, size = _encoded(value["text"]), int(value["bytes"])
         self.output(value["stream"], (text * (size // len(text) + 1))[:size])
 
-    def wait(self, value: JSON) -> None:
+    def wait(self, value: Json) -> None:
         self.lines.append(f'"$sleep" {float(value):g}')
 
-    def hang(self, value: JSON) -> None:
+    def hang(self, value: Json) -> None:
         if value is True:
             self.lines.append('exec "$sleep" 1000000')
 
-    def release(self, value: JSON) -> None:
+    def release(self, value: Json) -> None:
         self.releases.add(str(value))
         self.lines.append(f"read -r released < {shlex.quote(str(self.release_folder / str(value)))}")
 
-    def ignore(self, value: JSON) -> None:
+    def ignore(self, value: Json) -> None:
         self.ignored |= {*value}
         self.lines.append(f"trap '' {_signals(value)}")
 
-    def child(self, value: JSON) -> None:
+    def child(self, value: Json) -> None:
         # A child inherits ignored signals. With a trap of its own it would not ignore them from the start.
         passing = sorted({*value.get("ignore", ())} - self.ignored)
         stdout = {"stdout": "", "none": " > /dev/null"}[value["holds"]]
@@ -137,14 +113,14 @@ class _Writer:
             self.lines.append(f"trap - {_signals(passing)}")
         self.lines.append("""printf '%s\\n' "$!" >> "$call.children\"""")
 
-    def exit(self, value: JSON) -> None:
+    def exit(self, value: Json) -> None:
         self.lines.append(f"finish {int(value)}")
 
-    def signal(self, value: JSON) -> None:
+    def signal(self, value: Json) -> None:
         self.lines.append(f"ulimit -c 0; kill -{_signals([value])} $$")
 
 
-_STEPS: Mapping[str, Callable[[_Writer, JSON], None]] = {
+_STEPS: Mapping[str, Callable[[_Writer, Json], None]] = {
     "stdout": _Writer.stdout,
     "stderr": _Writer.stderr,
     "stdoutBase64": _Writer.stdout_base64,
@@ -160,10 +136,10 @@ _STEPS: Mapping[str, Callable[[_Writer, JSON], None]] = {
 }
 
 
-def _encoded(value: JSON) -> bytes:
+def _encoded(value: Json) -> bytes:
     """Text, or the long form {"repeat", "times"} of it, in UTF-8."""
     if isinstance(value, Mapping):
-        long = cast("Mapping[str, JSON]", value)
+        long = cast("Mapping[str, Json]", value)
         return str(long["repeat"]).encode() * int(long["times"])
     return str(value).encode()
 
@@ -173,7 +149,7 @@ def _escaped(data: bytes) -> str:
     return "".join(map(ESCAPED.__getitem__, data))
 
 
-def _signals(value: JSON) -> str:
+def _signals(value: Json) -> str:
     names = [str(name).removeprefix("SIG") for name in value]
     if not all(name.isalnum() for name in names):
         raise ScriptError(f"The signals {names!r} should be names such as TERM.")

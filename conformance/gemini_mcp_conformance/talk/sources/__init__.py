@@ -16,16 +16,17 @@ from pathlib import Path
 from typing import ClassVar, Protocol, cast
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.asking import Asking
-from gemini_mcp_conformance.talk.conversation import Conversation, Step
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.talk.outcomes import Outcomes
+from gemini_mcp_conformance.talk.plays import Plays
+from gemini_mcp_conformance.talk.steps import Step
 
 
 @dataclass(frozen=True)
-class Sources(Asking, Outcomes):
+class Sources(Asking, Plays):
     """What conversations are made from: calls of the tools, and what gemini answers to them."""
 
     examples: int = 100

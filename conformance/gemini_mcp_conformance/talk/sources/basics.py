@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp_conformance.judge.checks.protocol.tools import NO_CURSOR
-from gemini_mcp_conformance.play.session import CLIENT
-from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Request, call
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.messages import NO_CURSOR, handshake
+from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Notify, Request, call
 from gemini_mcp_conformance.talk.texts import PLAIN
 
 ORDER = 0
@@ -16,47 +16,44 @@ ORDER = 0
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """In the order of what explains most."""
-    tools = sources.spec.tools.values()
-    yield Conversation(
-        "tools",
-        "The list of tools, twice.",
-        (Request("tools/list", pages=True), Request("tools/list", pages=True)),
-        "basics",
-        (
-            *("tools:schema", "tools:unique", "tools:order", "tools:removed"),
-            *(f"tools:{kebab(tool.name)}" for tool in tools),
-            *(f"tools:{kebab(tool.name)}:{kebab(name)}" for tool in tools for name in (*tool.properties, "required")),
-        ),
-    )
+    made = Basics(sources)
+    yield made.lists()
     cursor = (Request("tools/list", {"cursor": NO_CURSOR}),)
-    yield Conversation("tools-cursor", "A page of tools that nobody named.", cursor, "basics", ("tools:cursor",))
-    yield Conversation("ping", "A ping.", (Request("ping"),), "basics", ("lifecycle:ping",))
-    yield Conversation(
-        "unknown-method",
-        "A method that no revision of the protocol knows.",
-        (Request("no/such/method", {}), Notify("notifications/no-such")),
-        "basics",
-        ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered"),
-    )
-    yield _unknown_tools(sources)
-    yield Conversation(
-        "unknown-revision",
-        "A client of a revision that does not exist.",
-        (Request("initialize", {"protocolVersion": "1999-12-31", "capabilities": {}, "clientInfo": dict(CLIENT)}),),
-        "basics",
-        ("lifecycle:version:unsupported",),
-        greet=False,
-    )
+    yield made.conversation("tools-cursor", "A page of tools that nobody named.", cursor, "tools:cursor")
+    yield made.conversation("ping", "A ping.", (Request("ping"),), "lifecycle:ping")
+    yield made.unknown_method()
+    yield made.unknown_tools()
+    unknown = (Request("initialize", handshake("1999-12-31")),)
+    title, shows = "A client of a revision that does not exist.", "lifecycle:version:unsupported"
+    yield made.conversation("unknown-revision", title, unknown, shows, greet=False)
 
 
-def _unknown_tools(sources: Sources) -> Conversation:
-    """Tools that no port offers, some with names close to those of real ones."""
-    first, last = sources.spec.names[0], sources.spec.names[-1]
-    known = {name.replace("_", "-") for name in sources.spec.tools}
-    names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "")
-    arguments = sources.arguments(first, PLAIN)
-    steps = [
-        call(name, arguments, sources.answers("Paris.")) for name in names if name not in {*known, *sources.spec.tools}
-    ]
-    shows = ("tools:unknown", "tools:unknown:code")
-    return Conversation("unknown-tool", "A tool that nobody offers.", tuple(steps), "basics", shows)
+class Basics(Maker):
+    """What every client asks, and what it gets wrong."""
+
+    phase, prefix = "basics", ""
+
+    def lists(self) -> Conversation:
+        steps = (Request("tools/list", pages=True), Request("tools/list", pages=True))
+        tools = self.spec.tools.values()
+        listed = (f"tools:{kebab(tool.name)}" for tool in tools)
+        declared = (
+            f"tools:{kebab(tool.name)}:{kebab(name)}" for tool in tools for name in (*tool.properties, "required")
+        )
+        shows = ("tools:schema", "tools:unique", "tools:order", "tools:removed", *listed, *declared)
+        return self.conversation("tools", "The list of tools, twice.", steps, *shows)
+
+    def unknown_method(self) -> Conversation:
+        steps = (Request("no/such/method", {}), Notify("notifications/no-such"))
+        shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")
+        return self.conversation("unknown-method", "A method that no revision of the protocol knows.", steps, *shows)
+
+    def unknown_tools(self) -> Conversation:
+        """Tools that no port offers, some with names close to those of real ones."""
+        first, last, tools = self.names[0], self.names[-1], self.spec.tools
+        known = {*tools, *(name.replace("_", "-") for name in tools)}
+        names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "")
+        arguments = self.arguments(first, PLAIN)
+        steps = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
+        shows = ("tools:unknown", "tools:unknown:code")
+        return self.conversation("unknown-tool", "A tool that nobody offers.", steps, *shows)

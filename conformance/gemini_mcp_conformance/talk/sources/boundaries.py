@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.interpreter import rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.conversation import Conversation, call, path
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import call, path
 from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80

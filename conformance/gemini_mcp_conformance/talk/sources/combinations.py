@@ -12,14 +12,16 @@ from itertools import count
 from typing import TypeVar
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, Release, Request, Step, call
+from gemini_mcp_conformance.talk import outcomes
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Never, Row, cover, share
 from gemini_mcp_conformance.talk.forms import FOLDERS, CallForms, Forms
-from gemini_mcp_conformance.talk.outcomes import Outcome, Turn
+from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.boundaries import everything_shows, shown_by
-from gemini_mcp_conformance.talk.sources.outcomes import ANSWER, FAILURE, FALLBACK, TEXT
+from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, FALLBACK, TEXT
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call
 
 ORDER = 60
 TOGETHER = 4
@@ -146,7 +148,7 @@ class Combinations(Maker):
     def __init__(self, sources: Sources, tool: str, first: int = 0, rotation: Rotation | None = None) -> None:
         super().__init__(sources)
         self.tool, self.numbers, self.rotation = tool, count(first + 1), rotation or Rotation()
-        self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), sources.kinds()
+        self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), outcomes.kinds(sources)
         self.dimensions = dimensions(self.forms, self.outcomes, self.spec.resumed(tool) is not None)
 
     def rows(self) -> list[Row]:
@@ -241,7 +243,8 @@ class Combinations(Maker):
         tool = self.tool if number % 2 else self.sources.after(self.tool)
         match what:
             case "the same":
-                yield call(self.tool, arguments, self.sources.answers_anew(Turn(number, session(f"before {number}"))))
+                again = self.answers(f"The answer to turn {number}, once more.", session(f"before {number}"))
+                yield call(self.tool, arguments, again)
             case "refused":
                 yield call(tool, {name: {"not": "allowed"} for name in self.spec.tools[tool].required})
             case "unknown tool":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Request, Step, call
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, call
 
 ORDER = 75
 MANY = 105

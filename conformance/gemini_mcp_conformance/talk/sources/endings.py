@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import (
-    Await,
-    Cancel,
-    Conversation,
-    End,
-    Ending,
-    Notify,
-    Release,
-    Request,
-    Step,
-)
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Notify, Release, Request, Step
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
@@ -70,8 +61,17 @@ class Endings(Maker):
         return self.ask(tool or self.first, words, self.answers(f"{words}."), session=session(words))
 
     def cancellations(self, tool: str) -> Iterable[Conversation]:
-        """Of one tool: each twice, with ids of both types, and a call served after each."""
+        """Of one tool, while gemini runs, after the answer, and of what nobody asked."""
         other = self.sources.after(tool)
+        yield self._cancel_running(tool, other)
+        steps = [self.hanging(tool, "family", hangs(child=True)), Cancel("family"), self.served("family", other)]
+        title = f"A cancelled {tool} whose gemini has started a process."
+        yield self._cancel(f"{tool}-group", title, steps, "cancel:group")
+        yield self._cancel_late(tool, other)
+        yield self._cancel_unknown(tool)
+
+    def _cancel_running(self, tool: str, other: str) -> Conversation:
+        """Calls with ids of both types, and a call served after each."""
         kinds: tuple[dict[str, Json], ...] = (
             {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"}, {"id": ""}
         )  # fmt: skip
@@ -80,30 +80,30 @@ class Endings(Maker):
             name = f"{tool} {number}"
             steps += [self.hanging(tool, name, **more), Cancel(name), self.served(name, (tool, other)[number % 2])]
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")
-        yield self._cancel(f"{tool}", f"A cancelled {tool}.", steps, *shows)
-        steps = [self.hanging(tool, "family", hangs(child=True)), Cancel("family"), self.served("family", other)]
-        yield self._cancel(
-            f"{tool}-group", f"A cancelled {tool} whose gemini has started a process.", steps, "cancel:group"
-        )
-        late: list[Step] = []
+        return self._cancel(tool, f"A cancelled {tool}.", steps, *shows)
+
+    def _cancel_late(self, tool: str, other: str) -> Conversation:
+        steps: list[Step] = []
         for name in ("late", "later"):
             first = self.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
-            late += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
+            steps += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
         held = self.hanging(other, f"beside {tool}", self.answers("Beside.", release="beside"))
         answered = self.ask(tool, "Answered beside another", self.answers("Answered."), name="answered")
-        late += [held, answered, Cancel("answered"), Request("tools/list"), Release("beside"), Await(held.name)]
-        yield self._cancel(
-            f"{tool}-late", f"A {tool} cancelled after its answer.", late, "cancel:late", "cancel:others"
-        )
-        unknown: list[Step] = []
+        steps += [held, answered, Cancel("answered"), Request("tools/list"), Release("beside"), Await(held.name)]
+        title = f"A {tool} cancelled after its answer."
+        return self._cancel(f"{tool}-late", title, steps, "cancel:late", "cancel:others")
+
+    def _cancel_unknown(self, tool: str) -> Conversation:
+        """Ids that nothing has, and the id of a call that is sent afterwards."""
+        steps: list[Step] = []
         for id in ("no such call", 99_000_002, 0, ""):
-            unknown += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
+            steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         last = Notify(CANCELLED, {"requestId": "no such call", "reason": "None."})
-        unknown += [last, self.served("nothing", tool)]
         words, early = f"Cancelled before it was sent to {tool}", f"early {tool}"
-        unknown += [Notify(CANCELLED, {"requestId": early}), self.ask(tool, words, self.answers("Served."), id=early)]
-        yield self._cancel(
-            f"{tool}-unknown", "A cancellation of an unknown call.", unknown, "cancel:unknown", "cancel:others"
+        steps += [last, self.served("nothing", tool), Notify(CANCELLED, {"requestId": early})]
+        steps.append(self.ask(tool, words, self.answers("Served."), id=early))
+        return self._cancel(
+            f"{tool}-unknown", "A cancellation of an unknown call.", steps, "cancel:unknown", "cancel:others"
         )
 
     def cancel_stubborn(self) -> Conversation:
@@ -204,5 +204,5 @@ class Endings(Maker):
         return [self.hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in self.names]
 
     def _listed(self, tool: str) -> Request:
-        lists = self.sources.lists()
+        lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
         return self.ask(tool, f"The list of {tool}", lists, name=f"list of {tool}", until="listing")

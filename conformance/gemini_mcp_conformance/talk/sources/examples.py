@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from gemini_mcp.spec import load_documents, written_out
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Await, Cancel, Conversation, End, Release, Request, Step, call
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import does
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Release, Request, Step, call
 
 ORDER = 10
 

@@ -14,11 +14,12 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from gemini_mcp.spec.values import Json, inside, items
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.schema import allowed, is_valid, takes_text
-from gemini_mcp_conformance.talk.conversation import Conversation, Request, located, path
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Request, located, path
 from gemini_mcp_conformance.talk.texts import PLAIN, canaries
 
 ORDER = 90

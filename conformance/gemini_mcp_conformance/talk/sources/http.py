@@ -4,48 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_mcp_conformance.play.session import CLIENT, stateless_params
-from gemini_mcp_conformance.talk.conversation import Cancel, Conversation, Http, Json, Notify, Request, Step
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.messages import handshake, request, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Cancel, Http, Notify, Request, Step
 
 ORDER = 20
-PHASE = "http"
 STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://127.0.0.1.evil.example:80",
              "http://127.0.0.1:1.evil.example")  # fmt: skip
 EVENTS = {"accept": "text/event-stream"}
-LIST: Json = {"jsonrpc": "2.0", "id": "over HTTP", "method": "tools/list", "params": {}}
+LIST: Json = request("over HTTP", "tools/list", {})
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """Both eras; the last one ends its session."""
-    shows = ("origin", "bind", "notification", "content-type", "get", "version")
-    strangers = _strangers(sources.spec.manifest.handshake_revisions[-1])
-    yield _conversation("requests", "Requests over HTTP.", (*strangers, *_others()), *shows)
-    ended: list[Step] = [Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
-    yield _conversation("ended", "A session that has been ended.", ended, "session:ended", aside=True)
+    """Both eras; the last one of the handshake era ends its session."""
+    made = OverHttp(sources)
+    yield made.requests()
+    yield made.ended()
     for revision in sources.spec.manifest.stateless_revisions:
-        steps = (Request("tools/list"), *_contradictions(sources, revision), Request("tools/list"))
-        shows = ("stateless:header", "stateless:version", "stateless:method")
-        yield _conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
-        left = "A client that closes its connection."
-        yield _conversation(
-            "disconnect", left, _disconnected(sources, revision), "stateless:disconnect", revision=revision
-        )
+        yield made.headers(revision)
+        yield made.disconnect(revision)
 
 
-def _conversation(id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
-    return Conversation(f"http-{id}", title, tuple(steps), PHASE, tuple(f"http:{name}" for name in shows), **more)
+class OverHttp(Maker):
+    """Requests over HTTP to a port of one specification."""
 
+    phase, prefix = "http", "http-"
 
-def _strangers(revision: str) -> Iterable[Step]:
-    """A page of another origin may neither begin a session nor use one."""
-    params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": dict(CLIENT)}
-    first = {"jsonrpc": "2.0", "id": "stranger", "method": "initialize", "params": params}
-    for origin in STRANGERS:
-        yield from (Http(message=first, headers={"origin": origin}), Http(message=LIST, headers={"origin": origin}))
-    yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
-    yield Request("tools/list")
+    def requests(self) -> Conversation:
+        shows = ("http:origin", "http:bind", "http:notification", "http:content-type", "http:get", "http:version")
+        return self.conversation("requests", "Requests over HTTP.", (*self._strangers(), *_others()), *shows)
+
+    def _strangers(self) -> Iterable[Step]:
+        """A page of another origin may neither begin a session nor use one."""
+        first = request("stranger", "initialize", handshake(self.spec.manifest.handshake_revisions[-1]))
+        for origin in STRANGERS:
+            yield from (Http(message=each, headers={"origin": origin}) for each in (first, LIST))
+        yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
+        yield Request("tools/list")
+
+    def ended(self) -> Conversation:
+        steps: list[Step] = [Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
+        return self.conversation("ended", "A session that has been ended.", steps, "http:session:ended", aside=True)
+
+    def headers(self, revision: str) -> Conversation:
+        steps = (Request("tools/list"), *self._contradictions(revision), Request("tools/list"))
+        shows = ("http:stateless:header", "http:stateless:version", "http:stateless:method")
+        return self.conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
+
+    def _contradictions(self, revision: str) -> Iterable[Step]:
+        """Each header missing, and each with something else than the body says; then a method that nobody knows."""
+        called = {"name": "no-such-tool", "arguments": self.arguments(self.first, "x")}
+        older = self.spec.manifest.handshake_revisions[0]
+        others = (("mcp-protocol-version", older), ("mcp-method", "tools/call"), ("mcp-name", self.first))
+        for header, other in others:
+            message = (
+                _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
+            )
+            yield from (Http(message=message, headers={header: value}) for value in (None, other))
+        yield Http(message=_message(revision, "no/such/method"))
+
+    def disconnect(self, revision: str) -> Conversation:
+        abandoned = self.ask(self.first, "The abandoned question", hangs(), name="abandoned", until="started")
+        steps = (abandoned, Cancel("abandoned"), Http(message=_message(revision, "tools/list")))
+        title = "A client that closes its connection."
+        return self.conversation("disconnect", title, steps, "http:stateless:disconnect", revision=revision)
 
 
 def _others() -> Iterable[Step]:
@@ -55,23 +80,5 @@ def _others() -> Iterable[Step]:
     yield from (Request("tools/list"), Request("ping"))
 
 
-def _contradictions(sources: Sources, revision: str) -> Iterable[Step]:
-    """Each header missing, and each with something else than the body says; then a method that nobody knows."""
-    called = {"name": "no-such-tool", "arguments": sources.arguments(sources.first, "x")}
-    older = sources.spec.manifest.handshake_revisions[0]
-    others = (("mcp-protocol-version", older), ("mcp-method", "tools/call"), ("mcp-name", sources.first))
-    for header, other in others:
-        message = _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
-        yield from (Http(message=message, headers={header: value}) for value in (None, other))
-    yield Http(message=_message(revision, "no/such/method"))
-
-
-def _disconnected(sources: Sources, revision: str) -> Iterable[Step]:
-    asked = "The abandoned question"
-    yield sources.ask(sources.first, asked, hangs(), name="abandoned", until="started")
-    yield from (Cancel("abandoned"), Http(message=_message(revision, "tools/list")))
-
-
 def _message(revision: str, method: str, params: Json = None) -> Json:
-    whole = stateless_params(params, revision)
-    return {"jsonrpc": "2.0", "id": f"over HTTP: {method}", "method": method, "params": whole}
+    return request(f"over HTTP: {method}", method, stateless_params(params, revision))

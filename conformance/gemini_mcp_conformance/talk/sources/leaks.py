@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import TypeAlias
 
-from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.spec.patterns import samples
-from gemini_mcp_conformance.talk.conversation import Await, Conversation, Release, Request, Step
-from gemini_mcp_conformance.talk.outcomes import KEY
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.echoes import KEY, in_a_sentence, many
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
 
 ORDER = 20
-NOISE = "line of noise\n" * 6_000
-"""More than 64 KiB of stderr."""
 
 TEXTS: Mapping[str, str] = {
     "a sentence": "The plan that nobody else may read.",
@@ -30,8 +26,6 @@ TEXTS: Mapping[str, str] = {
     "markup": "<plan> & &amp; %20 ${HOME} %s",
 }
 """Private texts by what is odd in them."""
-
-Form: TypeAlias = Callable[[str], tuple[Json, ...]]
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -64,34 +58,11 @@ class Leaks(Maker):
         is_prompt = name == self.spec.prompt(self.tool)
         for number, (kind, text) in enumerate(TEXTS.items()):
             given = self.sources.value(self.tool, name, text)
-            forms = self.forms() if is_prompt else self.forms()[number % 3 :: 3]
+            ways = many(self.spec) if is_prompt else many(self.spec)[number % 3 :: 3]
             if given == text:
-                for form in forms:
+                for way in ways:
                     words = text if is_prompt else f"What of {kind}?"
-                    yield self.ask(self.tool, words, Script("echoes", form(text)), also={name: text})
-
-    def forms(self) -> tuple[Form, ...]:
-        """On stderr and on stdout, as it is and as JSON escapes it, twice, behind noise, and where stderr is cut."""
-        error, text_key = self.spec.outcome.answer["error"], self.spec.outcome.answer["text"]
-        limit = self.spec.outcome.stderr_bytes
-        failed: Json = {"exit": 1}
-
-        def cut(text: str) -> tuple[Json, ...]:
-            behind = limit - 3 * len(text.encode()) // 4
-            return ({"stderr": f"cannot use: {text}{'x' * max(0, behind)}\n"}, failed)
-
-        return (
-            lambda text: ({"stderr": f"cannot use: {text}\nat line 1\n"}, failed),
-            lambda text: ({"stderr": f"{text}\nnot {text}\n"}, failed),
-            lambda text: ({"stderr": json.dumps({error: {"message": f"refused: {text}"}})}, {"exit": 42}),
-            lambda text: ({"stderr": f"at call({json.dumps(text, ensure_ascii=False)})\n"}, failed),
-            lambda text: ({"stderr": f"at call({json.dumps(text)})\n"}, {"signal": "TERM"}),
-            lambda text: ({"stdout": json.dumps({error: {"message": f"refused: {text}"}})},),
-            lambda text: ({"stdout": json.dumps({"asked": text})},),
-            lambda text: ({"stdout": json.dumps({text_key: f"Of {text}"})[:-2]},),
-            lambda text: ({"stderr": f"{NOISE}cannot use: {text}\n"}, failed),
-            cut,
-        )
+                    yield self.ask(self.tool, words, Script("echoes", way(text)), also={name: text})
 
     def keys(self) -> Conversation:
         """A key of each kind that the specification masks, once and twice."""
@@ -107,8 +78,8 @@ class Leaks(Maker):
 
     def beside(self) -> Conversation:
         """A failure that repeats the prompt of its call, while another call begins and ends."""
-        text, form = TEXTS["a sentence"], self.forms()[0]
-        held = Script("echoes", ({"release": "go"}, *form(text)))
+        text = TEXTS["a sentence"]
+        held = Script("echoes", ({"release": "go"}, *in_a_sentence(text)))
         steps: tuple[Step, ...] = (
             self.ask(self.tool, text, held, name="held", until="started"),
             self.ask(self.first, "Another question, of somebody else?", self.answers("Another answer.")),

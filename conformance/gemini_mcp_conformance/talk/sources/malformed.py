@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Sequence
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Conversation, Notify, Raw, Request, Step, call
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.messages import notification, request
 from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
 
 ORDER = 30
 LONG = 10 << 20
@@ -50,11 +52,6 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 def line(message: Json, end: bytes = b"\n") -> bytes:
     return json.dumps(message, ensure_ascii=False).encode() + end
-
-
-def request(id: Json, method: str, params: Json = None) -> Json:
-    message = {"jsonrpc": "2.0", "id": id, "method": method}
-    return message if params is None else {**message, "params": params}
 
 
 IDS: tuple[Json, ...] = (0, "", -1, -2_147_483_649, 4_294_967_296, 2**53 - 1, "7", 7, "0", "-1", "null", "true",
@@ -126,7 +123,7 @@ class Malformed(Maker):
     def together(self) -> Conversation:
         """Several messages in one write, the last of which comes in two; and lines that end as on Windows."""
         many = b"".join(line(request(f"many-{number}", "tools/list", {})) for number in range(5))
-        mixed = line(request("mixed-1", "tools/list", {})) + line({"jsonrpc": "2.0", "method": "notifications/no-such"})
+        mixed = line(request("mixed-1", "tools/list", {})) + line(notification("notifications/no-such"))
         mixed += line(request("mixed-2", "tools/list", {}))
         windows = line(request("windows", "tools/list", {}), b"\r\n")
         steps: list[Step] = [Raw(many), Request("tools/list"), Raw(mixed, (len(mixed) - 20,)), Request("tools/list")]
@@ -137,7 +134,7 @@ class Malformed(Maker):
     def long_lines(self) -> Iterable[Conversation]:
         """Twice in a row: a line without sense, and one that is a message."""
         junk = b"x" * LONG + b"\n"
-        message = line({"jsonrpc": "2.0", "method": "notifications/no-such", "params": {"x": "y" * LONG}})
+        message = line(notification("notifications/no-such", {"x": "y" * LONG}))
         shows = "rpc:alive:long-line"
         steps: list[Step] = [Raw(junk), *self.alive("one long line"), Raw(junk), Raw(junk)]
         steps += [*self.alive("two more", self.last), Raw(message), Raw(message), *self.alive("long notifications")]

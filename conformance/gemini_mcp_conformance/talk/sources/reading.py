@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.talk.conversation import Await, Conversation, Listen, Request, Step
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import session
-from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Await, Listen, Request, Step
 
 ORDER = 65
-PHASE = "reading"
 CALLS = 5
 LISTS = 64
 ANSWER = "All work and no play. 서울 👍 "
@@ -20,48 +20,51 @@ TIMES = 12_000
 """How often an answer says so: some hundred kilobytes, more than a pipe and its reader hold."""
 
 SHOWN = (
-    "stdio:framing",
-    "stdio:stdout",
-    "stdio:encoding",
-    "result:text",
-    "result:large-stdout",
-    "concurrency:crossed",
-    "rpc:response:id",
+    *("stdio:framing", "stdio:stdout", "stdio:encoding", "result:text", "result:large-stdout"),
+    *("concurrency:crossed", "rpc:response:id"),
 )
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """Lists, calls side by side, and calls one after the other."""
-    yield _lists()
+    made = Reading(sources)
+    yield made.lists()
     if sources.spec.told_apart:
-        yield _conversation(sources, "unread-side-by-side", "Calls whose answers are read late.", late=True)
-        yield _conversation(sources, "unread-one-by-one", "Calls whose answers are read late, one by one.", late=False)
+        yield made.side_by_side()
+        yield made.one_by_one()
 
 
-def _lists() -> Conversation:
-    """Answers that are short, and so many that no pipe holds them all."""
-    names = [f"unread {number}" for number in range(LISTS)]
-    asked = (Request("tools/list", id=name, name=name, until="sent") for name in names)
-    steps = (Listen(False), *asked, Listen(True, 0.5), Request("ping"))
-    shows = ("rpc:response:id", "stdio:framing", "tools:order")
-    return Conversation("unread-lists", "Lists that are read late.", steps, PHASE, shows, aside=True)
+class Reading(Maker):
+    """Requests of one specification whose answers are read late."""
 
+    phase, prefix = "reading", "unread-"
 
-def _conversation(sources: Sources, id: str, title: str, late: bool) -> Conversation:
-    """Each call is sent while nobody listens; a ping and a list are asked for in between."""
-    steps: list[Step] = [Listen(False)] if late else []
-    for number in range(CALLS):
-        asked = _asked(sources, number)
+    def lists(self) -> Conversation:
+        """Answers that are short, and so many that no pipe holds them all."""
+        names = [f"unread {number}" for number in range(LISTS)]
+        asked = (Request("tools/list", id=name, name=name, until="sent") for name in names)
+        steps = (Listen(False), *asked, Listen(True, 0.5), Request("ping"))
+        shows = ("rpc:response:id", "stdio:framing", "tools:order")
+        return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
+
+    def side_by_side(self) -> Conversation:
+        calls = [step for number in range(CALLS) for step in self._asked(number)]
+        steps = (Listen(False), *calls, Listen(True, LATE), Request("ping"))
+        return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *SHOWN, aside=True)
+
+    def one_by_one(self) -> Conversation:
+        steps: list[Step] = []
+        for number in range(CALLS):
+            asked, *others = self._asked(number)
+            steps += [Listen(False), asked, *others, Listen(True), Await(asked.name)]
+        title = "Calls whose answers are read late, one by one."
+        return self.conversation("one-by-one", title, (*steps, Request("ping")), *SHOWN, aside=True)
+
+    def _asked(self, number: int) -> list[Request]:
+        """A call whose answer is long, a ping and a list."""
+        tool, name = self.spec.told_apart[number % len(self.spec.told_apart)], f"call {number}"
+        answer = self.answers(f"{number} {ANSWER * TIMES}", session(name), ensure_ascii=number % 2 == 0)
+        arguments = self.arguments(tool, f"The question of {name}?", session=session(name))
+        params: dict[str, Json] = {"name": tool, "arguments": arguments, "_meta": {"progressToken": name}}
         others = [Request(method, until="sent", name=f"{method} {number}") for method in ("ping", "tools/list")]
-        steps += [asked, *others] if late else [Listen(False), asked, *others, Listen(True), Await(asked.name)]
-    if late:
-        steps.append(Listen(True, LATE))
-    return Conversation(id, title, (*steps, Request("ping")), PHASE, SHOWN, aside=True)
-
-
-def _asked(sources: Sources, number: int) -> Request:
-    tool, name = sources.spec.told_apart[number % len(sources.spec.told_apart)], f"call {number}"
-    answer = sources.answers(f"{number} {ANSWER * TIMES}", session(name), ensure_ascii=number % 2 == 0)
-    arguments = sources.arguments(tool, f"The question of {name}?", session=session(name))
-    params: dict[str, Json] = {"name": tool, "arguments": arguments, "_meta": {"progressToken": name}}
-    return Request("tools/call", params, (answer,), name, "sent")
+        return [Request("tools/call", params, (answer,), name, "sent"), *others]

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Arrange, Cancel, Conversation, Request, Step, call, path
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.talk.plays import does, hangs
+from gemini_mcp_conformance.talk.plays import does, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources
+from gemini_mcp_conformance.talk.steps import Arrange, Cancel, Request, Step, call, path
 
 ORDER = 40
 PHASE = "sequences"
@@ -153,5 +154,5 @@ def _options(move: Move, number: int) -> dict[str, Json]:
 
 def _script(move: Move, number: int, session: str, sources: Sources) -> Script:
     if move.outcome == FAILED:
-        return Script("fails", ({"stderr": "It failed.\n"}, {"exit": 1}))
+        return fails(stderr="It failed.\n")
     return sources.scripts.get(move.outcome) or sources.answers(f"The answer to turn {number}.", session)

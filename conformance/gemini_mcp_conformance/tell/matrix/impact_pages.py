@@ -6,9 +6,10 @@ All pages say the same. A sentence that they share is a function before the firs
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from gemini_mcp_conformance.judge.judgement import Judgement
 from gemini_mcp_conformance.tell.impact import Flip, Impact
 from gemini_mcp_conformance.tell.matrix.ports import Failure
-from gemini_mcp_conformance.tell.report import INCOMPLETE, NO_ANSWER, OUR_FAULT, Judgement, Report
+from gemini_mcp_conformance.tell.report import INCOMPLETE, NO_ANSWER, OUR_FAULT, Report
 from gemini_mcp_conformance.tell.reports import markdown
 from gemini_mcp_conformance.tell.reports.context import CONCLUSIONS, scores
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gemini_mcp_conformance.judge.judgement import Judgement, Verdict
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.report import Judgement, Report, Verdict
+from gemini_mcp_conformance.tell.report import Report
 from gemini_mcp_conformance.tell.reports import markdown
 from gemini_mcp_conformance.tell.reports.context import CONCLUSIONS, scores
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
@@ -40,14 +41,6 @@ class Column:
         judgements = self.result.judgements if isinstance(self.result, Report) else ()
         return {judgement.id: judgement for judgement in judgements}
 
-    def told(self) -> str:
-        """The result in one sentence."""
-        match self.result:
-            case Report() as report:
-                return " ".join((f"{CONCLUSIONS[report.exit]} {scores(report)}.", *report.notes))
-            case Failure(reason):
-                return reason
-
 
 @dataclass(frozen=True)
 class Row:
@@ -61,6 +54,15 @@ class Row:
         return tuple(dict.fromkeys(_verdict(judgement) for judgement in self.judgements))
 
 
+def told(result: Report | Failure) -> str:
+    """A result in one sentence."""
+    match result:
+        case Report() as report:
+            return " ".join((f"{CONCLUSIONS[report.exit]} {scores(report)}.", *report.notes))
+        case Failure(reason):
+            return reason
+
+
 def rows(columns: Sequence[Column]) -> tuple[Row, ...]:
     """A row for every requirement that a report holds, in the order in which the reports name them."""
     by_column = [column.verdicts() for column in columns]
@@ -70,7 +72,7 @@ def rows(columns: Sequence[Column]) -> tuple[Row, ...]:
 
 
 def render_markdown(columns: Sequence[Column]) -> str:
-    ports = [(markdown.code(column.port.name), markdown.plain(column.told())) for column in columns]
+    ports = [(markdown.code(column.port.name), markdown.plain(told(column.result))) for column in columns]
     names = [name for name, _ in ports]
     verdicts = [
         (markdown.code(row.requirement.id), row.requirement.level, *(SIGNS[_verdict(j)] for j in row.judgements))
@@ -86,11 +88,11 @@ def render_markdown(columns: Sequence[Column]) -> str:
 
 
 def render_html(columns: Sequence[Column]) -> str:
-    listed, told = rows(columns), {column.port.name: column.told() for column in columns}
+    listed, results = rows(columns), {column.port.name: told(column.result) for column in columns}
     verdicts = {verdict for row in listed for verdict in row.verdicts()}
     return page(
         "Gemini MCP conformance",
-        element("header", element("h1", "Gemini MCP conformance"), definitions(told), _legend()),
+        element("header", element("h1", "Gemini MCP conformance"), definitions(results), _legend()),
         element("main", controls((row.requirement.level for row in listed), verdicts), _table(columns, listed)),
     )
 

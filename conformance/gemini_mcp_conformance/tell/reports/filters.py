@@ -6,7 +6,7 @@ They appear when the script of the page runs; without it every row is shown. The
 
 from collections.abc import Iterable
 
-from gemini_mcp_conformance.tell.report import LEVELS, VERDICTS
+from gemini_mcp_conformance.judge.judgement import LEVELS, VERDICTS
 from gemini_mcp_conformance.tell.reports.markup import Markup, element
 
 

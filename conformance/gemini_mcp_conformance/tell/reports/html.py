@@ -5,9 +5,10 @@ It is one file that works without a network and without its script.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gemini_mcp_conformance.judge.judgement import LEVELS, VERDICTS, Evidence, Judgement, Run, Verdict
 from gemini_mcp_conformance.tell import causes
 from gemini_mcp_conformance.tell.causes import Group
-from gemini_mcp_conformance.tell.report import LEVELS, VERDICTS, Evidence, Judgement, Report, Run, Verdict
+from gemini_mcp_conformance.tell.report import Report
 from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, scores, title
 from gemini_mcp_conformance.tell.reports.filters import controls, row_attributes
 from gemini_mcp_conformance.tell.reports.markup import Markup, definitions, element, joined, page, prose

@@ -6,7 +6,8 @@ are skipped. So only a pass looks like a pass. The time of a case is that of the
 
 import xml.etree.ElementTree as ET
 
-from gemini_mcp_conformance.tell.report import LEVELS, Judgement, Level, Report, Verdict
+from gemini_mcp_conformance.judge.judgement import LEVELS, Judgement, Level, Verdict
+from gemini_mcp_conformance.tell.report import Report
 from gemini_mcp_conformance.tell.reports.context import Context, run_facts, title
 from gemini_mcp_conformance.tell.reports.printable import printable
 

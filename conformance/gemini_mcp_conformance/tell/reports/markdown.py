@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from gemini_mcp_conformance.judge.judgement import LEVELS, VERDICTS, Judgement
 from gemini_mcp_conformance.tell import causes
 from gemini_mcp_conformance.tell.causes import Group
-from gemini_mcp_conformance.tell.report import LEVELS, VERDICTS, Judgement, Report
+from gemini_mcp_conformance.tell.report import Report
 from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, scores, title
 from gemini_mcp_conformance.tell.reports.printable import one_line
 

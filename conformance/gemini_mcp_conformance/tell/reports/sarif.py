@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.judge.judgement import Judgement, Level
 from gemini_mcp_conformance.tell import causes
-from gemini_mcp_conformance.tell.report import COULD_BE_JUDGED, Judgement, Level, Report
+from gemini_mcp_conformance.tell.report import COULD_BE_JUDGED, Report
 from gemini_mcp_conformance.tell.reports.context import Context
 from gemini_mcp_conformance.tell.reports.printable import printable
 

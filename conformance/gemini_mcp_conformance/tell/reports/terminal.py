@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from textwrap import wrap
 
+from gemini_mcp_conformance.judge.judgement import Judgement, Verdict
 from gemini_mcp_conformance.tell import causes
 from gemini_mcp_conformance.tell.causes import Group
-from gemini_mcp_conformance.tell.report import Judgement, Report, Severity, Verdict
+from gemini_mcp_conformance.tell.report import Report, Severity
 from gemini_mcp_conformance.tell.reports.context import Context, conclusion, inapplicable, scores
 from gemini_mcp_conformance.tell.reports.printable import one_line, printable
 

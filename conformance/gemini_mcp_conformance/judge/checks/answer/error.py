@@ -19,11 +19,11 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     session_in,
 )
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, schema_faults, text_of
-from gemini_mcp_conformance.judge.reading import message_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.spec.reading import message_of
 
 MARGIN = 256
 """Bytes that a port may spend on saying that something was cut."""

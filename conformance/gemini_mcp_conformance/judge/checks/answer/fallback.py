@@ -12,13 +12,13 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     session_in,
 )
 from gemini_mcp_conformance.judge.expectation import Ending, ending, resumes, session_of
-from gemini_mcp_conformance.judge.reading import newest
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import answered
-from gemini_mcp_conformance.play.fake.script import Script
 from gemini_mcp_conformance.play.fake.watched import spellings
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import argv_shown, shown
+from gemini_mcp_conformance.see.witness import argv_shown, shown
+from gemini_mcp_conformance.spec.reading import newest
+from gemini_mcp_conformance.spec.script import Script
 
 
 def resumes_by_id(exchange: Exchange) -> bool:

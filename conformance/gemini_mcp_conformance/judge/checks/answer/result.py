@@ -10,11 +10,11 @@ from collections.abc import Callable
 from gemini_mcp.spec.values import Json, inside, is_unicode, items
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import end_of, reading, resumes, session_of
-from gemini_mcp_conformance.judge.reading import Reading, Trait
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, answered
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.spec.reading import Reading, Trait
 
 
 def expected(exchange: Exchange) -> Reading:

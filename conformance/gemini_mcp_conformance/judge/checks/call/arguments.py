@@ -24,8 +24,8 @@ from gemini_mcp_conformance.judge.expectation import (
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import is_unforced, refused
 from gemini_mcp_conformance.see.observation import Exchange, Run
+from gemini_mcp_conformance.see.witness import argv_shown, bytes_shown, reply, shown
 from gemini_mcp_conformance.spec.interpreter import is_absent, refusals
-from gemini_mcp_conformance.tell.witness import argv_shown, bytes_shown, reply, shown
 
 
 def has_fault(*kinds: str) -> Callable[[Exchange, Subject], bool]:

@@ -10,8 +10,8 @@ from gemini_mcp_conformance.judge.expectation import heard, is_call
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
 from gemini_mcp_conformance.see.observation import Exchange, Run
+from gemini_mcp_conformance.see.witness import argv_shown, shown
 from gemini_mcp_conformance.spec.specification import Heard
-from gemini_mcp_conformance.tell.witness import argv_shown, shown
 
 PROMPT = "prompt"
 """The name of the prompt where fields of a command line are named; other fields are named as gemini's options are."""

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.judge.expectation import fate, faults, is_call, sche
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import Predicate, gives, is_played, reaches
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
 
 PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 """Paths that are written the same in any quotes."""

@@ -10,9 +10,9 @@ from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import is_call, specified
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import reaches
-from gemini_mcp_conformance.play.fake.journal import Call, Given
+from gemini_mcp_conformance.see.call import Call, Given
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Silence
-from gemini_mcp_conformance.tell.witness import bytes_shown
+from gemini_mcp_conformance.see.witness import bytes_shown
 
 
 def expected(exchange: Exchange) -> Mapping[str, bytes]:

@@ -13,8 +13,8 @@ from gemini_mcp_conformance.judge.expectation import fate, heard, is_settled, te
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import is_played, reaches
 from gemini_mcp_conformance.see.observation import Exchange, Run
+from gemini_mcp_conformance.see.witness import argv_shown, shown
 from gemini_mcp_conformance.spec.specification import Heard
-from gemini_mcp_conformance.tell.witness import argv_shown, shown
 
 ACTIVE = re.compile(r"\$[({\w]|`|[;&|<>*?~#!]|%\w+%|[\"'\\]")
 """What a shell does not leave as it is."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import end_of, fate, is_call
-from gemini_mcp_conformance.judge.reading import read
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.play.target import INHERITED
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import argv_shown, reply, shown
+from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
+from gemini_mcp_conformance.spec.reading import read
 
 
 def runs_gemini(exchange: Exchange) -> bool:

@@ -12,9 +12,9 @@ from gemini_mcp_conformance.judge.expectation import heard, prompt_of, specified
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
+from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
 from gemini_mcp_conformance.spec.interpreter import refusals, size
 from gemini_mcp_conformance.spec.specification import Heard
-from gemini_mcp_conformance.tell.witness import argv_shown, reply, shown
 
 NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+\.)")
 

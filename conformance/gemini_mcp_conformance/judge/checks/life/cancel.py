@@ -8,7 +8,7 @@ from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, refused
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import cancellations, is_open, sent_after, strays
-from gemini_mcp_conformance.tell.witness import reply, shown
+from gemini_mcp_conformance.see.witness import reply, shown
 
 
 def starts_others(exchange: Exchange) -> bool:

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import open_calls, ran_before_end, waits_for, while_held
-from gemini_mcp_conformance.tell.witness import reply, shown
+from gemini_mcp_conformance.see.witness import reply, shown
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
 """How two calls that are open at the same time relate; a port may do as it likes where that is unspecified."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from gemini_mcp.spec.values import inside
+from gemini_mcp.spec.values import Json, inside
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.expectation import fate
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import is_open, open_calls, token
-from gemini_mcp_conformance.talk.conversation import Json
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
 
 METHOD = "notifications/progress"
 INTERVAL = 10.0

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from gemini_mcp.spec.values import decode, inside, table
+from gemini_mcp.spec.values import Json, decode, inside, table
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.checks.answer.result import session_in
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
-from gemini_mcp_conformance.talk.conversation import Json
-from gemini_mcp_conformance.tell.witness import shown
+from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.talk.messages import HEADER_MISMATCH, UNKNOWN_METHOD, VERSION
 
-VERSION = "io.modelcontextprotocol/protocolVersion"
-HEADER_MISMATCH = -32020
-UNKNOWN_METHOD = -32601
 STREAM, JSON = "text/event-stream", "application/json"
 
 OfWeb = Callable[[Web], Complaints]

@@ -4,9 +4,8 @@ from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import shown
-
-SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.talk.messages import SERVER_INFO
 
 
 def names_itself(exchange: Exchange) -> bool:

@@ -5,7 +5,7 @@ from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import asks
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.tell.witness import reply, shown
+from gemini_mcp_conformance.see.witness import reply, shown
 
 TYPES = {"protocolVersion": str, "capabilities": dict, "serverInfo": dict}
 

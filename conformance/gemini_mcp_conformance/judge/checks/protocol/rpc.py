@@ -5,15 +5,14 @@ from __future__ import annotations
 from gemini_mcp.spec.values import Json, decode, inside, is_unicode, table
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.registry import check, check_all
-from gemini_mcp_conformance.play.session import is_request
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import strays
-from gemini_mcp_conformance.talk.conversation import AUTO, Notify, Raw, Request
-from gemini_mcp_conformance.tell.witness import reply, shown
+from gemini_mcp_conformance.see.witness import reply, shown
+from gemini_mcp_conformance.talk.messages import INVALID_PARAMS, UNKNOWN_METHOD, is_request
+from gemini_mcp_conformance.talk.steps import AUTO, Notify, Raw, Request
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
-INVALID_PARAMS = -32602
 LONG = 10_000_000
 
 
@@ -79,8 +78,8 @@ def notifications_are_not_answered(observation: Observation) -> Complaints:
 
 @check("rpc:error:method", judges=lambda exchange: exchange.method not in KNOWN and not was_unreadable(exchange))
 def unknown_method_is_not_found(exchange: Exchange) -> Complaints:
-    if inside(exchange.error, "code") != -32601:
-        yield f"{reply(exchange, exchange.method)}, and should answer with error -32601."
+    if inside(exchange.error, "code") != UNKNOWN_METHOD:
+        yield f"{reply(exchange, exchange.method)}, and should answer with error {UNKNOWN_METHOD}."
 
 
 def has_wrong_params(exchange: Exchange) -> bool:

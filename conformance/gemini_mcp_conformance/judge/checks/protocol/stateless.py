@@ -10,12 +10,8 @@ from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import cancellations, token
-from gemini_mcp_conformance.tell.witness import reply, shown
-
-META = "io.modelcontextprotocol/"
-VERSION = f"{META}protocolVersion"
-CAPABILITIES = f"{META}clientCapabilities"
-UNSUPPORTED = -32022
+from gemini_mcp_conformance.see.witness import reply, shown
+from gemini_mcp_conformance.talk.messages import CAPABILITIES, SERVER_INFO, UNSUPPORTED_VERSION, VERSION
 
 
 def named(exchange: Exchange) -> Json:
@@ -79,14 +75,15 @@ def incomplete_request_is_refused(exchange: Exchange) -> Complaints:
 def unsupported_version_is_refused(exchange: Exchange) -> Complaints:
     supported = map(str, items(inside(exchange.error, "data", "supported")))
     is_listed = set(exchange.spec.manifest.stateless_revisions).issubset(supported)
-    if inside(exchange.error, "code") != UNSUPPORTED or not is_listed:
+    if inside(exchange.error, "code") != UNSUPPORTED_VERSION or not is_listed:
         asked = f"{exchange.method} of version {shown(named(exchange))}"
-        yield f"{reply(exchange, asked)}, and should answer with error {UNSUPPORTED} and the versions it supports."
+        wanted = f"error {UNSUPPORTED_VERSION} and the versions it supports"
+        yield f"{reply(exchange, asked)}, and should answer with {wanted}."
 
 
 @check("stateless:server-info", judges=has_result, any_outcome=True)
 def result_names_the_server(exchange: Exchange) -> Complaints:
-    info = inside(exchange.result, "_meta", f"{META}serverInfo")
+    info = inside(exchange.result, "_meta", SERVER_INFO)
     if not all(isinstance(inside(info, key), str) for key in ("name", "version")):
         yield f"The port's result of {exchange.method} has the serverInfo {shown(info)}, which should name it."
 

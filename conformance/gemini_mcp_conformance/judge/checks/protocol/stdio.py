@@ -9,7 +9,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import is_utf_8
 from gemini_mcp_conformance.judge.expectation import answer, is_call
 from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Line, Observation
-from gemini_mcp_conformance.tell.witness import bytes_shown, shown
+from gemini_mcp_conformance.see.witness import bytes_shown, shown
 
 LONG = 100
 """Characters of a text that nobody writes by chance."""

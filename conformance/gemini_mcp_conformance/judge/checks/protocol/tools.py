@@ -16,14 +16,13 @@ from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.listing import is_foreign, lists_all, tool, tools, whole_lists
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.tell.witness import reply, shown
+from gemini_mcp_conformance.see.witness import reply, shown
+from gemini_mcp_conformance.talk.messages import NO_CURSOR
 
 REFERENCES = 10
 """References in a row that are followed; more can only go round in a circle."""
 NAMES = 8
 """How many names of tools a complaint lists."""
-NO_CURSOR = "no-such-page"
-"""A cursor that no port has given."""
 
 
 def schema_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -1,4 +1,4 @@
-"""Every way in which gemini can end, and every kind of text that it can answer, for each tool.
+"""What becomes of every way in which gemini can end, and of every kind of text that it can answer, for each tool.
 
 A defect may show in one tool only, or in the second call only, so each conversation holds several calls.
 """
@@ -13,10 +13,14 @@ from itertools import product
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake.script import Script
-from gemini_mcp_conformance.talk.conversation import Conversation, Request, path
-from gemini_mcp_conformance.talk.outcomes import EXITS, KEY, SIGNALS, TEXTS, pieces, takes_time, texts_for
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.echoes import KEY
+from gemini_mcp_conformance.talk.outcomes.answers import TEXTS, spelt
+from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_with_meaning, said
+from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import Request, path
 
 ORDER = 15
 
@@ -76,7 +80,7 @@ ANSWER = (
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """The texts, the scripts of the specification, and gemini that cannot be started."""
     for tool in sources.spec.names:
-        made = Outcomes(sources, tool)
+        made = Results(sources, tool)
         yield made.texts()
         yield made.split()
         for name, script in sources.scripts.items():
@@ -91,8 +95,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.others()
 
 
-class Outcomes(Maker):
-    """The outcomes of calls of one tool."""
+class Results(Maker):
+    """What calls of one tool are answered with."""
 
     phase, prefix = "outcomes", ""
 
@@ -104,7 +108,7 @@ class Outcomes(Maker):
         forms: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
         steps: list[Request] = []
         for number, ((name, text), form) in enumerate(product(TEXTS.items(), forms)):
-            answer = self.answers(self.sources.spelt(text), f"{SESSION[:-2]}{number:02}", **form)
+            answer = self.answers(spelt(text, self.spec.outcome), f"{SESSION[:-2]}{number:02}", **form)
             steps.append(self.ask(f"Answer with {name}, {number}", answer))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
         shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
@@ -137,23 +141,16 @@ class Outcomes(Maker):
 
     def endings(self) -> Conversation:
         """A full answer on stdout does not make a success of a run that failed."""
-        whole = self.answers("This must not be taken for an answer.", SESSION).play
-        ends: list[Json] = [*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS)]
-        failed = {"stderr": "It failed.\n"}
-        steps = [self.ask(f"End with {end}", Script("ends", (*whole, failed, end))) for end in ends]
+        failed = self.sources.ends_behind_answer
+        steps = [self.ask(f"End with {end}", failed(end, "It failed.\n", SESSION)) for end in ENDS]
         title = f"{self.tool}, when gemini answers and fails all the same."
         return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE)
 
     def causes(self) -> Conversation:
-        """Every exit code that the specification has a sentence for."""
-        codes = dict.fromkeys(code for sentence in self.spec.outcome.sentences for code in sentence.exits)
-        steps = [
-            self.ask(f"Which cause has {code}?", Script("ends", ({"stderr": "It ended.\n"}, {"exit": code})))
-            for code in codes
-        ]
-        patterns = dict.fromkeys(sentence.stderr for sentence in self.spec.outcome.sentences if sentence.stderr)
-        said = dict.fromkeys(text for pattern in patterns for text in texts_for(pattern))
-        steps += [self.ask(f"What says {text!r}?", _saying(text, exit)) for text in said for exit in (1, 42)]
+        """Every exit code, and every text on stderr, that the specification has a sentence for."""
+        codes = exits_with_meaning(self.spec)
+        steps = [self.ask(f"Which cause has {code}?", ends({"exit": code}, "It ended.\n")) for code in codes]
+        steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in said(self.spec) for exit in (1, 42)]
         shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return self.conversation(f"causes-{self.tool}", title, steps, *shows)
@@ -161,15 +158,15 @@ class Outcomes(Maker):
     def listings(self) -> Conversation:
         """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
         order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
-        lines = [self.sources.listed(index, f"{SESSION[:-2]}{index:02}") for index in order]
+        lines = [self.sources.entry(index, f"{SESSION[:-2]}{index:02}") for index in order]
         text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
-        bare = self.answers("No session is named here.", None).play
+        unnamed = partial(self.sources.unnamed, "No session is named here.")
         listed = {
-            "both": Script("bare", bare, ({"stderr": "some noise [x]\n"}, {"stdout": text})),
-            "stderr": Script("bare", bare, ({"stderr": text},)),
-            "again": Script("bare", bare, ({"stdout": text.replace(SESSION[:8], "f00dcafe")},)),
-            "nothing": Script("bare", bare, ({"stdout": "No previous sessions found for this project.\n"},)),
-            "failure": Script("bare", bare, ({"stdout": text}, {"exit": 1})),
+            "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
+            "stderr": unnamed({"stderr": text}),
+            "again": unnamed({"stdout": text.replace(SESSION[:8], "f00dcafe")}),
+            "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
+            "failure": unnamed({"stdout": text}, {"exit": 1}),
         }
         steps = [self.ask(f"Which session, by {name}?", script) for name, script in listed.items()]
         if self.spec.session(self.tool):
@@ -182,8 +179,9 @@ class Outcomes(Maker):
 
     def slow_listing(self) -> Conversation:
         """The list of sessions may take a moment."""
-        slow: tuple[Json, ...] = ({"wait": SLOW}, {"stdout": f"{self.sources.listed(1, SESSION)}\n"})
-        steps = [self.ask("Which session, slowly?", Script("bare", self.answers("Named late.", None).play, slow))]
+        line = f"{self.sources.entry(1, SESSION)}\n"
+        slow = self.sources.unnamed("Named late.", {"wait": SLOW}, {"stdout": line})
+        steps = [self.ask("Which session, slowly?", slow)]
         title = f"{self.tool}, when the list takes {SLOW:g} seconds."
         return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True)
 
@@ -198,9 +196,9 @@ class Outcomes(Maker):
             "How much of it?": "서울 👍 " * many + "the very end\n",
             "Nothing?": "",
         }
-        steps = [self.ask(asked, _failing(noise)) for asked, noise in noises.items()]
+        steps = [self.ask(asked, fails(stderr=noise)) for asked, noise in noises.items()]
         for name, text in self._private().items():
-            steps.append(self.ask(f"What of `{name}`?", _failing(f"cannot use: {text}\n"), also={name: text}))
+            steps.append(self.ask(f"What of `{name}`?", fails(stderr=f"cannot use: {text}\n"), also={name: text}))
         title = f"{self.tool}, when gemini fails with something private or with very much on stderr."
         return self.conversation(f"noises-{self.tool}", title, steps, *FAILURE, "error:prompt")
 
@@ -235,14 +233,6 @@ class Outcomes(Maker):
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)
-
-
-def _failing(noise: str) -> Script:
-    return Script("fails", ({"stderr": noise}, {"exit": 1}))
-
-
-def _saying(text: str, exit: int) -> Script:
-    return Script("says", ({"stderr": f"It says: {text}\n"}, {"exit": exit}))
 
 
 def _shown(script: Script) -> tuple[str, ...]:

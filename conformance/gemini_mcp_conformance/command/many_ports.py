@@ -1,4 +1,4 @@
-"""The subcommand that tests many ports, `matrix`, and what it shares with `impact`. Edge."""
+"""What the subcommands share that test a list of ports: their options, and one process for each port. Edge."""
 
 from __future__ import annotations
 
@@ -9,54 +9,25 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from gemini_mcp.spec import directory
 from gemini_mcp_conformance.command.words import (
-    Commands,
     glob_options,
     positive_count,
     report_option,
     seconds,
-    subcommand,
 )
 from gemini_mcp_conformance.errors import UsageError
+from gemini_mcp_conformance.run.processes import run_all
 from gemini_mcp_conformance.run.progress import Progress
-from gemini_mcp_conformance.tell.matrix import pages, ports
-from gemini_mcp_conformance.tell.matrix.pages import Column
+from gemini_mcp_conformance.tell.matrix import ports
 from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
-from gemini_mcp_conformance.tell.matrix.running import run_all, suite
-from gemini_mcp_conformance.tell.report import INCOMPLETE, Report, first_of
-from gemini_mcp_conformance.tell.reports import Destination, destination, put
+from gemini_mcp_conformance.tell.report import Report
+from gemini_mcp_conformance.tell.reports import Destination, destination
 
-MATRIX = """Test many ports, and show all verdicts in one table: requirements are rows, ports are columns.
-
-PORTS.toml has one table for each port. A port that hangs uses up only its own budget. `{spec}` in a command
-is replaced by the directory of the specification, for ports that read it.
-
-  [[port]]
-  name = "node"
-  command = ["node", "dist/server.js"]
-  env = { LOG_LEVEL = "off" }    # if it needs some
-  budget = 60                    # seconds
-
-examples:
-  gemini-mcp-conformance matrix PORTS.toml
-  gemini-mcp-conformance matrix PORTS.toml --report html=matrix.html --jobs 2
-"""
 PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main")
-MATRIX_PAGES: Mapping[str, Callable[[Sequence[Column]], str]] = {
-    "html": pages.render_html,
-    "markdown": pages.render_markdown,
-}
 Result = TypeVar("Result")
 
 
-def add(commands: Commands) -> None:
-    """Its parser."""
-    matrix = subcommand(commands, "matrix", "matrix [OPTIONS] PORTS.toml", MATRIX, _matrix)
-    options(matrix)
-
-
-def options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """The list of ports, and how each is tested."""
     parser.add_argument("file", type=Path, metavar="PORTS.toml", help="the list of ports")
     report_option(parser, "write a page, html or markdown; - is standard output; repeatable")
@@ -71,19 +42,6 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--strict", action="store_true", help="a SHOULD that fails fails the run")
     parser.add_argument("-q", "--quiet", action="store_true", help="write nothing but errors")
-
-
-def _matrix(given: argparse.Namespace, command: tuple[str, ...]) -> int:
-    to = destinations(given, command, MATRIX_PAGES) or [Destination("markdown", None)]
-    listed = [ports.following(port, directory()) for port in read(given)]
-    runner = suite(PROGRAM, words(given))
-    results, is_whole = test_all(given, listed, runner, lambda result: Column(listed[0], result).told(), unfinished)
-    columns = [Column(port, result) for port, result in zip(listed, results, strict=True)]
-    for each in to:
-        put(MATRIX_PAGES[each.format](columns), each)
-    if not is_whole:
-        raise KeyboardInterrupt
-    return first_of(result.exit if isinstance(result, Report) else INCOMPLETE for result in results)
 
 
 def test_all(
@@ -138,7 +96,7 @@ def destinations(given: argparse.Namespace, command: tuple[str, ...], known: Map
     return found
 
 
-def words(given: argparse.Namespace) -> list[str]:
+def run_options(given: argparse.Namespace) -> list[str]:
     """The options for each run of the suite."""
     globs = [word for name in ("only", "skip") for glob in getattr(given, name) for word in (f"--{name}", glob)]
     flags = [f"--{name}" for name in ("strict", "thorough") if getattr(given, name)]

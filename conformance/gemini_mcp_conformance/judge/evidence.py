@@ -6,8 +6,8 @@ Equal runs must give equal texts, so directories, which differ from run to run, 
 import re
 from collections.abc import Iterable, Mapping
 
-from gemini_mcp_conformance.play.fake.journal import Call
-from gemini_mcp_conformance.tell.report import Evidence, Run
+from gemini_mcp_conformance.judge.judgement import Evidence, Run
+from gemini_mcp_conformance.see.call import Call
 
 HEAD, TAIL = 1500, 500
 """Characters that are kept of a longer text, from its beginning and from its end."""

@@ -1,0 +1,93 @@
+"""Playing: plays the conversations of a run on tracks that run side by side; whoever asks waits for one. Effect.
+
+All begin together with the first that is asked for. One that the port has shown to be in vain is not played.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from math import ceil
+
+from gemini_mcp_conformance.play.bench import Bench
+from gemini_mcp_conformance.play.tracks import tracks_of
+from gemini_mcp_conformance.see.observation import Observation
+from gemini_mcp_conformance.talk.conversation import Conversation
+
+SHARING = 12
+"""Conversations that take about as long as the start of a port."""
+
+
+def worthwhile(conversations: Sequence[Conversation], jobs: int) -> int:
+    """How many of the ports side by side are worth their start: one for a few conversations that can share it."""
+    apart = sum(conversation.alone for conversation in conversations)
+    return max(1, min(jobs, apart + ceil((len(conversations) - apart) / SHARING)))
+
+
+class Playing:
+    """What was begun, and what has come of it."""
+
+    def __init__(self, bench: Bench, conversations: Sequence[Conversation], jobs: int) -> None:
+        self._bench, self._conversations, self._jobs = bench, conversations, jobs
+        self._begun: dict[str, asyncio.Future[Observation | None]] = {}
+        self._tracks: list[asyncio.Task[None]] = []
+        self.seconds: dict[str, float] = {}
+        """How long each conversation took."""
+        self.given_up: str | None = None
+        """Why some conversations were not played."""
+
+    def begin(self) -> None:
+        """Begin every track; a second time changes nothing."""
+        if not self._tracks:
+            loop = asyncio.get_running_loop()
+            self._begun = {conversation.id: loop.create_future() for conversation in self._conversations}
+            jobs = self._bench.limit or worthwhile(self._conversations, self._jobs)
+            tracks, slots = tracks_of(self._conversations, jobs), asyncio.Semaphore(jobs)
+            self._tracks = [loop.create_task(self._follow(n, track, slots)) for n, track in enumerate(tracks)]
+
+    def is_worth(self, conversation: Conversation) -> bool:
+        """Whether a conversation should be played, as far as the port has shown."""
+        reason = self._bench.pace.given_up(conversation)
+        self.given_up = self.given_up or reason
+        return reason is None
+
+    async def observed(self, conversation: Conversation) -> Observation | None:
+        """Wait for a conversation; None when it was not played, or was asked for before."""
+        playing = self._begun.get(conversation.id)
+        if playing is None:
+            return None
+        observation = await asyncio.shield(playing)
+        del self._begun[conversation.id]
+        return observation
+
+    def finished(self) -> Iterator[Observation]:
+        """The conversations that have been played already, though nobody has asked for them yet."""
+        for id, playing in tuple(self._begun.items()):
+            if playing.done() and not playing.cancelled() and playing.exception() is None:
+                del self._begun[id]
+                if (observation := playing.result()) is not None:
+                    yield observation
+
+    async def end(self) -> None:
+        """Let go of what has begun and will not be waited for."""
+        for task in self._tracks:
+            task.cancel()
+        await asyncio.gather(*self._tracks, return_exceptions=True)
+        for playing in self._begun.values():
+            if not playing.cancel():
+                playing.exception()
+
+    async def _follow(self, number: int, track: Sequence[Conversation], slots: asyncio.Semaphore) -> None:
+        """Play the conversations of a track, one after the other."""
+        async with slots:
+            for conversation in track:
+                playing, began = self._begun[conversation.id], time.monotonic()
+                try:
+                    is_worth = self.is_worth(conversation)
+                    playing.set_result(await self._bench.play(conversation, number) if is_worth else None)
+                except Exception as error:
+                    playing.set_exception(error)
+                self.seconds[conversation.id] = time.monotonic() - began
+            if number:
+                await self._bench.end_track(number)

@@ -1,0 +1,87 @@
+"""Call: one start of gemini, as the fake has journalled it; pure.
+
+The journal of the fake fills the records. What a start means for a request is for `attribution` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Kind = Literal["call", "list", "version"]
+StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
+
+
+@dataclass(frozen=True)
+class Stat:
+    """The fields of /proc/PID/stat that identify a process."""
+
+    pid: int
+    state: str
+    pgid: int
+    starttime: int | None
+
+    @classmethod
+    def parse(cls, line: str) -> Stat:
+        pid, rest = line.split(" ", 1)
+        fields = rest[rest.rindex(")") + 1 :].split()
+        return cls(int(pid), fields[0], int(fields[2]), int(fields[19]) if len(fields) > 19 else None)
+
+    def is_same(self, other: Stat) -> bool:
+        return self.pid == other.pid and self.starttime == other.starttime
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file that a variable names: its content at the start and at the end of gemini, and its modes."""
+
+    path: str
+    content: bytes | None
+    at_end: bytes | None
+    mode: int | None
+    directory_mode: int | None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One start of gemini, as the fake saw it.
+
+    `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms). `ended` is None while gemini
+    runs, and when a signal has ended it. `given` are the files that variables name. `is_unplayed` says that it ended
+    because none of the plays was for its command line.
+    """
+
+    number: int
+    kind: Kind
+    argv: tuple[bytes, ...]
+    cwd: str
+    environ: Mapping[str, str]
+    stdin: bytes | None
+    stdin_kind: StdinKind
+    stdin_eof: bool
+    stdin_inherited: bool
+    given: Mapping[str, Given]
+    stat: Stat
+    children: tuple[int, ...]
+    started: int
+    ended: int | None
+    files: Path
+    is_unplayed: bool
+
+    @property
+    def file(self) -> Given:
+        """The first file that a variable names; empty when there is none."""
+        return next(iter(self.given.values()), NOTHING)
+
+    @property
+    def pid(self) -> int:
+        return self.stat.pid
+
+    @property
+    def pgid(self) -> int:
+        return self.stat.pgid
+
+
+NOTHING = Given("", None, None, None, None)

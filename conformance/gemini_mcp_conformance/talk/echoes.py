@@ -1,0 +1,58 @@
+"""Echoes: the ways in which gemini can repeat a text when it fails, each as the steps of a script; pure.
+
+A way that only one of the two lists has belongs where it is; one that each call should meet goes into `few`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TypeAlias
+
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.specification import Specification
+
+Way: TypeAlias = Callable[[str], tuple[Json, ...]]
+
+KEY = "AIzaSyD-0123456789abcdefghijklmnopqrstuv"
+"""A key that looks as Google's do."""
+NOISE = "line of noise\n" * 6_000
+"""More than 64 KiB of stderr."""
+FAILED: Json = {"exit": 1}
+
+
+def few(spec: Specification) -> tuple[Way, ...]:
+    """For combinations: on stderr and in the error of the JSON, as far as they differ most."""
+    error = spec.outcome.answer["error"]
+    return (
+        in_a_sentence,
+        _in_an_error(error),
+        lambda text: ({"stderr": f"{text}\n{text}\n"}, {"signal": "TERM"}),
+        lambda text: ({"stdout": json.dumps({error: {"message": f"refused: {text}", "code": 1}})},),
+        lambda text: ({"stdout": text}, {"stderr": f"[{text}]"}, {"exit": 2}),
+    )
+
+
+def many(spec: Specification) -> tuple[Way, ...]:
+    """On stderr and on stdout, as it is and as JSON escapes it, twice, behind noise, and where stderr is cut."""
+    answer, limit = spec.outcome.answer, spec.outcome.stderr_bytes
+    return (
+        in_a_sentence,
+        lambda text: ({"stderr": f"{text}\nnot {text}\n"}, FAILED),
+        _in_an_error(answer["error"]),
+        lambda text: ({"stderr": f"at call({json.dumps(text, ensure_ascii=False)})\n"}, FAILED),
+        lambda text: ({"stderr": f"at call({json.dumps(text)})\n"}, {"signal": "TERM"}),
+        lambda text: ({"stdout": json.dumps({answer["error"]: {"message": f"refused: {text}"}})},),
+        lambda text: ({"stdout": json.dumps({"asked": text})},),
+        lambda text: ({"stdout": json.dumps({answer["text"]: f"Of {text}"})[:-2]},),
+        lambda text: ({"stderr": f"{NOISE}cannot use: {text}\n"}, FAILED),
+        lambda text: ({"stderr": f"cannot use: {text}{'x' * (limit - 3 * len(text.encode()) // 4)}\n"}, FAILED),
+    )
+
+
+def in_a_sentence(text: str) -> tuple[Json, ...]:
+    return ({"stderr": f"cannot use: {text}\nat line 1\n"}, FAILED)
+
+
+def _in_an_error(key: str) -> Way:
+    return lambda text: ({"stderr": json.dumps({key: {"message": f"refused: {text}"}})}, {"exit": 42})

@@ -1,0 +1,135 @@
+"""Answers: what gemini prints when it does not fail, and every quick script of the specification; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import product
+
+from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.wording import OutcomeSpec
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
+from gemini_mcp_conformance.talk.plays import Plays, pieces, takes_time
+from gemini_mcp_conformance.talk.texts import CHARACTERS
+
+KIB = 1024
+SIZES = (4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB)
+"""Sizes of buffers, around which an answer may be cut."""
+FILLERS = ("x", "é", "€", "😀")
+"""Characters of every length in UTF-8, so that a cut falls within one."""
+ERRORS: tuple[Json, ...] = (None, "It failed.", {"message": "No."})
+WARNINGS: tuple[Json, ...] = (None, ["Something may be wrong."], ["First.", "Then: 서울.", "", "First."])
+NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
+"""What gemini may write to stderr in any case."""
+
+TEXTS: Mapping[str, str] = {
+    "unicode": "naïve café – 서울, 東京, Ελλάδα, שלום",
+    "emoji": "👩‍👩‍👧‍👦 🇰🇷 👍🏽 and 𝒳",
+    "combining": "e\u0301 o\u0308 \u1100\u1161\u11a8 versus é ö 각",
+    "newlines": "one\ntwo\r\nthree\rfour\n\nfive",
+    "separators": "a\u2028b\u2029c\u0085d\x0be\x0cf",
+    "blanks": " \t two before, three after \n\n ",
+    "only-blanks": " \n\t ",
+    "json-object": '{"SESSION": "not-this", "TEXT": "nor this"}',
+    "json-answer": '{"TEXT": "inner"}',
+    "json-at-end": 'It prints: {"TEXT": "inner", "SESSION": "inner"}',
+    "json-lines": '```json\n{\n  "TEXT": "inner",\n  "ERROR": null\n}\n```',
+    "json-error": '{"ERROR": {"message": "no error"}}',
+    "json-array": '["a", {"TEXT": 1}]',
+    "json-text": '"quoted"',
+    "looks-like-error": "PREFIXthis is what the model saysSEPARATORnothing",
+    "escapes": 'back\\slash \\n \\u0041 quote" tab\t nul\x00 esc\x1b[31m del\x7f',
+    "html": "<b>&amp;</b> <!-- --> ]]> ${HOME} $(id) `id` %s {0} {{x}}",
+    "markdown": "```python\nprint('{')\n```\n\n| a | b |\n|---|---|\n",
+    "number": "42",
+    "word": "null",
+    "bom": "\ufeffafter a byte order mark\ufeff",
+    "noncharacters": "\ufffd \ufffe \uffff \U0010ffff",
+    "long-line": "x" * 70_000,
+    "many-lines": "line\n" * 20_000,
+}
+"""Answers by what is odd in them. Words in capitals stand for words of the specification."""
+
+
+def spelt(text: str, outcome: OutcomeSpec) -> str:
+    """A text of TEXTS with the words of the specification in it."""
+    words = {"SESSION": outcome.answer["session"], "TEXT": outcome.answer["text"], "ERROR": outcome.answer["error"]}
+    for mark, word in {**words, "PREFIX": outcome.prefix, "SEPARATOR": outcome.separator}.items():
+        text = text.replace(mark, word)
+    return text
+
+
+def usual(plays: Plays) -> Iterator[Outcome]:
+    """An ordinary answer, as JSON can write it."""
+    dumps: tuple[dict[str, Json], ...] = ({}, {"ensure_ascii": False}, {"indent": 2})
+    for dump in dumps:
+        yield lambda turn, dump=dump: plays.answers(f"The answer to turn {turn.number}.", turn.session, **dump)
+
+
+def odd(plays: Plays) -> Iterator[Outcome]:
+    """Odd texts, alone and with the number of the call."""
+    for number, text in enumerate((*TEXTS.values(), *CHARACTERS.values())):
+        form = ("{odd}", "{number}. {odd}", "{odd} {number}")[number % 3]
+        dump: Mapping[str, Json] = ({"ensure_ascii": False}, {}, {"indent": 2, "ensure_ascii": False})[number % 3]
+        yield partial(_odd, plays, spelt(text, plays.spec.outcome), form, dump)
+
+
+def _odd(plays: Plays, text: str, form: str, dump: Mapping[str, Json], turn: Turn) -> Script:
+    return plays.answers(form.format(odd=text, number=turn.number), turn.session, **dump)
+
+
+def sized_outputs(plays: Plays) -> Iterator[Outcome]:
+    """Outputs that are just as long as a buffer, or a byte more or less, whole and in two pieces."""
+    for number, (size, filler, more) in enumerate(product(SIZES, FILLERS, (-1, 0, 1))):
+        yield partial(_sized, plays, size + more, filler, number % 2 == 1)
+    for size in (KIB * KIB, KIB * KIB + 65, KIB * KIB + 66):
+        yield partial(_sized, plays, size, "😀", size % 2 == 0)
+
+
+def sized_texts(plays: Plays) -> Iterator[Outcome]:
+    """Texts that are just as long as a buffer, or a character more or less."""
+    for size, more in product(SIZES, (-1, 0, 1)):
+        yield lambda turn, size=size + more: plays.answers(f"{turn.number} ".ljust(size, "x"), turn.session)
+
+
+def _sized(plays: Plays, size: int, filler: str, in_pieces: bool, turn: Turn) -> Script:
+    bare = _printed(plays, f"{turn.number} ", turn.session)
+    room = size - len(bare)
+    wide = filler * (room // len(filler.encode()))
+    whole = _printed(plays, f"{turn.number} {'x' * (room - len(wide.encode()))}{wide}", turn.session)
+    return pieces(whole[: size // 2 + 1], whole[size // 2 + 1 :]) if in_pieces else pieces(whole)
+
+
+def _printed(plays: Plays, text: str, session: str) -> bytes:
+    return json.dumps(plays.document(text, session), ensure_ascii=False).encode()
+
+
+def scripted(plays: Plays) -> Iterator[Outcome]:
+    """The scripts of the specification, as far as they end by themselves and print no megabytes."""
+    for script in plays.spec.scripts.values():
+        if not takes_time(script) and script.list_sessions is None and not _is_large(script):
+            yield lambda turn, script=script: script
+            yield lambda turn, script=script: Script(script.id, ({"stderr": NOTICE}, *script.play))
+    for text, error, warnings, named in product(("A text.", None), ERRORS, WARNINGS, (False, True)):
+        yield partial(_document, plays.spec.outcome.answer, text, error, warnings, named or error is None)
+
+
+def _is_large(script: Script) -> bool:
+    """Whether it prints very much."""
+    return any("fill" in step for step in script.play)
+
+
+def _document(
+    keys: Mapping[str, str], text: str | None, error: Json, warnings: Json, named: bool, turn: Turn
+) -> Script:
+    """What the JSON can hold: a text, a session, an error and warnings, each there or not."""
+    held: dict[str, Json] = {
+        keys["session"]: turn.session if named else None,
+        keys["text"]: text and f"{text} {turn.number}",
+        keys["warnings"]: warnings,
+        keys["error"]: error,
+    }
+    document = {key: value for key, value in held.items() if value is not None}
+    return Script("document", ({"stdout": json.dumps(document)},))

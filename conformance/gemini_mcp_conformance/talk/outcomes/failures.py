@@ -1,0 +1,86 @@
+"""Failures: runs that end badly, that say why, or that repeat what is private; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.patterns import samples
+from gemini_mcp_conformance.spec.schema import matching
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.spec.specification import Specification
+from gemini_mcp_conformance.talk import echoes
+from gemini_mcp_conformance.talk.echoes import KEY, Way
+from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
+from gemini_mcp_conformance.talk.plays import Plays, ends, says
+from gemini_mcp_conformance.talk.texts import CHARACTERS
+
+EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
+SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
+ENDS: tuple[Json, ...] = (*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS))
+STDERRS = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values())
+ECHOED = range(16, 4096)
+"""Characters of a text that gemini repeats on stderr: too many to be there by chance, and few enough for an error."""
+
+
+def ended(plays: Plays) -> Iterator[Outcome]:
+    """Failures of every kind, some behind a whole answer."""
+    for number in range(max(len(ENDS), len(STDERRS))):
+        stderr, end = STDERRS[number % len(STDERRS)], ENDS[number % len(ENDS)]
+        yield partial(_behind_answer, plays, end, stderr) if number % 3 == 0 else partial(_alone, end, stderr)
+    for end in ENDS:
+        yield partial(_behind_answer, plays, end, "")
+    yield from _long_stderrs(plays.spec.outcome.stderr_bytes)
+
+
+def _long_stderrs(limit: int) -> Iterator[Outcome]:
+    """Failures whose stderr is just as long as what an error may quote, or a byte more or less."""
+    for size, filler in product((limit // 2, limit - 1, limit, limit + 1, 2 * limit), ("x", "€", "line\n")):
+        said = (filler * (size // len(filler.encode()))).rjust(size, "x")[-size:]
+        yield partial(_alone, {"exit": 1}, said)
+
+
+def _alone(end: Json, stderr: str, turn: Turn) -> Script:
+    return ends(end, stderr)
+
+
+def _behind_answer(plays: Plays, end: Json, stderr: str, turn: Turn) -> Script:
+    return plays.ends_behind_answer(end, stderr, turn.session)
+
+
+def told(plays: Plays) -> Iterator[Outcome]:
+    """Failures that mean something, by their exit code or by what stderr says."""
+    codes = exits_with_meaning(plays.spec)
+    for script in (*(says("It ended.", code) for code in codes), *(says(text, 1) for text in said(plays.spec))):
+        yield lambda turn, script=script: script
+    for code in codes:
+        yield partial(_behind_answer, plays, {"exit": code}, "")
+
+
+def exits_with_meaning(spec: Specification) -> tuple[int, ...]:
+    """Every exit code that the specification has a sentence for."""
+    return tuple(dict.fromkeys(code for sentence in spec.outcome.sentences for code in sentence.exits))
+
+
+def said(spec: Specification) -> tuple[str, ...]:
+    """Texts on stderr that the specification has sentences for."""
+    patterns = dict.fromkeys(sentence.stderr for sentence in spec.outcome.sentences if sentence.stderr)
+    return tuple(dict.fromkeys(text for pattern in patterns for text in _texts_for(pattern)))
+
+
+def _texts_for(pattern: str) -> list[str]:
+    """Printable texts in which a pattern is found."""
+    found = [text for text in samples(pattern) if text.isprintable() and text.strip()]
+    return found or [text for text in (matching(pattern),) if text]
+
+
+def echoing(plays: Plays) -> Iterator[Outcome]:
+    """Failures that repeat what is private, or a key where nothing is."""
+    return (partial(_echo, way) for way in echoes.few(plays.spec))
+
+
+def _echo(way: Way, turn: Turn) -> Script:
+    texts = [text for text in turn.private if len(text.strip()) in ECHOED and "\0" not in text] or [f"?key={KEY}"]
+    return Script("echoes", way(texts[turn.number % len(texts)]))

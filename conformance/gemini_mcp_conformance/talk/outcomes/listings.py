@@ -1,0 +1,47 @@
+"""Answers without a session, and lists of sessions of many kinds; some are of no use. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import cycle, product
+
+from gemini_mcp_conformance.spec.reading import newest
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
+from gemini_mcp_conformance.talk.plays import Plays
+
+INDENTS = ("", "  ", "\t", "            ")
+BEHIND = ("", " (current)", "\r")
+"""What may follow an entry on its line."""
+COUNTS = (1, 12, 120, 1200)
+BROKEN = ({"exit": 1}, {"stdout": "No previous sessions found for this project.\n"}, {"signal": "KILL"})
+
+
+def listed(plays: Plays) -> Iterator[Outcome]:
+    """Lists of every form, then what is no list."""
+    every = list(product(INDENTS, BEHIND, ("stdout", "stderr"), ("\n", "")))
+    # Whoever takes only the first ones meets something of each form.
+    spread = [every[number * 19 % len(every)] for number in range(len(every))]
+    for count, (indent, behind, stream, end) in zip(cycle(COUNTS), spread, strict=False):
+        yield partial(_list, plays, count, indent, behind, stream, end)
+    for step in BROKEN:
+        yield lambda turn, step=step: plays.unnamed(_words(turn), step)
+
+
+def _list(plays: Plays, count: int, indent: str, behind: str, stream: str, end: str, turn: Turn) -> Script:
+    """A list of so many sessions; the newest stands neither first nor last."""
+
+    def odd(index: int, session: str) -> str:
+        return f"{indent}{index}. Odd\f title\u2028 of [{index}] [{session}]{behind}"
+
+    is_read = newest(odd(count, turn.session), plays.spec.invocation.listing.entry) == turn.session
+    entry = odd if is_read else plays.entry
+    others = [entry(index, f"{turn.number:08}-{index:04}") for index in range(1, count)]
+    entries = [*others[: count // 2], entry(count, turn.session), *others[count // 2 :]]
+    text = "\n".join(("", f"Available sessions for this project ({count}):", *entries))
+    return plays.unnamed(_words(turn), {stream: f"{text}{end}"}, id="listed")
+
+
+def _words(turn: Turn) -> str:
+    return f"No session is named in turn {turn.number}."

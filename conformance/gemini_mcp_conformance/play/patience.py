@@ -17,6 +17,8 @@ MOST = 120.0
 """Seconds that are waited for at most, however slow the port is."""
 LEAST = 3.0
 """Seconds that an answer is waited for at least, while nothing else of the conversation was in vain."""
+BUSY = 2
+"""How many times as long as scripts take alone they may take on a busy machine."""
 BRIEF = 2.0
 """Seconds that the rest of a conversation is waited for that has failed already."""
 HOPELESS = 0.5
@@ -94,6 +96,7 @@ class Patience:
 
     def answer_to(self, kind: Kind, at_least: float, is_new: bool, open_before: int) -> float:
         """For the answer to a request whose scripts take at least so long, of a port that is new or has others open."""
+        at_least *= BUSY
         if is_new:
             return at_least + self.launch
         if kind in self.hopeless:

@@ -5,11 +5,13 @@ The CLI sees nothing of the machine's own settings, sessions and keys, and every
 
 import json
 import os
+import subprocess
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from api import Api
-from client import Place, wait_until
+from client import PATIENCE, Place, wait_until
 
 from gemini_mcp.spec.values import Json
 
@@ -61,6 +63,20 @@ def cli_directory(location: str = CURRENT) -> Path:
     program = directory / "node_modules/.bin/gemini"
     assert program.exists(), f"{program} does not exist. Set {location} to where npm installed @google/gemini-cli."
     return directory
+
+
+def ended(words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """The CLI after it has ended by itself, with nothing on its stdin."""
+    return subprocess.run(
+        words,
+        cwd=cwd,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+        encoding="utf-8",
+    )
 
 
 def _is_node_of(home: Path, folder: Path) -> bool:

@@ -1,13 +1,11 @@
 """What `doctor` says of a state, and what the real Gemini CLI does in it."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from api import ANSWER, Api
-from client import PATIENCE
-from sandbox import Sandbox, cli_directory
+from sandbox import Sandbox, cli_directory, ended
 from states import BROKEN, NO_SIGN_IN, STATES, UNTRUSTED, State, set_up
 
 from gemini_mcp.operator.doctor.place import Place
@@ -25,15 +23,7 @@ def test_gemini_ends_as_the_states_say(state: State, tmp_path: Path) -> None:
     scene = set_up(state, tmp_path.resolve(), path)
     environ = {**Place(Options(), scene.environ).environ, "HTTPS_PROXY": NOWHERE}
     environ["NODE_COMPILE_CACHE"] = str(tmp_path.parent / "compiled")
-    done = subprocess.run(
-        ASK,
-        cwd=scene.cwd,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = ended(ASK, scene.cwd, environ)
     ends = done.returncode if done.returncode in (NO_SIGN_IN, BROKEN, UNTRUSTED) else None
     assert ends == state.exit, done.stderr
 

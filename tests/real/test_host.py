@@ -2,12 +2,10 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 from api import ANSWER, Api, texts_in
-from client import PATIENCE
-from sandbox import SETTINGS, Sandbox
+from sandbox import Sandbox, ended
 
 from gemini_mcp.spec.values import Json
 
@@ -18,19 +16,9 @@ CHAT, REPLY = "mcp_gemini_chat", "mcp_gemini_chat-reply"
 def ask(sandbox: Sandbox, *flags: str) -> Json:
     """Put the snippet for Gemini CLI into its settings, and ask a question there."""
     snippet = json.loads(sandbox.run("--print-config", "gemini", "--trust-workspace", *flags).stdout)
-    file = sandbox.home / ".gemini/settings.json"
-    file.write_text(json.dumps({**SETTINGS, **snippet}), encoding="utf-8")
+    sandbox.configure(snippet)
     environ = {**sandbox.environ(GEMINI_CLI_TRUST_WORKSPACE="true"), "GEMINI_CLI_NO_RELAUNCH": "true"}
-    done = subprocess.run(
-        OUTER,
-        cwd=sandbox.cwd,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE,
-        check=False,
-        encoding="utf-8",
-    )
+    done = ended(OUTER, sandbox.cwd, environ)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -10,62 +10,35 @@ import shutil
 import signal
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar
 
-from gemini_mcp.spec.values import Json, inside, items
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.proof import prove
 from gemini_mcp_conformance.play.fake.watched import watched
-from gemini_mcp_conformance.play.http_wire import HttpWire
+from gemini_mcp_conformance.play.greeting import Greeter, declining, unanswered, ungreeted
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Pace
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.player import Player
+from gemini_mcp_conformance.play.port_process import Death, PortProcess
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.wire import StdioWire, Unreachable, Wire
 from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_files, make_place, scratch
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
-from gemini_mcp_conformance.see.witness import bytes_shown, stderr_shown
+from gemini_mcp_conformance.see.witness import stderr_shown
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, UNSUPPORTED_VERSION, handshake, notification
 from gemini_mcp_conformance.talk.steps import Request
 
 JOURNAL = 64
 """Runs of gemini after which the journal of a shared fake is cleared, because a long one is slow to read."""
 
-UNKNOWN_TO_PORT = (UNKNOWN_METHOD, UNSUPPORTED_VERSION)
-"""Error codes of a port that knows no handshake."""
-
-
 ECHO = "The port sent the suite's own messages back. Name the command that starts the server."
-
-
-@dataclass(frozen=True)
-class Death:
-    """The conversation after which a port had ended unasked, how it ended, and what its stderr told."""
-
-    conversation: Conversation
-    how: str
-    told: str
-
-
-@dataclass
-class PortProcess:
-    """A port process with its fake and its directories."""
-
-    session: Session
-    fake: Fake | None
-    place: Place
-    circumstances: tuple[object, ...]
-    greeting: Exchange | None = None
-    is_new: bool = True
-    played: Conversation | None = None
-    declined: str | None = None
 
 
 class Bench:
@@ -80,13 +53,12 @@ class Bench:
         self.pace = Pace()
         """What the ports of this run took so far."""
         self._patience = patience or Patience()
-        self._stateless = spec.manifest.stateless_revisions
         self._lateness = Lateness()
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-", dir=scratch()))
         self._ports: list[PortProcess] = []
         self._tracks: dict[int, PortProcess] = {}
         self._made = 0
-        self._shakes_hands = True
+        self._greeter = Greeter(spec.manifest, target.revision, self._ask)
         self.deaths: list[Death] = []
         """In the order in which they were noticed."""
 
@@ -105,7 +77,7 @@ class Bench:
         port = await self._port_for(Conversation("greeting", "", ()), 0)
         assert port.greeting is not None
         if port.greeting.answer is None:
-            raise Unreachable(self._unanswered(port))
+            raise Unreachable(unanswered(port, self.patience.launch))
         sent, *others = port.session.lines
         if any(line.data == sent.data for line in others):
             raise Unreachable(ECHO)
@@ -140,7 +112,7 @@ class Bench:
     @property
     def heard(self) -> str:
         """What a port that did not answer wrote instead, as sentences."""
-        return "".join(map(_heard, self._ports))
+        return "".join(port.heard for port in self._ports)
 
     @property
     def declined(self) -> str | None:
@@ -166,10 +138,11 @@ class Bench:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     async def _play(self, port: PortProcess, conversation: Conversation) -> Observation:
-        if (reason := port.declined or self._unfit(port, conversation)) is not None:
-            return self._declined(port, conversation, reason)
+        if (reason := port.declined or self._greeter.unfit(port, conversation)) is not None:
+            return declining(port, conversation, self.spec, reason)
         if port.greeting is not None and port.greeting.answer is None:
-            return await self._ungreeted(port, conversation)
+            await self._end_port(port)
+            return ungreeted(port, conversation, self.spec)
         make_files(port.place, conversation.files)
         if port.fake is not None and port.fake.last() > JOURNAL:
             port.fake.reset()
@@ -195,54 +168,14 @@ class Bench:
             self.deaths.append(replace(death, conversation=before))
         return again
 
-    def _unfit(self, port: PortProcess, conversation: Conversation) -> str | None:
-        """Why a conversation does not suit a port that knows only the stateless era; None when it does."""
-        shakes_hands = self._shakes_hands and self.target.revision not in self._stateless
-        if not shakes_hands and not conversation.greet:
-            return "The port begins no session with a handshake."
-        if port.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
-            return "Its requests are none of the era without a handshake, which is the only one that the port knows."
-        return None
-
     def _player(self, port: PortProcess, conversation: Conversation) -> Player:
         self._lateness.start()
         return Player(port.session, port.fake, port.place, conversation, self.spec, self.patience, self._lateness)
 
-    def _declined(self, port: PortProcess, conversation: Conversation, reason: str) -> Observation:
-        """The observation of a port that does not take part, with its answer to `initialize`."""
-        greeting = port.greeting
-        is_handshake = greeting is not None and greeting.method == "initialize"
-        code = inside(greeting.error, "code") if greeting else None
-        return Observation(
-            conversation,
-            self.spec,
-            port.place,
-            self.target.transport,
-            exchanges=(greeting,) if greeting and is_handshake and code not in UNKNOWN_TO_PORT else (),
-            declined=reason,
-        )
-
-    async def _ungreeted(self, port: PortProcess, conversation: Conversation) -> Observation:
-        """The observation of a conversation that could not begin."""
-        await self._end_port(port)
-        return Observation(
-            conversation,
-            self.spec,
-            port.place,
-            self.target.transport,
-            lines=tuple(port.session.lines),
-            exchanges=(port.greeting,) if port.greeting else (),
-            greeting=port.greeting,
-            died="did not answer the handshake",
-        )
-
     async def _port_for(self, conversation: Conversation, track: int) -> PortProcess:
         """The port of a track, or a new one in its place when it has ended or does not suit."""
         port = self._tracks.get(track)
-        suits = (
-            port is not None and port.circumstances == conversation.circumstances and not conversation.needs_new_port
-        )
-        if port is not None and suits and port in self._ports and not port.session.wire.ended:
+        if port is not None and port in self._ports and port.suits(conversation):
             return port
         await self.end_track(track)
         port = self._tracks[track] = await self._start(conversation)
@@ -253,8 +186,7 @@ class Bench:
         wire, last = port.session.wire, port.played
         is_known = last in [death.conversation for death in self.deaths]
         if port in self._ports and wire.ended and last is not None and not last.ends and not is_known:
-            told = stderr_shown(wire.stderr(), port.place.root)
-            self.deaths.append(Death(last, f"exited with {wire.code}", told))
+            self.deaths.append(Death(last, f"exited with {wire.code}", port.told))
 
     async def _start(self, conversation: Conversation) -> PortProcess:
         self._made += 1
@@ -266,7 +198,7 @@ class Bench:
         if fake is not None and session.wire.pid is not None:
             fake.know_stdin(session.wire.pid)
         if conversation.greet:
-            await self._greet(port, conversation.revision or self.target.revision)
+            await self._greeter.greet(port, conversation.revision)
         return port
 
     def _workplace(self, root: Path) -> tuple[Place, Fake | None]:
@@ -278,39 +210,6 @@ class Bench:
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
         return StdioWire(self.target.argv, env, place.work)
 
-    async def _greet(self, port: PortProcess, revision: str | None) -> None:
-        session = port.session
-        if revision in self._stateless:
-            await self._discover(port, revision)
-            return
-        session.revision = revision or session.revision
-        port.greeting = await self._ask(port, "initialize", handshake(session.revision))
-        result = port.greeting.result
-        if result is None and port.greeting.answer is not None and revision is None:
-            await self._discover(port, self._stateless[-1])
-            self._shakes_hands = port.declined is not None
-            return
-        spoken = (result or {}).get("protocolVersion")
-        if revision and port.greeting.answer is not None and spoken != revision:
-            port.declined = f"The port answered {revision} with {spoken or 'an error'}."
-        session.revision = spoken if isinstance(spoken, str) else session.revision
-        await session.send(notification("notifications/initialized"))
-
-    async def _discover(self, port: PortProcess, revision: str) -> None:
-        port.session.revision, port.session.is_stateless = revision, True
-        port.greeting = await self._ask(port, "server/discover", None)
-        named = items(inside(port.greeting.result, "supportedVersions"))
-        if revision not in named and not await self._serves_as_it_is(port):
-            port.declined = f"The port does not speak {revision}."
-
-    async def _serves_as_it_is(self, port: PortProcess) -> bool:
-        """Whether a port speaks the revision although it does not name it."""
-        assert port.greeting is not None
-        if port.greeting.answer is None:
-            return False
-        listed = await self._ask(port, "tools/list", None)
-        return "resultType" in (listed.result or {})
-
     async def _ask(self, port: PortProcess, method: str, params: Json) -> Exchange:
         """One request outside any conversation; the first conversation of the port shows it as its own."""
         greeting = Conversation("greeting", "", (Request(method, params),))
@@ -320,15 +219,6 @@ class Bench:
         if seen.exchanges[0].answers and seen.exchanges[0].sent.order == 0:
             self.pace = self.pace.started(seen.exchanges[0].answers[0].at)
         return seen.exchanges[0]
-
-    def _unanswered(self, port: PortProcess) -> str:
-        code, is_late = port.session.wire.code, port.greeting is not None and port.greeting.silence == "timeout"
-        within = f" within {self.patience.launch:g} seconds" if is_late else ""
-        ended = f" It exited with {code}." if code is not None else ""
-        wire = port.session.wire
-        if isinstance(wire, HttpWire) and wire.fault is not None and not is_late:
-            return f"The port at {wire.url} did not answer: {wire.fault}. Start it first, and check the address."
-        return f"The port did not answer the handshake{within}.{ended}{self.heard}"
 
     async def _end_port(self, port: PortProcess) -> None:
         self._kill(port)
@@ -344,13 +234,6 @@ class Bench:
         if port.fake is not None:
             port.fake.close()
         shutil.rmtree(Path(port.place.root).parent, ignore_errors=True)
-
-
-def _heard(port: PortProcess) -> str:
-    lines = (line.data for line in port.session.lines if not line.sent)
-    first = next(lines, b"")
-    written = f" The first thing it wrote is {bytes_shown(first[:500])}." if first else ""
-    return written + stderr_shown(port.session.wire.stderr(), port.place.root)
 
 
 def _remove(root: Path) -> None:

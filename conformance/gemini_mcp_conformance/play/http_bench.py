@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gemini_mcp_conformance.play.bench import Bench, PortProcess
+from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.port_process import PortProcess
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.play.workplace import make_place

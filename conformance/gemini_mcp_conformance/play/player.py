@@ -12,12 +12,11 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 
-from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
-from gemini_mcp.gemini_cli.yargs import Option
 from gemini_mcp.spec.values import Json, decode, inside, table
-from gemini_mcp_conformance.play.fake import Call, Fake, Play
+from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.gemini import Gemini
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Kind
@@ -26,7 +25,7 @@ from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.surroundings import directory, take_canaries
 from gemini_mcp_conformance.play.workplace import make_files, remove_files
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, taken
-from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run
+from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run, Web
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -50,9 +49,6 @@ from gemini_mcp_conformance.talk.steps import (
 
 PAGES = 50
 """How many pages of one list are asked for at most."""
-
-RECOGNISED = 512
-"""Characters of a prompt by which the fake tells concurrent calls apart."""
 
 TIME_TO_END = 1.0
 """Seconds that gemini has to end while nobody reads what the port writes."""
@@ -83,45 +79,49 @@ class Player:
     _sent_noise: bool = False
     _cancelled: tuple[Json, ...] = ()
 
+    def __post_init__(self) -> None:
+        self._gemini = Gemini(self.fake, self.spec, self.requests)
+
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
-        if self.fake is not None:
-            self.fake.forget_releases()
+        self._gemini.forget_releases()
         begin = 0 if first else len(self.session.lines)
-        wire = self.session.wire
-        asked = 0 if first or not isinstance(wire, HttpWire) else len(wire.web)
+        asked = 0 if first else len(self._web())
         before = self._temporary()
         self._cancelled = tuple(self.session.cancelled)
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
         for number, step in enumerate(self.conversation.steps):
             await self._step(number, step)
         await self._finish()
-        runs = tuple(self._examined(run) for run in self._runs())
         lines = tuple(line for line in self.session.lines[begin:] if not is_late(line, self._cancelled, self.requests))
-        by_step, unclaimed = claimed(self.requests, runs)
+        seen = self._observed(lines, greeting if first else None)
+        seen = replace(seen, greeting=greeting, leftovers=await self._leftovers(before))
+        wire = self.session.wire
+        web = tuple(replace(web, manifest=self.spec.manifest) for web in self._web()[asked:])
+        delay = self.lateness.since(self.began)
+        return replace(seen, stderr=wire.stderr(), died=self._death(), delay=delay, web=web)
+
+    def _observed(self, lines: tuple[Line, ...], greeting: Exchange | None) -> Observation:
+        """What was said and run, before it is known what is left."""
+        by_step, unclaimed = claimed(self.requests, self._gemini.examined_runs())
         frame = self._frame()
         exchanges = [exchange(pending, self.requests, by_step, lines, frame) for pending in self.requests]
+        asked = [each for each in self.requests if isinstance(each.step, Request) and not each.is_page]
         return Observation(
             conversation=self.conversation,
             spec=self.spec,
             place=self.place,
             transport=self.session.wire.transport,
             lines=lines,
-            exchanges=(*((greeting,) if greeting and first else ()), *exchanges),
-            greeting=greeting,
+            exchanges=(*((greeting,) if greeting else ()), *exchanges),
             unclaimed=unclaimed,
             exit=self.exit,
-            leftovers=await self._leftovers(before),
-            stderr=self.session.wire.stderr(),
-            died=self._death(),
-            delay=self.lateness.since(self.began),
-            web=tuple(replace(web, manifest=self.spec.manifest) for web in wire.web[asked:])
-            if isinstance(wire, HttpWire)
-            else (),
-            ids=tuple(
-                pending.id for pending in self.requests if isinstance(pending.step, Request) and not pending.is_page
-            ),
+            ids=tuple(pending.id for pending in asked),
         )
+
+    def _web(self) -> Sequence[Web]:
+        """The requests over HTTP so far."""
+        return self.session.wire.web if isinstance(self.session.wire, HttpWire) else ()
 
     async def _step(self, number: int, step: Step) -> None:
         match step:
@@ -136,8 +136,7 @@ class Player:
             case Cancel():
                 await self._cancel(self._named(step.name))
             case Release():
-                if self.fake is not None:
-                    self.fake.release(step.name)
+                self._gemini.release(step.name)
             case End():
                 await self._end(step.how)
             case Listen():
@@ -186,13 +185,13 @@ class Player:
         is_page: bool = False,
     ) -> Pending:
         before = self._temporary()
-        pending = Pending(self.spec, number, step, message, self._last_run(), is_page=is_page)
+        pending = Pending(self.spec, number, step, message, self._gemini.last(), is_page=is_page)
         named = self.spec.directory(pending.tool) if pending.tool else None
         cwd = pending.arguments.get(named or "")
         is_none = named is None or is_absent(named, cwd, self.spec.invocation)
         pending.cwd = "none" if is_none else directory(cwd, self.place.work)
         self.requests.append(pending)
-        self._load()
+        self._gemini.load()
         pending.sent = await send()
         if step.until == "answered":
             await self._answered(pending)
@@ -202,31 +201,14 @@ class Player:
             others = sum(other.is_unfinished for other in self.requests) - 1
             if not await self._poll(lambda: self._has_begun(pending), self.patience.start_of(_kind(pending), others)):
                 self.patience = self.patience.unstarted()
-            pending.last = self._last_run() if pending.answers else None
+            pending.last = self._gemini.last() if pending.answers else None
         return pending
 
     def _has_begun(self, pending: Pending) -> bool:
         """Whether gemini runs for a request, or lists sessions for it, or the request is answered without a list."""
         if pending.step.until == "started":
-            return bool(self._runs_of(pending))
-        return self._take(pending, False) or any(run.call.kind == "list" for run in self._runs(pending.mark))
-
-    def _load(self) -> None:
-        """Load the scripts: in order for one pending request; for several, each is chosen by its prompt.
-
-        The gemini of a call that was cancelled as soon as it was sent may start later than that.
-        """
-        if self.fake is None:
-            return
-        cancelled = [each for each in self.requests if each.silence == "cancelled" and each.step.until == "sent"]
-        unfinished = [*cancelled, *(pending for pending in self.requests if pending.is_unfinished)]
-        matched = len(unfinished) > 1 or unfinished[-1].step.until != "answered"
-        plays = [
-            Play(script, pending.token[:RECOGNISED] if matched and pending.token else None)
-            for pending in unfinished
-            for script in pending.step.scripts
-        ]
-        self.fake.load(plays)
+            return bool(self._gemini.runs_of(pending))
+        return self._take(pending, False) or any(run.call.kind == "list" for run in self._gemini.runs(pending.mark))
 
     async def _answered(self, pending: Pending) -> None:
         """Wait for the answer. A response with a wrong id counts if no other request is pending."""
@@ -236,7 +218,7 @@ class Player:
             _kind(pending), seconds(pending.step), not self.session.is_heard, len(unfinished) - 1
         )
         answered = await self.session.wait(lambda: self._take(pending, only), wait)
-        pending.last = self._last_run()
+        pending.last = self._gemini.last()
         if not answered:
             pending.silence, pending.waited = "died" if self.session.wire.ended else "timeout", wait
             self.patience, self.lost = self.patience.lost(), self.lost + self.session.now() - began
@@ -253,8 +235,8 @@ class Player:
             await self._poll(lambda: self._has_begun(pending), ARRIVAL)
         pending.silence = "cancelled" if pending.is_unfinished else pending.silence
         await self.session.cancel(pending.id)
-        await self._gone(self._runs_of(pending))
-        pending.last = self._last_run() if pending.last is None else pending.last
+        await self._gone(self._gemini.runs_of(pending))
+        pending.last = self._gemini.last() if pending.last is None else pending.last
 
     async def _end(self, how: str) -> None:
         began = time.monotonic()
@@ -263,17 +245,16 @@ class Player:
         if await self.session.wait_for_end(self.patience.end):
             await self._poll(lambda: wire.code is not None, self.patience.end)
         self.exit = Exit(how, wire.code, time.monotonic() - began)
-        await self._gone(self._runs())
+        await self._gone(self._gemini.runs())
         for pending in self.requests:
             pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")
 
     async def _listen(self, step: Listen) -> None:
         """A port that waits until it is read may keep gemini waiting, too."""
-        fake = self.fake
         await asyncio.sleep(step.wait)
-        if step.on and fake is not None:
-            calls = [run.call for run in self._runs()]
-            await self._poll(lambda: not fake.alive(*calls), TIME_TO_END, 4 * PAUSE)
+        if step.on:
+            runs = self._gemini.runs()
+            await self._poll(lambda: self._gemini.has_ended(runs), TIME_TO_END, 4 * PAUSE)
         self.session.wire.listen(step.on)
 
     async def _http(self, step: Http) -> None:
@@ -301,11 +282,7 @@ class Player:
             await self._request(len(self.conversation.steps), Request(method))
 
     async def _gone(self, runs: tuple[Run, ...]) -> None:
-        fake = self.fake
-        if fake is None or not runs:
-            return
-        calls = [run.call for run in runs]
-        if not await self._poll(lambda: not fake.alive(*calls), self.patience.end, 4 * PAUSE):
+        if not await self._poll(lambda: self._gemini.has_ended(runs), self.patience.end, 4 * PAUSE):
             self.patience = self.patience.lost()
 
     async def _poll(self, condition: Callable[[], bool], seconds: float, pause: float = PAUSE) -> bool:
@@ -315,24 +292,6 @@ class Player:
                 return False
             await asyncio.sleep(pause)
         return True
-
-    def _runs(self, since: int | None = None) -> tuple[Run, ...]:
-        first = self.requests[0].mark if self.requests else 0
-        calls = self.fake.calls(first if since is None else since) if self.fake is not None else ()
-        return tuple(_run(call, self.spec.new_options) for call in calls)
-
-    def _examined(self, run: Run) -> Run:
-        """The run, with its processes that still live."""
-        if self.fake is None or (run.call.ended is not None and not run.call.children):
-            return run
-        return replace(run, survivors=self.fake.living(run.call))
-
-    def _runs_of(self, pending: Pending) -> tuple[Run, ...]:
-        runs, _ = claimed(self.requests, self._runs())
-        return runs.get(pending.step_number, ())
-
-    def _last_run(self) -> int:
-        return self.fake.last() if self.fake is not None else 0
 
     def _named(self, name: str) -> Pending:
         return next(pending for pending in self.requests if pending.step.name == name)
@@ -372,12 +331,3 @@ def next_cursor(answers: Sequence[Line]) -> Json:
 
 def _kind(pending: Pending) -> Kind:
     return Kind(pending.message["method"], pending.tool or "", bool(pending.step.scripts))
-
-
-def _run(call: Call, more: Sequence[Option]) -> Run:
-    understood = _understood(call.argv, more)
-    prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
-    return Run(call, understood, prompt)
-
-
-_understood = lru_cache(64)(understand)

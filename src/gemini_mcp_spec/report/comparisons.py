@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from gemini_mcp.report import changes, witness
 from gemini_mcp.report import sarif as log
-from gemini_mcp.report import witness
 from gemini_mcp.report.annotation import annotation, cell, data
-from gemini_mcp.report.values import abbreviated
+from gemini_mcp.report.changes import Place
 from gemini_mcp.schema.inline import written_at
 from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.diff.change import Change
@@ -18,9 +18,8 @@ from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
 
 _LEVELS = {Severity.CALLERS: "error", Severity.PORTS: "error", Severity.NOTICE: "notice", Severity.COMPATIBLE: "notice"}
 _MOST_NAMED = 3
-_UNPROVEN = "not proven safe: there is no proof, and no value was found that shows a break"
 
-Placed: TypeAlias = tuple[tuple[str, int, int], Change]
+Placed: TypeAlias = tuple[Place, Change]
 
 
 def text(comparison: Comparison, impacts: Sequence[Impact]) -> str:
@@ -140,31 +139,20 @@ def _annotations(comparison: Comparison) -> Iterator[str]:
         yield annotation(level, *place, "version", " ".join(summary(comparison)[1:]))
 
 
-def _change_lines(comparison: Comparison, place: tuple[str, int, int], change: Change) -> Iterator[str]:
-    file, line, column = place
-    yield f"{file}:{line}:{column}: {change.severity}: {change.message} [{change.rule} {change.fingerprint}]"
-    if change.witness:
-        yield from witness.lines(change.witness)
-    elif not change.is_proven:
-        yield f"    {_UNPROVEN}"
+def _change_lines(comparison: Comparison, place: Place, change: Change) -> Iterator[str]:
+    yield changes.headline(change, str(change.severity), place)
+    yield from changes.proof(change)
     if reason := comparison.approved.get(change.fingerprint):
         yield f"    approved: {reason}"
 
 
-def _entry(comparison: Comparison, place: tuple[str, int, int], change: Change) -> Json:
-    file, line, column = place
+def _entry(comparison: Comparison, place: Place, change: Change) -> Json:
     return {
         "fingerprint": change.fingerprint,
         "verdict": change.severity.value,
         "rule": change.rule,
         "bump": change.bump.name.lower(),
-        "file": file,
-        "line": line,
-        "column": column,
-        "path": list(change.path),
-        "message": change.message,
-        "old": abbreviated(change.old),
-        "new": abbreviated(change.new),
+        **changes.described(change, place),
         "proven": change.is_proven,
         "approved": comparison.approved.get(change.fingerprint),
         "witness": change.witness.to_json() if change.witness else None,
@@ -179,7 +167,7 @@ def _placed(comparison: Comparison) -> list[Placed]:
     return sorted(placed, key=lambda one: (one[0], order.index(one[1].severity), one[1].fingerprint))
 
 
-def _place(comparison: Comparison, change: Change) -> tuple[str, int, int]:
+def _place(comparison: Comparison, change: Change) -> Place:
     """Where the change is in the new specification, or, for a file that has gone, was in the old one."""
     spec = comparison.new if change.file in comparison.new.files else comparison.old
     path = change.place
@@ -189,12 +177,11 @@ def _place(comparison: Comparison, change: Change) -> tuple[str, int, int]:
     return spec.shown(change.file), position.line, position.column
 
 
-def _row(comparison: Comparison, place: tuple[str, int, int], change: Change) -> str:
-    file, line, _ = place
+def _row(comparison: Comparison, place: Place, change: Change) -> str:
     verdict = f"**{change.severity}**" if change.severity.breaks else str(change.severity)
     if reason := comparison.approved.get(change.fingerprint):
         verdict += f" (approved: {cell(reason)})"
-    return f"| {verdict} | {cell(change.message)} | `{file}:{line}` | `{change.fingerprint}` |"
+    return changes.row(change, verdict, place)
 
 
 FORMATS: Mapping[str, Callable[[Comparison, Sequence[Impact]], str]] = {

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from gemini_mcp.host.locks.change import Change
 from gemini_mcp.host.locks.rules import RULES, Verdict
 from gemini_mcp.host.tools import hidden
+from gemini_mcp.report import changes, witness
 from gemini_mcp.report import sarif as log
-from gemini_mcp.report import witness
-from gemini_mcp.report.annotation import cell
+from gemini_mcp.report.changes import Place
 from gemini_mcp.report.positions import locate
-from gemini_mcp.report.values import abbreviated
 from gemini_mcp.spec.values import Json
 
 _LEVELS = {Verdict.BREAKING: "error", Verdict.NOTICE: "warning", Verdict.COMPATIBLE: "note"}
 _MOST = 5
 """How many changes of one rule that break nothing people are shown; programs get all."""
-
-_UNPROVEN = "not proven safe: there is no proof, and no value was found that shows a break"
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Comparison:
         """Whether anything is another that was approved with the lock."""
         return any(change.is_of_approved for change in self.changes)
 
-    def place(self, change: Change) -> tuple[str, int, int]:
+    def place(self, change: Change) -> Place:
         """Where the lock has it, or would have it."""
         position = locate(self.content, change.path)
         return self.file, position.line, position.column
@@ -118,33 +115,21 @@ def sarif(comparison: Comparison) -> str:
 
 
 def _lines(comparison: Comparison, change: Change) -> Iterator[str]:
-    file, line, column = comparison.place(change)
-    yield f"{file}:{line}:{column}: {change.verdict}: {change.message} [{change.rule} {change.fingerprint}]"
-    if change.witness:
-        yield from map(hidden.visible, witness.lines(change.witness))
-    elif not change.is_proven:
-        yield f"    {_UNPROVEN}"
+    yield changes.headline(change, str(change.verdict), comparison.place(change))
+    yield from map(hidden.visible, changes.proof(change))
 
 
 def _row(comparison: Comparison, change: Change) -> str:
-    file, line, _ = comparison.place(change)
     verdict = f"**{change.verdict}**" if change.breaks else str(change.verdict)
-    return f"| {verdict} | {cell(change.message)} | `{file}:{line}` | `{change.fingerprint}` |"
+    return changes.row(change, verdict, comparison.place(change))
 
 
 def _entry(comparison: Comparison, change: Change) -> Json:
-    file, line, column = comparison.place(change)
     return {
         "fingerprint": change.fingerprint,
         "verdict": change.verdict.value,
         "rule": change.rule,
-        "file": file,
-        "line": line,
-        "column": column,
-        "path": list(change.path),
-        "message": change.message,
-        "old": abbreviated(change.old),
-        "new": abbreviated(change.new),
+        **changes.described(change, comparison.place(change)),
         "approved": change.is_of_approved,
         "proven": change.is_proven,
         "witness": change.witness.to_json() if change.witness else None,

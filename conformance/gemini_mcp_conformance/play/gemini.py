@@ -1,0 +1,89 @@
+"""Gemini: what gemini is to play in one conversation, and which of its runs came of which request. Effect.
+
+A port that the suite did not start may run a gemini of its own; then nothing is played, and no run is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
+from gemini_mcp.gemini_cli.yargs import Option
+from gemini_mcp_conformance.play.fake import Fake, Play
+from gemini_mcp_conformance.see.attribution import Pending, claimed
+from gemini_mcp_conformance.see.call import Call
+from gemini_mcp_conformance.see.observation import Run
+from gemini_mcp_conformance.spec.specification import Specification
+
+RECOGNISED = 512
+"""Characters of a prompt by which the fake tells concurrent calls apart."""
+
+
+class Gemini:
+    """The fake, as the requests of one conversation see it."""
+
+    def __init__(self, fake: Fake | None, spec: Specification, requests: Sequence[Pending]) -> None:
+        self._fake, self._spec, self._requests = fake, spec, requests
+
+    def forget_releases(self) -> None:
+        if self._fake is not None:
+            self._fake.forget_releases()
+
+    def release(self, name: str) -> None:
+        if self._fake is not None:
+            self._fake.release(name)
+
+    def load(self) -> None:
+        """Load the scripts: in order for one pending request; for several, each is chosen by its prompt.
+
+        The gemini of a call that was cancelled as soon as it was sent may start later than that.
+        """
+        if self._fake is None:
+            return
+        cancelled = [each for each in self._requests if each.silence == "cancelled" and each.step.until == "sent"]
+        unfinished = [*cancelled, *(pending for pending in self._requests if pending.is_unfinished)]
+        matched = len(unfinished) > 1 or unfinished[-1].step.until != "answered"
+        plays = [
+            Play(script, pending.token[:RECOGNISED] if matched and pending.token else None)
+            for pending in unfinished
+            for script in pending.step.scripts
+        ]
+        self._fake.load(plays)
+
+    def last(self) -> int:
+        """The number of the latest run."""
+        return self._fake.last() if self._fake is not None else 0
+
+    def runs(self, since: int | None = None) -> tuple[Run, ...]:
+        """The runs after number `since`, or all of the conversation."""
+        first = self._requests[0].mark if self._requests else 0
+        calls = self._fake.calls(first if since is None else since) if self._fake is not None else ()
+        return tuple(_run(call, self._spec.new_options) for call in calls)
+
+    def runs_of(self, pending: Pending) -> tuple[Run, ...]:
+        runs, _ = claimed(self._requests, self.runs())
+        return runs.get(pending.step_number, ())
+
+    def examined_runs(self) -> tuple[Run, ...]:
+        """All runs of the conversation, each with its processes that still live."""
+        return tuple(self._examined(run) for run in self.runs())
+
+    def _examined(self, run: Run) -> Run:
+        if self._fake is None or (run.call.ended is not None and not run.call.children):
+            return run
+        return replace(run, survivors=self._fake.living(run.call))
+
+    def has_ended(self, runs: Sequence[Run]) -> bool:
+        """Whether no process of these runs lives."""
+        return self._fake is None or not self._fake.alive(*(run.call for run in runs))
+
+
+def _run(call: Call, more: Sequence[Option]) -> Run:
+    understood = _understood(call.argv, more)
+    prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
+    return Run(call, understood, prompt)
+
+
+_understood = lru_cache(64)(understand)

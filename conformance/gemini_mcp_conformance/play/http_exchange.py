@@ -1,0 +1,86 @@
+"""HTTP exchange: sends one request on a connection of its own, and reads its answer as it arrives. Effect."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import h11
+
+from gemini_mcp_conformance.see.observation import Web
+
+CHUNK = 1 << 16
+KEPT = 1 << 16
+"""Bytes of a body that a record keeps."""
+
+
+async def exchange(
+    url: str, record: Web, body: bytes, heard: Callable[[bytes], None], host: str | None
+) -> AsyncGenerator[Web]:
+    """The record with its status, and again at its end with its body."""
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None)
+    connection = h11.Connection(h11.CLIENT)
+    kept = bytearray()
+    events = Events()
+    try:
+        writer.write(_request(connection, record, parts.path or "/", parts.netloc, body))
+        async for part in _answer(connection, reader):
+            if isinstance(part, h11.Response):
+                answered = {name.decode("latin-1"): value.decode("latin-1") for name, value in part.headers}
+                record = replace(record, status=part.status_code, answered=answered)
+                yield record
+                if record.is_stream and record.verb == "GET":
+                    return
+            elif isinstance(part, h11.Data):
+                kept += part.data
+                for data in events.feed(bytes(part.data)) if record.is_stream else ():
+                    heard(data)
+        if not record.is_stream and kept.strip():
+            heard(bytes(kept))
+        yield replace(record, body=bytes(kept[:KEPT]))
+    finally:
+        writer.close()
+
+
+class Events:
+    """Splits a stream of server-sent events into the data of each."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """The data of the events that this piece ends."""
+        self._rest += piece
+        *lines, rest = self._rest.split(b"\n")
+        self._rest = bytearray(rest)
+        return [data for line in lines if (data := self._line(bytes(line.removesuffix(b"\r"))))]
+
+    def _line(self, line: bytes) -> bytes | None:
+        if line.startswith(b"data:"):
+            self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
+        if line:
+            return None
+        data, self._data = b"\n".join(self._data), []
+        return data
+
+
+async def _answer(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncGenerator[h11.Event]:
+    """The answer as it arrives: its head, then the pieces of its body."""
+    while not isinstance(event := connection.next_event(), h11.EndOfMessage):
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(CHUNK))
+        elif isinstance(event, h11.Event):
+            yield event
+
+
+def _request(connection: h11.Connection, record: Web, path: str, host: str, body: bytes) -> bytes:
+    named = {"host": host, **record.headers, "content-length": str(len(body)), "connection": "close"}
+    headers = [(name.encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in named.items()]
+    request = h11.Request(method=record.verb, target=path, headers=headers)
+    return b"".join(connection.send(event) or b"" for event in (request, h11.Data(body), h11.EndOfMessage()))

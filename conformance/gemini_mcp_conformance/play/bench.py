@@ -18,7 +18,6 @@ from typing import ClassVar
 from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.play.fake import Fake
 from gemini_mcp_conformance.play.fake.proof import prove
-from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Pace
@@ -269,7 +268,7 @@ class Bench:
 
     def _workplace(self, root: Path) -> tuple[Place, Fake | None]:
         """The directories and the fake of one port process."""
-        return make_place(root / PORT), Fake.create(root / FAKE, watched(self.spec.invocation))
+        return make_place(root / PORT), Fake.create(root / FAKE, self.spec.watched)
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert fake is not None

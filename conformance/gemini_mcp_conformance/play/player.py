@@ -12,10 +12,9 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 
-from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
-from gemini_mcp.gemini_cli.yargs import Option
+from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt
 from gemini_mcp.spec.values import Json, decode, inside, table
 from gemini_mcp_conformance.play.fake import Call, Fake, Play
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
@@ -318,7 +317,7 @@ class Player:
     def _runs(self, since: int | None = None) -> tuple[Run, ...]:
         first = self.requests[0].mark if self.requests else 0
         calls = self.fake.calls(first if since is None else since) if self.fake is not None else ()
-        return tuple(_run(call, self.spec.new_options) for call in calls)
+        return tuple(_run(call, self.spec) for call in calls)
 
     def _examined(self, run: Run) -> Run:
         """The run, with its processes that still live."""
@@ -373,10 +372,7 @@ def _kind(pending: Pending) -> Kind:
     return Kind(pending.message["method"], pending.tool or "", bool(pending.step.scripts))
 
 
-def _run(call: Call, more: Sequence[Option]) -> Run:
-    understood = _understood(call.argv, more)
+def _run(call: Call, spec: Specification) -> Run:
+    understood = spec.understood(call.argv)
     prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
     return Run(call, understood, prompt)
-
-
-_understood = lru_cache(64)(understand)

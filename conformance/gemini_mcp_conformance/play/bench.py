@@ -50,6 +50,7 @@ class Bench:
     def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
         self.target = target
         self.spec = spec
+        self._watched = watched(spec.invocation, spec.outcome, spec.live)
         self.pace = Pace()
         """What the ports of this run took so far."""
         self._patience = patience or Patience()
@@ -203,7 +204,9 @@ class Bench:
 
     def _workplace(self, root: Path) -> tuple[Place, Fake | None]:
         """The directories and the fake of one port process."""
-        return make_place(root / PORT), Fake.create(root / FAKE, watched(self.spec.invocation))
+        return make_place(root / PORT), Fake.create(
+            root / FAKE, watched(self.spec.invocation, self.spec.outcome, self.spec.live)
+        )
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert fake is not None

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.fake import Fake
-from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.port_process import PortProcess
@@ -31,7 +30,7 @@ class HttpBench(Bench):
     def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
         super().__init__(target, spec, patience)
         is_double = bool(target.command) and target.fake is not None
-        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake", watched(spec.invocation))
+        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake", self._watched)
         self._twin = Bench(replace(target, url=None, fake=None), spec, patience) if is_double else None
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:

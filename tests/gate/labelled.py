@@ -28,6 +28,7 @@ NOTHING = None, Bump.NONE
 
 CHAT, REPLY = "server/tools/chat.json", "server/tools/chat-reply.json"
 INVOCATION, OUTCOME, KO = "server/invocation.json", "server/outcome.json", "server/locales/ko.json"
+LIVE, STREAM = "server/live.json", "server/streams/answer.json"
 SUCCESS, ERROR = "server/results/success.schema.json", "server/results/error.schema.json"
 CASE, SHOWN, UNSIGNED = (f"server/cases/{name}.json" for name in ("chat-model", "text-warnings", "exit-41"))
 SCENARIO, SCRIPT = "server/scenarios/cancel.json", "server/scripts/success.json"
@@ -131,6 +132,10 @@ TOOLS: Mapping[str, Row] = {
     "all hints go": (without(CHAT, ["annotations"]), WORDS, WORDS),
     "a description in Korean changes": (changed(KO, ["tools", "chat", "description"], "시작"), WORDS, WORDS),
     "a locale goes": (deleted(KO), BREAK, NEW),
+    "nothing says how gemini tells what it does": (deleted(LIVE), FREE, NEW),
+    "a line of gemini means something else": (changed(LIVE, ["events", 0, "is"], "nothing"), FREE, FREE),
+    "a stream goes": (deleted(STREAM), WORDS, MORE),
+    "a stream is another": (changed(STREAM, ["description"], "Something else."), WORDS, WORDS),
 }
 
 COMMANDS: Mapping[str, Row] = {

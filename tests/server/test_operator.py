@@ -32,6 +32,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "allow-cwd": ("/r", ("/r",)),
     "max-response-chars": ("9", 9),
     "expose-session": ("text", "text"),
+    "live": ("true", True),
     "locale": ("ko", "ko"),
     "spec": ("/s", "/s"),
     "transport": ("sse", "sse"),
@@ -49,7 +50,7 @@ VALUES: Mapping[str, tuple[str, Json]] = {
     "log-file": ("/l", "/l"),
 }
 OPTIONS = {option.name: option for group in flags.TABLE.values() for option in group}
-SWITCHES = ("sandbox", "trust-workspace", "no-fast-start", "allow-nested")
+SWITCHES = ("sandbox", "trust-workspace", "no-fast-start", "allow-nested", "live")
 
 BAD = {
     "timeout": ("0", "-1", "nan", "inf", "x"),

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
-from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
-from gemini_mcp.gemini_cli.yargs import Option
+from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt
 from gemini_mcp_conformance.play.fake import Fake, Play
 from gemini_mcp_conformance.see.attribution import Pending, claimed
 from gemini_mcp_conformance.see.call import Call
@@ -60,7 +58,7 @@ class Gemini:
         """The runs after number `since`, or all of the conversation."""
         first = self._requests[0].mark if self._requests else 0
         calls = self._fake.calls(first if since is None else since) if self._fake is not None else ()
-        return tuple(_run(call, self._spec.new_options) for call in calls)
+        return tuple(_run(call, self._spec) for call in calls)
 
     def runs_of(self, pending: Pending) -> tuple[Run, ...]:
         runs, _ = claimed(self._requests, self.runs())
@@ -80,10 +78,7 @@ class Gemini:
         return self._fake is None or not self._fake.alive(*(run.call for run in runs))
 
 
-def _run(call: Call, more: Sequence[Option]) -> Run:
-    understood = _understood(call.argv, more)
+def _run(call: Call, spec: Specification) -> Run:
+    understood = spec.understood(call.argv)
     prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
     return Run(call, understood, prompt)
-
-
-_understood = lru_cache(64)(understand)

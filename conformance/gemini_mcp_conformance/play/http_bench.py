@@ -31,7 +31,8 @@ class HttpBench(Bench):
     def __init__(self, target: Target, spec: Specification, patience: Patience | None = None) -> None:
         super().__init__(target, spec, patience)
         is_double = bool(target.command) and target.fake is not None
-        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake", watched(spec.invocation))
+        known = watched(spec.invocation, spec.outcome, spec.live)
+        self._fake = None if target.fake is None else Fake(target.fake.resolve() / "fake", known)
         self._twin = Bench(replace(target, url=None, fake=None), spec, patience) if is_double else None
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from gemini_mcp.gemini_cli.understanding import (
@@ -22,11 +22,13 @@ from gemini_mcp.gemini_cli.understanding import (
 from gemini_mcp.gemini_cli.yargs import Option, Value
 from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tools, load_server
 from gemini_mcp.spec.families import on_command_line, options, prompts
+from gemini_mcp.spec.live import LiveSpec
 from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
 from gemini_mcp.spec.templates import Value as TemplateValue
 from gemini_mcp.spec.values import Json, is_unicode, texts_in
 from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size, specified
+from gemini_mcp_conformance.spec.live_lines import without_live
 from gemini_mcp_conformance.spec.schema import sample
 from gemini_mcp_conformance.spec.script import Script
 
@@ -54,6 +56,7 @@ class Specification:
     tools: Mapping[str, ToolSpec]
     invocation: InvocationSpec
     outcome: OutcomeSpec
+    live: LiveSpec | None
     scripts: Mapping[str, Script]
     former: Mapping[str, frozenset[str]]
     """The tools of released versions with their arguments, as far as requirements told of them."""
@@ -199,6 +202,10 @@ class Specification:
             return understood
         return Heard(effective_prompt(understood, stdin), understood.values)
 
+    def understood(self, argv: tuple[bytes, ...]) -> Understood | UsageError | Other:
+        """What gemini makes of the command line of a port."""
+        return without_live(_understand(argv, self.new_options), self.live)
+
     @cached_property
     def unreadable(self) -> frozenset[str]:
         """The tools of whose ordinary command line gemini makes no question to the model."""
@@ -248,6 +255,9 @@ class Specification:
         return heard.values if isinstance(heard, Heard) else {}
 
 
+_understand = lru_cache(64)(understand)
+
+
 @dataclass(frozen=True)
 class Roles:
     """What the arguments of a tool are for."""
@@ -280,6 +290,7 @@ def load(root: Path | None = None) -> Specification:
         tools={tool.name: tool for tool in server.tools},
         invocation=server.invocation,
         outcome=server.outcome,
+        live=server.live,
         scripts={name: Script.from_json(script) for name, script in scripts.items()},
         former=load_former_tools(root),
     )

@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from gemini_mcp.call import open_files, temporary
 from gemini_mcp.call.invocation import Invocation, environment, plan
+from gemini_mcp.call.live import News
 from gemini_mcp.call.outcome import (
     Answer,
     Failure,
@@ -29,11 +30,13 @@ from gemini_mcp.call.outcome import (
 from gemini_mcp.call.paths import find_directory, find_program, held, is_place, native, real_path
 from gemini_mcp.call.process import Command, Limits, run
 from gemini_mcp.call.progress import Progress
-from gemini_mcp.call.redaction import Secrets, keys_in
+from gemini_mcp.call.redaction import Secrets, forms_of, keys_in
 from gemini_mcp.call.session_locks import SessionLocks, Turn, Way
+from gemini_mcp.call.stream import read_live
 from gemini_mcp.errors import CallerError, UnknownTool
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
+from gemini_mcp.spec.live import LiveSpec, told_live
 from gemini_mcp.spec.values import Json
 
 T = TypeVar("T")
@@ -59,6 +62,8 @@ class Calls:
     def __init__(self, spec: ServerSpec, options: Options, environ: Mapping[str, str]) -> None:
         self._spec = spec
         self._options = options
+        self._live = spec.live if options.live else None
+        self._invocation = told_live(spec.invocation, self._live) if self._live else spec.invocation
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
         self._environ = options.environment(environ, spec.invocation.withhold)
         self._keys = keys_in({name: value for name, value in environ.items() if not is_place(value)}, spec.outcome)
@@ -86,7 +91,7 @@ class Calls:
             return self._failed(Failure("fault", {"reason": type(error).__name__}), ())
 
     async def _carry_out(self, tool: ToolSpec, arguments: Mapping[str, Json], progress: Progress) -> Json:
-        invocation = plan(tool, arguments, self._spec.invocation, self._options.extras)
+        invocation = plan(tool, arguments, self._invocation, self._options.extras)
         directory = find_directory(invocation.cwd, self._options.allow_cwd)
         if isinstance(directory, NotStarted):
             return self._not_started(directory, tool, invocation)
@@ -94,7 +99,7 @@ class Calls:
         async with progress.repeating(), self._session_locks.hold(turn, progress.say):
             await progress.say("gemini is running")
             began = monotonic()
-            answer = await self._ask(invocation, directory)
+            answer = await self._ask(invocation, directory, progress)
             turn.answered = answer.session if isinstance(answer, Answer) else None
             log.info("%s: %s after %.3f s", tool.name, type(answer).__name__, monotonic() - began)
         if isinstance(answer, NotStarted):
@@ -104,7 +109,7 @@ class Calls:
             return await _apart(len(answer.stderr or ""), lambda: self._failed(named, invocation.private))
         return answer_result(answer, self._spec.outcome, self._options.view)
 
-    async def _ask(self, invocation: Invocation, directory: str) -> Answer | Failure | NotStarted:
+    async def _ask(self, invocation: Invocation, directory: str, progress: Progress) -> Answer | Failure | NotStarted:
         program = find_program(self._options.gemini or self._spec.invocation.program, self._environ)
         if isinstance(program, NotStarted):
             return program
@@ -117,9 +122,9 @@ class Calls:
             if isinstance(cwd, NotStarted):
                 return cwd
             environ = environment(self._environ, invocation, folder)
-            return await self._answer(invocation, Command((program,), cwd, environ))
+            return await self._answer(invocation, Command((program,), cwd, environ), progress)
 
-    async def _answer(self, invocation: Invocation, gemini: Command) -> Answer | Failure:
+    async def _answer(self, invocation: Invocation, gemini: Command, progress: Progress) -> Answer | Failure:
         command = replace(
             gemini,
             argv=(*gemini.argv, *map(native, invocation.argv)),
@@ -127,11 +132,33 @@ class Calls:
             stdout_limit=self._options.max_output_bytes or self._spec.outcome.stdout_bytes,
             stderr_limit=STDERR_KEPT + sum(LONGEST_ESCAPE * len(text) for text in invocation.private),
         )
-        outcome = await run(command, Limits(self._options.timeout, self._grace))
-        answer = await _apart(size(outcome), lambda: read(outcome, self._spec.outcome))
+        limits = Limits(self._options.timeout, self._grace)
+        if self._live is None:
+            outcome = await run(command, limits)
+            answer = await _apart(size(outcome), lambda: read(outcome, self._spec.outcome))
+        else:
+            answer = await self._live_answer(command, limits, progress, invocation.private, self._live)
         if isinstance(answer, Answer) and answer.session is None:
             return replace(answer, session=await self._session_after(invocation, gemini))
         return answer
+
+    async def _live_answer(
+        self, command: Command, limits: Limits, progress: Progress, private: tuple[str, ...], live: LiveSpec
+    ) -> Answer | Failure:
+        spec, most = self._spec.outcome, self._options.max_response_chars
+        if progress.is_wanted:
+            forms = await _apart(sum(map(len, private)), lambda: forms_of(Secrets(private, self._keys), spec))
+            news = News(live, spec, forms)
+            async with progress.following(news.take, live.seconds) as say:
+
+                def hear(data: bytes) -> None:
+                    if news.add(data):
+                        say()
+
+                outcome = await run(replace(command, on_stdout=hear), limits)
+        else:
+            outcome = await run(command, limits)
+        return await _apart(size(outcome), lambda: read_live(outcome, spec, live, most))
 
     async def _session_after(self, invocation: Invocation, gemini: Command) -> str | None:
         """The session of an answer that does not name its session."""

@@ -55,6 +55,7 @@ class TimedOut:
 
     seconds: float
     stderr: str
+    stdout: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no answer. `stderr` is None when nothing was started; `said` is gemini's own error message."""
+    """Why there is no answer. `stderr` is None when nothing was started; `said` is gemini's own error message.
+
+    `so_far` is what else there is to say, of the part of an answer that had come.
+    """
 
     condition: str
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     stderr: str | None = None
     said: str | None = None
     exit: int | None = None
+    so_far: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,9 @@ class View:
 def size(outcome: Outcome) -> int:
     """How many characters there are to read."""
     match outcome:
-        case Completed(_, stdout, stderr):
+        case Completed(_, stdout, stderr) | TimedOut(_, stderr, stdout):
             return len(stdout) + len(stderr)
-        case Signalled(_, stderr) | TimedOut(_, stderr) | Overflowed(_, stderr):
+        case Signalled(_, stderr) | Overflowed(_, stderr):
             return len(stderr)
         case NotStarted():
             return 0
@@ -245,7 +250,7 @@ def _fill(template: str, fields: Mapping[str, str]) -> str:
 
 def _error(spec: OutcomeSpec, sentence: str, failure: Failure) -> Json:
     said = failure.said[:MAX_SAID] if failure.said else None
-    text = spec.prefix + sentence + (_fill(spec.said, {"message": said}) if said else "")
+    text = spec.prefix + sentence + (_fill(spec.said, {"message": said}) if said else "") + failure.so_far
     if failure.stderr is not None:
         text += spec.separator + _tail(failure.stderr, spec.stderr_bytes)
     return {"content": [{"type": "text", "text": text}], "isError": True}

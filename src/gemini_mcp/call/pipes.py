@@ -59,11 +59,11 @@ class Reader(_PipeEnd):
         if not data:
             self.close()
         self._collected += data
-        self._limit()
+        self._take(data)
         return bool(data)
 
-    def _limit(self) -> None:
-        """Keep no more than is wanted; called whenever something has arrived."""
+    def _take(self, data: bytes) -> None:
+        """Keep no more than is wanted; called with what has arrived."""
 
 
 class EndReader(Reader):
@@ -73,27 +73,39 @@ class EndReader(Reader):
         super().__init__(pipe)
         self._kept = kept
 
-    def _limit(self) -> None:
+    def _take(self, data: bytes) -> None:
         # Cut rarely, since each cut copies all that is kept.
         if len(self._collected) > 2 * self._kept + CHUNK:
             del self._collected[: -self._kept]
 
 
 class WholeReader(Reader):
-    """Collects everything, but reads no more and says so as soon as there are more than `most` bytes."""
+    """Collects everything, but reads no more and says so as soon as there are more than `most` bytes.
 
-    def __init__(self, pipe: IO[bytes], most: int | None, on_overflow: Callable[[], None]) -> None:
+    `on_data` is called with each piece.
+    """
+
+    def __init__(
+        self,
+        pipe: IO[bytes],
+        most: int | None,
+        on_overflow: Callable[[], None],
+        on_data: Callable[[bytes], None] | None,
+    ) -> None:
         super().__init__(pipe)
         self._most = most
         self._on_overflow = on_overflow
+        self._on_data = on_data
         self.has_overflowed = False
 
-    def _limit(self) -> None:
+    def _take(self, data: bytes) -> None:
         if self._most is not None and len(self._collected) > self._most:
             self.has_overflowed = True
             self._collected.clear()
             self.close()
             self._on_overflow()
+        elif self._on_data is not None:
+            self._on_data(data)
 
 
 class Writer(_PipeEnd):

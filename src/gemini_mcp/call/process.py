@@ -33,7 +33,10 @@ LEFTOVER_GRACE = 1.0
 
 @dataclass(frozen=True)
 class Command:
-    """A program, and everything it is given. Its working directory is a path or an open directory."""
+    """A program, and everything it is given. Its working directory is a path or an open directory.
+
+    `on_stdout` is called with each piece of its stdout.
+    """
 
     argv: tuple[str, ...]
     cwd: str | int
@@ -41,6 +44,7 @@ class Command:
     stdin: bytes | None = None
     stdout_limit: int | None = None
     stderr_limit: int = 1 << 20
+    on_stdout: Callable[[bytes], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ async def run(command: Command, limits: Limits) -> Outcome:
         with anyio.CancelScope(shield=True):
             await child.end(limits.grace)
     if scope.cancelled_caught:
-        return TimedOut(limits.timeout, child.stderr.text())
+        return TimedOut(limits.timeout, child.stderr.text(), child.stdout.text())
     return child.outcome()
 
 
@@ -105,7 +109,8 @@ class _Child:
         self.ended = _end_of(self._process.pid, self.is_over.set)
         self._stdin = Writer(_open(self._process.stdin), command.stdin) if command.stdin is not None else None
         self._stdout_limit = command.stdout_limit or 0
-        self.stdout = WholeReader(_open(self._process.stdout), command.stdout_limit, self.is_over.set)
+        stdout = _open(self._process.stdout)
+        self.stdout = WholeReader(stdout, command.stdout_limit, self.is_over.set, command.on_stdout)
         self.stderr = EndReader(_open(self._process.stderr), command.stderr_limit)
 
     async def end(self, grace: Callable[[], float]) -> None:

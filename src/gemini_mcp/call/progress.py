@@ -3,6 +3,7 @@
 It decides only when to send; the caller chooses the messages.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
@@ -24,6 +25,11 @@ class Progress:
         self._last = 0.0
         self._message = ""
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anybody is told."""
+        return self._report is not None
+
     async def say(self, message: str) -> None:
         """Send a message."""
         self._message = message
@@ -42,7 +48,29 @@ class Progress:
             yield
             tasks.cancel_scope.cancel()
 
+    @asynccontextmanager
+    async def following(self, take: Callable[[], str | None], pause: float) -> AsyncGenerator[Callable[[], None]]:
+        """Send what can be taken while the body runs, with a pause before each; the body says when there is more."""
+        is_more = asyncio.Event()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._follow, take, pause, is_more)
+            yield is_more.set
+            tasks.cancel_scope.cancel()
+
+    async def _follow(self, take: Callable[[], str | None], pause: float, is_more: asyncio.Event) -> None:
+        while await is_more.wait():
+            await anyio.sleep(self._until(pause))
+            is_more.clear()
+            if message := take():
+                await self.say(message)
+                is_more.set()
+
     async def _repeat(self) -> None:
         while True:
-            await anyio.sleep(INTERVAL)
-            await self.say(self._message)
+            await anyio.sleep(self._until(INTERVAL))
+            if not self._until(INTERVAL):
+                await self.say(self._message)
+
+    def _until(self, pause: float) -> float:
+        """Seconds until the last message is so old."""
+        return max(0.0, self._began + self._last + pause - monotonic())

@@ -8,12 +8,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 from urllib.parse import quote
 
 from gemini_mcp.spec.wording import OutcomeSpec
 
 SHORT = 8
 """A private text shorter than this is removed only where it is a whole word: the letter `a` cannot go everywhere."""
+
+
+Forms: TypeAlias = tuple[tuple[str, str], ...]
+"""How private texts appear, each with what is shown in its place."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,23 @@ def keys_in(environ: Mapping[str, str], spec: OutcomeSpec) -> tuple[str, ...]:
 
 def withhold(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
     """`text` without copies of what is private."""
-    for private in secrets.private:
-        for copy in _copies(private):
-            text = _replace(text, copy, spec.private)
+    for form, replacement in forms_of(secrets, spec):
+        text = _replace(text, form, replacement)
+    return text
+
+
+def forms_of(secrets: Secrets, spec: OutcomeSpec) -> Forms:
+    """How all that is private may appear, with what is shown in its place."""
+    private = [(copy, spec.private) for text in secrets.private for copy in _copies(text)]
     # The longest first, since one key may begin with another.
-    for form in sorted({form for key in secrets.keys for form in _forms(key)}, key=len, reverse=True):
-        text = text.replace(form, spec.masked)
+    keys = sorted({form for key in secrets.keys for form in _forms(key)}, key=len, reverse=True)
+    return (*private, *((form, spec.masked) for form in keys))
+
+
+def withhold_parts(text: str, forms: Forms) -> str:
+    """`text`, which is a piece of a longer one, without what is private and without parts of it at its ends."""
+    for form, replacement in forms:
+        text = _without_parts(_replace(text, form, replacement), form, replacement)
     return text
 
 
@@ -75,3 +91,22 @@ def _replace(text: str, copy: str, replacement: str) -> str:
     if len(copy) >= SHORT:
         return text.replace(copy, replacement)
     return re.sub(rf"(?<!\w){re.escape(copy)}(?!\w)", lambda _: replacement, text)
+
+
+def _without_parts(text: str, form: str, replacement: str) -> str:
+    if len(form) < SHORT or len(text) < SHORT:
+        return text
+    if text in form:
+        return replacement
+    begins = next((size for size in _ends(form[-len(text) :], text[:SHORT]) if text.startswith(form[-size:])), 0)
+    text = replacement + text[begins:] if begins else text
+    ends = next((size for size in _ends(text[-len(form) :], form[:SHORT]) if form.startswith(text[-size:])), 0)
+    return text[:-ends] + replacement if ends else text
+
+
+def _ends(text: str, beginning: str) -> Iterator[int]:
+    """How long the ends of `text` are that begin so; the longest first."""
+    start = text.find(beginning)
+    while start >= 0:
+        yield len(text) - start
+        start = text.find(beginning, start + 1)

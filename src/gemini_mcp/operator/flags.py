@@ -115,6 +115,7 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
         ),
         Option("max-output-bytes", COUNT, "end a gemini that prints more (default: 67108864)", "N"),
         Option("max-response-chars", COUNT, "cut answers that are longer (default: never)", "N"),
+        Option("live", SWITCH, "tell in progress messages which tools gemini uses and what it says"),
         _choice("expose-session", ("meta", "text", "structured"), "where a result shows the session (default: meta)"),
     ),
     "Specification": (

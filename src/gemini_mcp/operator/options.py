@@ -42,6 +42,7 @@ class Options:
     max_output_bytes: int | None = None
     max_response_chars: int | None = None
     expose_session: str = "meta"
+    live: bool = False
     locale: str | None = None
     spec: str | None = None
     transport: str = "stdio"

@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 from gemini_mcp.errors import OperatorError, SpecError
 from gemini_mcp.spec.families import Subject, expanded, named_in, subjects_of, words_of
 from gemini_mcp.spec.host_rules import Rules, rules_of
+from gemini_mcp.spec.live import LiveSpec, live_spec
 from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
 from gemini_mcp.spec.tools import ToolSpec
 from gemini_mcp.spec.values import Json
@@ -52,12 +53,13 @@ class Requirement:
 
 @dataclass(frozen=True)
 class ServerSpec:
-    """Everything the server direction needs at run time."""
+    """Everything the server direction needs at run time; `live` is None where the specification does not offer it."""
 
     manifest: Manifest
     tools: tuple[ToolSpec, ...]
     invocation: InvocationSpec
     outcome: OutcomeSpec
+    live: LiveSpec | None = None
 
 
 def default_root() -> Path:
@@ -143,6 +145,7 @@ def load_server(root: Path | None = None, locale: str | None = None) -> ServerSp
         tools=tools,
         invocation=_record(root / "server/invocation.json", invocation_spec),
         outcome=_record(root / "server/outcome.json", outcome_spec),
+        live=_record(live, live_spec) if (live := root / "server/live.json").exists() else None,
     )
 
 
@@ -155,6 +158,7 @@ def server_spec(documents: Mapping[str, Json]) -> ServerSpec:
         tools=tuple(map(_tool, tools)),
         invocation=invocation_spec(documents["server/invocation.json"]),
         outcome=outcome_spec(documents["server/outcome.json"]),
+        live=live_spec(documents["server/live.json"]) if "server/live.json" in documents else None,
     )
 
 

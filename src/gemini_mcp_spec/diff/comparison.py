@@ -12,7 +12,13 @@ from gemini_mcp_spec.diff.change import Change, change
 from gemini_mcp_spec.diff.examples import example_changes
 from gemini_mcp_spec.diff.host import profile_changes
 from gemini_mcp_spec.diff.invocation import invocation_changes
-from gemini_mcp_spec.diff.manifest import file_changes, locale_changes, manifest_changes, released_changes
+from gemini_mcp_spec.diff.manifest import (
+    file_changes,
+    live_changes,
+    locale_changes,
+    manifest_changes,
+    released_changes,
+)
 from gemini_mcp_spec.diff.outcome import outcome_changes
 from gemini_mcp_spec.diff.policy import excepted, judged, policy_changes
 from gemini_mcp_spec.diff.requirements import requirement_changes
@@ -30,6 +36,7 @@ AREAS: tuple[Area, ...] = (
     schema_changes,
     invocation_changes,
     outcome_changes,
+    live_changes,
     requirement_changes,
     released_changes,
     example_changes,

@@ -1,4 +1,4 @@
-"""The manifest, the sources, the locales and files of no kind compared. Pure.
+"""The manifest, the sources, the locales, what is optional and files of no kind compared. Pure.
 
 A file that is compared as a whole belongs here.
 """
@@ -6,11 +6,11 @@ A file that is compared as a whole belongs here.
 from collections.abc import Iterator
 
 from gemini_mcp.spec.values import items, table
-from gemini_mcp_spec.diff.change import Change, change, differing, listed, one_sided
+from gemini_mcp_spec.diff.change import Change, change, differing, leaves, listed, one_sided
 from gemini_mcp_spec.files.kinds import kind_of
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
-_FILE = "manifest.json"
+_FILE, _LIVE = "manifest.json", "server/live.json"
 _SERVER = ("name", "version", "instructions")
 
 
@@ -33,6 +33,21 @@ def locale_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
             yield one_sided("locale", file, (), *values)
         else:
             yield change("locale-reworded", file, (), *values)
+
+
+def live_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
+    """How gemini may be run so that it tells what it does, which binds no port."""
+    before, after = (spec.documents.get(_LIVE) for spec in (old, new))
+    if None in (before, after) and before != after:
+        yield one_sided("live", _LIVE, (), before, after)
+    else:
+        for path, *values in leaves(before, after, ()):
+            yield change("live-changed", _LIVE, path, *values)
+    for file, *values in differing(old.folder("server/streams"), new.folder("server/streams")):
+        if None in values:
+            yield one_sided("stream", file, (), *values)
+        else:
+            yield change("stream-changed", file, (), *values)
 
 
 def released_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:

@@ -82,6 +82,8 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         **{f"{kind}-changed": f"The {kind} {{name!r}} has another `{{key}}`." for kind in _EXAMPLES},
     },
     (Severity.NOTICE, Bump.MINOR): {
+        "live-changed": "`{place}` of `{file}` was {old!r} and is {new!r}. Only a port that offers it is concerned.",
+        "live-removed": "`{file}` is gone, so that nothing says any more how gemini tells what it does.",
         "invocation-recommended": "`{place}` was {old!r} and is {new!r}. Only what is recommended rests on it.",
         "invocation-longer": "`{place}` was {old!r} and is {new!r}, so there is more time.",
         "argument-emptier": "More values of `{name}` count as absent: `{key}` was {old!r} and is {new!r}.",
@@ -116,6 +118,8 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "sentence-unordered": "The sentences have another order, but those that moved exclude each other.",
         "mask-unordered": "The masks have another order, but no text was found that tells them apart.",
         "rules-unproven": "`{place}` {unproven}",
+        "stream-changed": "The stream `{file}` is another.",
+        "stream-removed": "The stream `{file}` is gone.",
         "rules-version": "`{file}` speaks of another version: {old} before, {new} now.",
         "requirement-reason": "The reason why {name!r} is excluded is another.",
         "invocation-unproven": "`{place}` {unproven}",
@@ -141,6 +145,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "tool-added": "The tool `{name}` is new.",
         "schema-added": "The schema `{file}` is new.",
         "locale-added": "The locale `{file}` is new.",
+        "live-added": "`{file}` is new: how a port may let gemini tell what it does.",
         "revision-added": "The revision {name!r} is new in `{place}`.",
         "profile-added": "The profile {name!r} is new in `{place}`.",
         "argument-added": "`{name}` is new.",
@@ -151,6 +156,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "recommendation-added": "The requirement {name!r} is new: {sentence}",
     },
     (Severity.COMPATIBLE, Bump.PATCH): {
+        "stream-added": "The stream `{file}` is new.",
         "refusal-defined": "The refusal {name!r} is defined.",
         **{f"{kind}-added": f"The {kind} {{name!r}} is new." for kind in _EXAMPLES},
     },

@@ -21,9 +21,11 @@ KINDS: Mapping[str, str] = {
     "server/locales/*.json": "locale",
     "server/invocation.json": "invocation",
     "server/outcome.json": "outcome",
+    "server/live.json": "live",
     "server/cases/*.json": "case",
     "server/scripts/*.json": "script",
     "server/scenarios/*.json": "scenario",
+    "server/streams/*.json": "stream",
     "host/vectors/*.json": "vector",
     "host/scenarios/*.json": "host-scenario",
     "host/profiles/*.json": "host-profile",
@@ -41,7 +43,11 @@ NEEDED = (
     "server/results/error.schema.json",
 )
 
-_KEYS = {"case": "id", "script": "id", "scenario": "id", "host-scenario": "id", "tool": "name", "locale": "locale"}
+_KEYS = {
+    **dict.fromkeys(("case", "script", "scenario", "host-scenario", "stream"), "id"),
+    "tool": "name",
+    "locale": "locale",
+}
 
 
 def kind_of(path: str) -> str | None:

@@ -69,6 +69,8 @@ _DIFF: Mapping[str, tuple[str, str]] = {
     "removal": ("An id that has gone never returns.", "`removed` lists one less"),
     "schema": ("Whoever validates by a schema needs it.", "`server/results/error.schema.json` is gone"),
     "locale": ("Clients show the texts of their language.", "`ko.json` is gone"),
+    "live": ("A port that offers progress of this kind runs and reads gemini so.", "`init` has another name"),
+    "stream": ("A port that reads streams is tried on it.", "another line, and the same answer"),
     "revision": ("Clients speak one revision of MCP.", "`2024-11-05` is gone"),
     "profile": ("Each profile binds its own ports.", "`host` is gone"),
     "refusal": ("What is refused is a call that fails.", "`^-` becomes `^[-+]`"),

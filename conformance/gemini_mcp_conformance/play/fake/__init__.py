@@ -74,8 +74,9 @@ class Fake:
         matches = [(name, play.match) for name, play in named if play.match is not None]
         head = _head(named[0][0] if named else "", self._journal.last(), len(sequence), matches)
         scripts = [(name, play.resolved()) for name, play in named]
+        streams = [(f"{name}-stream", self._streamed(script)) for name, script in scripts]
         lists = [(name, script.list_sessions) for name, script in scripts if script.list_sessions is not None]
-        performing = self._function("perform", [(name, script.play) for name, script in scripts])
+        performing = self._function("perform", [*((name, script.play) for name, script in scripts), *streams])
         self._write_playlist("\n".join((*head, *performing, *self._function("list_sessions", lists), "")))
 
     def know_stdin(self, pid: int) -> None:
@@ -173,6 +174,9 @@ class Fake:
         """A shell function that plays the steps of the part that its argument names."""
         arms = [line for part, steps in parts for line in (f"{part})", *self._lines(f"{name}-{part}", steps), ";;")]
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
+
+    def _streamed(self, script: Script) -> Sequence[Mapping[str, Json]]:
+        return script.play if self.watched.streams is None else self.watched.streams.steps(script.play)
 
     def _lines(self, name: str, steps: Sequence[Mapping[str, Json]]) -> Sequence[str]:
         data, releases = self.root / "plays" / f"{self._next()}.{name}", self.root / "releases"

@@ -34,13 +34,16 @@ done
 set +C
 call=$root/journal/$number
 
-kind=call
+kind=call form= before=
 case $#,$1 in 1,--version | 1,-v) kind=version ;; esac
 for argument in "$@"; do
   case $argument in --) break ;; esac
   case $listing in *"
 $argument
 "*) kind=list ;; esac
+  # Of an option it is the value, in the same argument or in the next.
+  case $before$argument in -*"$stream") [ -z "$stream" ] || form=-stream ;; esac
+  before=$argument
 done
 
 fd=/dev/fd/0
@@ -156,5 +159,5 @@ if [ -z "$play" ]; then
   play=$next
 fi
 printf '%s\n' "$list $play" > "$call.play"
-perform "$play"
+perform "$play$form"
 finish 0

@@ -18,7 +18,11 @@ def text(root: Path, watched: Watched) -> str:
     """The whole program, for a fake whose files live under `root`."""
     tools = {tool: shutil.which(tool) or tool for tool in TOOLS}
     places = {"root": str(root), **tools, "python": sys.executable, "defaults": str(defaults.__file__)}
-    told = {"variables": " ".join(watched.variables), "listing": "\n".join(("", *watched.listing, ""))}
+    told = {
+        "variables": " ".join(watched.variables),
+        "listing": "\n".join(("", *watched.listing, "")),
+        "stream": watched.streams.argument if watched.streams else "",
+    }
     prologue = (f"{name}={shlex.quote(value)}" for name, value in {**places, **told}.items())
     body = resources.files("gemini_mcp_conformance.play.fake").joinpath("gemini.sh").read_text(encoding="utf-8")
     return "\n".join(("#!/bin/sh", *prologue, body))

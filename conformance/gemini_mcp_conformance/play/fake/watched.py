@@ -7,24 +7,31 @@ from dataclasses import dataclass
 from functools import cache
 
 from gemini_mcp.spec import load_server
+from gemini_mcp.spec.live import LiveSpec
 from gemini_mcp.spec.templates import InvocationSpec
+from gemini_mcp.spec.wording import OutcomeSpec
+from gemini_mcp_conformance.play.fake.streams import Streams
 
 
 @dataclass(frozen=True)
 class Watched:
-    """The name of the program, the variables that may name a file, and the arguments that ask for the sessions."""
+    """The name of the program, the variables that may name a file, and the arguments that ask for the sessions.
+
+    `streams` say how it tells what it does, where the specification offers that.
+    """
 
     program: str
     variables: tuple[str, ...]
     listing: tuple[str, ...]
+    streams: Streams | None = None
 
 
-def watched(invocation: InvocationSpec) -> Watched:
-    """The variables and listing arguments of a specification."""
+def watched(invocation: InvocationSpec, outcome: OutcomeSpec, live: LiveSpec | None) -> Watched:
+    """The variables, listing arguments and streams of a specification."""
     variables = dict.fromkeys(variable for tool in invocation.tools.values() for variable in tool.env)
     asked = dict.fromkeys((*invocation.listing.argv, *load_server().invocation.listing.argv))
     flags = [spelling for flag in asked for spelling in spellings(flag)]
-    return Watched(invocation.program, tuple(variables), tuple(flags))
+    return Watched(invocation.program, tuple(variables), tuple(flags), live and Streams(live, outcome))
 
 
 def spellings(flag: str) -> tuple[str, ...]:
@@ -36,4 +43,5 @@ def spellings(flag: str) -> tuple[str, ...]:
 @cache
 def usual() -> Watched:
     """Those of the specification that belongs to this code."""
-    return watched(load_server().invocation)
+    spec = load_server()
+    return watched(spec.invocation, spec.outcome, spec.live)

@@ -1,0 +1,172 @@
+"""Reads the lines by which gemini tells what it does: their text in, what `--output-format json` prints out. Pure.
+
+So an answer, an error and a failure are read in one way, by `outcome.py`. What a line means is said by `live.json`.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from gemini_mcp.call.outcome import Answer, Completed, Failure, Outcome, TimedOut, read
+from gemini_mcp.call.surrogates import without_surrogates
+from gemini_mcp.spec.live import LiveSpec
+from gemini_mcp.spec.values import Json, is_object
+from gemini_mcp.spec.wording import OutcomeSpec
+
+ENDS = ("end", "unasked", "failure")
+"""What the last line of a stream tells."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What one line tells."""
+
+    kind: str
+    value: Json = None
+
+
+@dataclass
+class Told:
+    """What the lines so far have told. The answer is what was said in the last turn."""
+
+    session: str | None = None
+    has_prompt: bool = False
+    said: list[str] = field(default_factory=list[str])
+    said_before: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
+    end: Event | None = None
+    is_empty: bool = True
+
+    def add(self, event: Event) -> None:
+        """Take note of the next line."""
+        self.is_empty = False
+        match event:
+            case Event("session", str(session)):
+                self.session = session
+            case Event("prompt"):
+                self.has_prompt = True
+            case Event("text", str(text)):
+                self.said.append(text)
+            case Event("turn"):
+                self.said, self.said_before = [], self.said or self.said_before
+            case Event("warning", str(warning)):
+                self.warnings.append(warning)
+            case Event(kind) if kind in ENDS:
+                self.end = event
+            case _:
+                pass
+
+
+def read_live(outcome: Outcome, spec: OutcomeSpec, live: LiveSpec, max_chars: int | None) -> Answer | Failure:
+    """Find the answer in the outcome of a run that told what it did, or the reason why there is none."""
+    if isinstance(outcome, TimedOut):
+        failure = read(outcome, spec)
+        assert isinstance(failure, Failure)
+        return replace(failure, so_far=_so_far(told_in(outcome.stdout, live), live, max_chars))
+    return read(as_json(outcome, spec, live), spec)
+
+
+def as_json(outcome: Outcome, spec: OutcomeSpec, live: LiveSpec) -> Outcome:
+    """The outcome as it is without the variant: the answer as JSON on stdout, or the error as JSON on stderr."""
+    if not isinstance(outcome, Completed):
+        return outcome
+    told = told_in(outcome.stdout, live)
+    if told.is_empty:
+        return outcome
+    if outcome.exit == 0:
+        return replace(outcome, stdout=_document(told, spec, live))
+    error = _error(told, spec)
+    stderr = f"{outcome.stderr}{json.dumps(error, indent=2)}\n" if error else outcome.stderr
+    return replace(outcome, stdout="", stderr=stderr)
+
+
+def told_in(stdout: str, live: LiveSpec) -> Told:
+    """What all lines together tell."""
+    told = Told()
+    for line in _lines(stdout):
+        if (event := event_in(line, live)) is not None:
+            told.add(event)
+    return told
+
+
+def event_in(line: str, live: LiveSpec) -> Event | None:
+    """What a line tells; None for one that is no event. A notice that does not end its line may stand before it."""
+    try:
+        value: Json = json.loads(line[start:]) if (start := line.find("{")) >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+    if not is_object(value):
+        return None
+    rule = next((rule for rule in live.rules if _fits(rule.when, value)), None)
+    return rule and Event(rule.kind, value.get(rule.value or ""))
+
+
+def strip(text: str, live: LiveSpec) -> str:
+    """The text without what gemini takes out of an answer."""
+    return re.sub(live.stripped, "", text)
+
+
+def _lines(text: str) -> Iterator[str]:
+    # One at a time: a list of all lines would hold the output twice.
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def _fits(pattern: Json, value: Json) -> bool:
+    if not is_object(pattern) or not pattern:
+        return type(pattern) is type(value) and pattern == value
+    return is_object(value) and all(_fits(part, value.get(key)) for key, part in pattern.items())
+
+
+def _document(told: Told, spec: OutcomeSpec, live: LiveSpec) -> str:
+    """What gemini prints in place of a stream; without the end of the stream, what it prints without its own end."""
+    keys = spec.answer
+    document: dict[str, Json] = {keys["session"]: told.session} if told.session else {}
+    if told.end is not None and told.end.kind == "failure":
+        return json.dumps(document | {keys["error"]: _message_of(told)})
+    document[keys["text"]] = strip("".join(told.said), live)
+    # What gemini has not yet written when it ends is lost. The prompt is written before a model is asked.
+    is_unasked = told.end is None and told.session is not None and not told.has_prompt
+    if told.end is None and not is_unasked:
+        return json.dumps(document)[:-1]
+    if told.warnings:
+        document[keys["warnings"]] = [strip(warning, live) for warning in told.warnings]
+    if (is_unasked or told.end == Event("unasked")) and spec.asked:
+        document[spec.asked[0]] = _nested(spec.asked[1:])
+    return json.dumps(document)
+
+
+def _error(told: Told, spec: OutcomeSpec) -> dict[str, Json] | None:
+    """What gemini prints to stderr in place of a stream that ends with a failure."""
+    if told.end is None or told.end.kind != "failure":
+        return None
+    named = {spec.answer["session"]: told.session} if told.session else {}
+    return {**named, spec.answer["error"]: _message_of(told)}
+
+
+def _message_of(told: Told) -> Json:
+    """The message of a failure. One that an earlier line has told stands in for it."""
+    match told.end:
+        case Event(_, {"message": str(message)}):
+            return {"message": message}
+        case _:
+            return {"message": told.warnings[-1]} if told.warnings else {}
+
+
+def _nested(keys: tuple[str, ...]) -> Json:
+    value: Json = {}
+    for key in reversed(keys):
+        value = {key: value}
+    return value
+
+
+def _so_far(told: Told, live: LiveSpec, max_chars: int | None) -> str:
+    """What the error of a call that took too long says of what gemini has told."""
+    session = without_surrogates(told.session or "")
+    text = without_surrogates(strip("".join(told.said or told.said_before), live))[:max_chars]
+    said_session = live.said_session.replace("{session}", session) if session else ""
+    return said_session + (live.said_text.replace("{text}", text) if text.strip() else "")

@@ -24,6 +24,7 @@ class Api:
         self.url = url
         self.status = 200
         self.tool: Json = None
+        self.says = ""
         self.requests: list[Json] = []
         self.paths: list[str] = []
         self.asked = threading.Event()
@@ -39,9 +40,10 @@ class Api:
         self.asked.clear()
         self.may_answer.set()
 
-    def uses(self, tool: str, arguments: Json) -> None:
-        """Answer the next request with the call of a tool."""
+    def uses(self, tool: str, arguments: Json, says: str = "") -> None:
+        """Answer the next request with the call of a tool, and with a text before it."""
         self.tool = {"name": tool, "args": arguments}
+        self.says = says
 
     @property
     def texts(self) -> list[str]:
@@ -82,7 +84,9 @@ class Api:
         if self.status != 200:
             return self.status, {"error": {"code": self.status, "message": "The quota is used up.", "status": "NO"}}
         tool, self.tool = self.tool, None
-        return 200, _says(ANSWER) if tool is None else _answers({"functionCall": tool})
+        if tool is None:
+            return 200, _says(ANSWER)
+        return 200, _answers(*([{"text": self.says}] if self.says else []), {"functionCall": tool})
 
 
 @contextmanager
@@ -133,7 +137,7 @@ def _says(text: str) -> Json:
     return _answers({"text": text})
 
 
-def _answers(part: Json) -> Json:
-    content = {"role": "model", "parts": [part]}
+def _answers(*parts: Json) -> Json:
+    content = {"role": "model", "parts": list(parts)}
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10}
     return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

@@ -18,6 +18,8 @@ LOCATION = "MCP_CLIENTS"
 
 PATIENCE = 120.0
 NOT_APPLICABLE: Json = json.loads(Path(__file__).with_name("not-applicable.json").read_bytes())
+WARNINGS: Json = json.loads(Path(__file__).with_name("warnings.json").read_bytes())
+"""What the official suite warns of, and why it stays so."""
 
 
 def modules() -> Path:
@@ -94,3 +96,12 @@ def test_the_official_suite_fails_only_what_does_not_apply(place: Place) -> None
         "tools-list",
         "dns-rebinding-protection",
     }
+
+
+def test_the_official_suite_warns_only_of_what_is_explained(place: Place) -> None:
+    place.fake.load([play(answer("first"))])
+    with place.listening("http") as (_, port):
+        program = modules() / "node_modules/.bin/conformance"
+        asks = ("server", "--url", f"http://127.0.0.1:{port}/mcp", "--scenario", "server-sse-polling")
+        said = run(place, (program, *asks))
+    assert set(re.findall(r"\[([\w-]+) *\] \S*WARNING", said)) == WARNINGS.keys()

@@ -37,7 +37,9 @@ def test_prompts_reach_the_model_verbatim(old: Server, api: Api) -> None:
 @pytest.mark.parametrize(("status", "word", "exit"), [(400, "malformed", 144), (401, "credentials", 145)])
 def test_a_failure_of_the_api_is_told(old: Server, api: Api, status: int, word: str, exit: int) -> None:
     api.status = status
-    assert_fails(old.chat("hello"), word, exit)
+    result = old.chat("hello")
+    assert_fails(result, word, exit)
+    assert "Gemini CLI says" not in text(result), "this CLI says [object Object]"
 
 
 def test_a_cancelled_call_leaves_no_process(old: Server, api: Api) -> None:

@@ -10,9 +10,12 @@ from random import Random
 
 from client import PATIENCE
 from sandbox import cli_directory
+from test_real_cli import PIECES, THOROUGH
 
+from gemini_mcp.call.invocation import plan
 from gemini_mcp.gemini_cli.understanding import FACTS, Understood, understand
 from gemini_mcp.gemini_cli.yargs import Value
+from gemini_mcp.spec import load_server
 from gemini_mcp.spec.values import Json
 
 LINES = 2000
@@ -89,6 +92,23 @@ def test_command_lines_mean_to_us_what_they_mean_to_the_cli() -> None:
         if (ours := told(argv)) != (theirs := told_by_cli(result)) and not is_known(argv)
     }
     assert differing == {}
+
+
+def test_generated_prompts_are_prompts_to_the_cli() -> None:
+    """Hundreds in one process; `test_real_cli.py` sees fewer of them reach the model."""
+    spec, chance = load_server(), Random(2)
+    prompts = ["".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(2000 if THOROUGH else 300)]
+    lines = [(tool, prompt) for prompt in prompts for tool in spec.tools]
+    results = parsed([plan(tool, {"prompt": prompt}, spec.invocation).argv for tool, prompt in lines])
+    taken = {(tool.name, prompt): prompt_in(result) for (tool, prompt), result in zip(lines, results, strict=True)}
+    assert {key: value for key, value in taken.items() if value != key[1]} == {}
+
+
+def prompt_in(result: Json) -> Json:
+    """The prompt that the CLI takes from a line that asks for JSON and nothing else; or what it makes of the line."""
+    values = result.get("values", {})
+    is_asked = values.get("outputFormat") == "json" and values.get("resume") in (None, "latest")
+    return values.get("prompt") if is_asked and not values.get("isCommand") else result
 
 
 def line(chance: Random) -> list[str]:

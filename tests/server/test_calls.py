@@ -269,3 +269,11 @@ def test_common_secrets_are_masked_and_paths_are_shown(place: Place) -> None:
     found = stderr_of(place.start(**secrets, **shown).chat())
     expected = (*["[masked]"] * 3, *shown.values(), "https://[masked]@host/path", "https://host/a@b", "git@host")
     assert found.splitlines() == list(expected)
+
+
+def test_a_message_that_says_nothing_is_not_quoted(server: Server) -> None:
+    reported = {"error": {"type": "Error", "message": "[object Object]", "code": 401}}
+    server.fake.load([play({"stderr": f"The key is wrong.\n{json.dumps(reported)}"}, {"exit": 145})])
+    shown = server.chat()
+    assert "Gemini CLI says" not in text(shown)
+    assert "The key is wrong." in stderr_of(shown)

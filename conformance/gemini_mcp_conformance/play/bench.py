@@ -204,9 +204,7 @@ class Bench:
 
     def _workplace(self, root: Path) -> tuple[Place, Fake | None]:
         """The directories and the fake of one port process."""
-        return make_place(root / PORT), Fake.create(
-            root / FAKE, watched(self.spec.invocation, self.spec.outcome, self.spec.live)
-        )
+        return make_place(root / PORT), Fake.create(root / FAKE, self._watched)
 
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert fake is not None

@@ -19,6 +19,9 @@ from gemini_mcp.spec.wording import OutcomeSpec, Sentence
 MAX_SAID = 1000
 """Characters of gemini's own error message that are quoted; the end of stderr follows in any case."""
 
+NO_MESSAGE = "[object Object]"
+"""What Gemini CLI 0.21 says of an error of the API, whatever it is. What it writes to stderr besides says more."""
+
 UNNAMED = "this directory"
 """What a sentence calls the working directory until somebody says which it is."""
 
@@ -225,7 +228,7 @@ def _message_in(text: str, spec: OutcomeSpec) -> str | None:
 
 def _message_of(error: Json) -> str | None:
     match error:
-        case {"message": str(message)} | str(message) if message:
+        case {"message": str(message)} | str(message) if message not in ("", NO_MESSAGE):
             return without_surrogates(message)
         case _:
             return None

@@ -281,7 +281,11 @@ const oauth = async (input, id) => { const found = await authorization.answer(in
 const promptArgs = ofProgram((input) => program.promptArgs(isCurrent, input));
 const resources = ofProgram((input) => (isCurrent ? program.resources(resourceRegistry, paths.unescapePath, input) : UNSUPPORTED));
 const mcpAdd = ofProgram((input) => (!isCurrent || input.connected ? UNSUPPORTED : program.mcpAdd(home, input)));
+const extensions = ofProgram((input) => (!isCurrent ? UNSUPPORTED : input.extension ? merged(input) : program.extensions(home, input)));
 const settingsValidation = ofProgram((input) => (isCurrent ? program.settingsValidation(home, input) : UNSUPPORTED));
+
+const merged = ({ extension, settings }) =>
+  ({ merged: plain(new manager.McpClientManager('0.61.0', fakeConfig()).mergeMcpConfigs(extension, settings)) });
 
 async function serverFilter({ servers: all, settings, flag_allowed_mcp_server_names: named }) {
   const servers = [...new Set(all)]; // they are keys of an object
@@ -300,7 +304,7 @@ async function serverFilter({ servers: all, settings, flag_allowed_mcp_server_na
 const behaviours = {
   'name-normalisation': nameNormalisation, 'tool-filter': toolFilter, confirmation, 'content-to-parts': contentToParts,
   discovery, 'conflict-resolution': conflictResolution, 'schema-sanitisation': schemaSanitisation,
-  'env-expansion': envExpansion, transport, oauth, 'mcp-add': mcpAdd, 'settings-validation': settingsValidation,
+  'env-expansion': envExpansion, transport, oauth, 'mcp-add': mcpAdd, extensions, 'settings-validation': settingsValidation,
   'prompt-args': promptArgs, resources, 'server-filter': ofProgram(serverFilter),
 };
 const profile = isCurrent ? 'current' : 'documented';

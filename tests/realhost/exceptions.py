@@ -10,7 +10,7 @@ from gemini_mcp.spec.values import Json, JsonObject, inside, items, table
 _ANSWERS = "A person answers at a terminal; headless, the CLI refuses every tool or allows every tool."
 
 EXCEPTIONS: Mapping[str, str] = dict.fromkeys(
-    ("allow-server", "allow-tool", "cancel", "no-terminal", "proceed-once"), _ANSWERS
+    ("allow-server", "allow-tool", "cancel", "extension-trust", "no-terminal", "proceed-once"), _ANSWERS
 )
 """The scenarios that the program cannot play headless."""
 

@@ -128,6 +128,20 @@ def _tool(chance: Random, index: int) -> JsonObject:
     return {"name": f"t{index}", "inputSchema": {"type": "object"}, **more}
 
 
+def shared_servers(chance: Random) -> JsonObject:
+    """One server as an extension and as the settings configure it."""
+    return {"extension": _config(chance), "settings": _config(chance)}
+
+
+def _config(chance: Random) -> JsonObject:
+    names = ("a", "b", "a(x)", "", "c")
+    values: JsonObject = {key: chance.sample(names, chance.randrange(4)) for key in ("includeTools", "excludeTools")}
+    values["env"] = {key: chance.choice(("1", "", "$V")) for key in chance.sample(names, chance.randrange(3))}
+    values["headers"] = {"A": chance.choice(("x", "y"))}
+    values |= {"command": "c", "args": chance.sample(names, 2), "cwd": "/", "url": "http://h/", "timeout": 5}
+    return {key: values[key] for key in chance.sample(sorted(values), chance.randrange(len(values)))}
+
+
 Make = Callable[[Random], Any]
 
 BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
@@ -139,5 +153,6 @@ BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
     "results": ("content-to-parts", results),
     "schemas": ("schema-sanitisation", schemas),
     "servers": ("discovery", servers),
+    "shared servers": ("extensions", shared_servers),
 }
 """By what is made up: the behaviour that it is an input of."""

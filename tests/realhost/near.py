@@ -73,6 +73,7 @@ DOMAINS: Mapping[str, Domain] = {
         frozenset({"delay", "timeout", "exit", "command", "url", "httpUrl", "initializeLog"}),
     ),
     "env-expansion": Domain(fixed=frozenset({"hostVariable"})),
+    "extensions": Domain(fixed=frozenset({"environment", "source", "type"})),
     "mcp-add": Domain(fixed=frozenset({"connected", "as"})),
     "name-normalisation": Domain(),
     "oauth": Domain(

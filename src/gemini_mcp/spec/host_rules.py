@@ -27,6 +27,23 @@ class EnvironmentRules:
 
 
 @dataclass(frozen=True)
+class ExtensionRules:
+    """Where extensions are, what their manifests may say of servers, and how that meets the settings."""
+
+    folder: str
+    manifest: str
+    origin: str
+    enablement: str
+    variables: str
+    name: str
+    name_rule: str
+    ignored: tuple[str, ...]
+    united: tuple[str, ...]
+    intersected: tuple[str, ...]
+    joined: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Rules:
     """Everything in which one profile may differ from another."""
 
@@ -44,6 +61,7 @@ class Rules:
     unites_lists: bool
     blocks_excluded: bool
 
+    extensions: ExtensionRules | None
     environment: EnvironmentRules | None
     url_transports: tuple[str, ...]
     skips_without_transport: bool
@@ -131,10 +149,11 @@ class Rules:
 def rules_of(document: Json, schemas: Mapping[str, Json]) -> Rules:
     """Read a profile, with the schemas that it may name; `KeyError` or `TypeError` when it is not one."""
     fields = _fields(document)
-    schema, environment = fields["settings_schema"], fields["environment"]
+    schema, environment, extensions = fields["settings_schema"], fields["environment"], fields["extensions"]
     fields["settings_schema"] = schemas[schema] if isinstance(schema, str) else schema
     fields["messages"] = schemas[fields["messages"]]
     fields["environment"] = environment and EnvironmentRules(**_fields(environment))
+    fields["extensions"] = extensions and ExtensionRules(**_fields(extensions))
     return Rules(**fields)
 
 

@@ -14,7 +14,10 @@ from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.host import Host, Plan, open_host
 from gemini_mcp.host.servers.status import render
+from gemini_mcp.host.settings.files import Places, extensions
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
+from gemini_mcp.host.settings.merging import with_extensions
+from gemini_mcp.host.settings.standing import Circumstances, Standing, placed
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
 from gemini_mcp.host.tools.content import model_parts, refusal_parts
@@ -44,8 +47,11 @@ def reply(request: JsonObject) -> JsonObject:
 async def _play(value: JsonObject, rules: Rules) -> JsonObject:
     environment: Mapping[str, str] = {**os.environ, **value["environment"]}
     layers = [Layer(scope, scope, value["settings"].get(scope, "")) for scope in ("user", "project")]
-    loaded = load(layers, environment, rules)
-    servers = tuple(_at(server, value["cwd"]) for server in loaded.used(rules))
+    where = Places(Path(value.get("home", value["cwd"])), Path(value["cwd"]))
+    found = extensions(where, environment, rules, is_trusted=True)
+    loaded = with_extensions(load(layers, environment, rules), found, rules)
+    started = (one.server for one in placed(loaded, Circumstances(), rules) if one.standing is Standing.STARTED)
+    servers = tuple(_at(server, value["cwd"]) for server in started if server.has_transport)
     plan = Plan(servers, Surroundings(environment), rules)
     person = _Person(iter(value["answers"]))
     async with open_host(plan) as host:

@@ -14,9 +14,10 @@ from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.host import Host, Plan, Server, open_host
-from gemini_mcp.host.settings.files import Places, circumstances, layers, places
+from gemini_mcp.host.settings.files import Places, circumstances, extensions, layers, places
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
-from gemini_mcp.host.settings.standing import Placed, Standing, placed
+from gemini_mcp.host.settings.merging import with_extensions
+from gemini_mcp.host.settings.standing import Circumstances, Placed, Standing, placed
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
 
@@ -60,16 +61,21 @@ class Context:
         return sys.stdin.isatty() and self.err.isatty()
 
     def settings(self, is_quiet: bool = False) -> Settings:
-        """The settings, after saying what is wrong with them."""
-        loaded = load(layers(self.where), self.environment, self.rules, self.named)
+        """The settings with the servers of extensions, after saying what is wrong with them."""
+        own = load(layers(self.where), self.environment, self.rules, self.named)
+        found = extensions(self.where, self.environment, self.rules, self._circumstances().is_trusted)
+        loaded = with_extensions(own, found, self.rules)
         if not is_quiet:
             self.complain(*map(str, loaded.problems), *loaded.warnings)
         return loaded
 
     def placed(self, settings: Settings) -> tuple[Placed, ...]:
         """Every configured server, and whether it is started here."""
+        return placed(settings, self._circumstances(), self.rules)
+
+    def _circumstances(self) -> Circumstances:
         found = circumstances(self.where, self.environment)
-        return placed(settings, replace(found, is_trusted=found.is_trusted or self.is_folder_trusted), self.rules)
+        return replace(found, is_trusted=found.is_trusted or self.is_folder_trusted)
 
     def started(self, settings: Settings) -> tuple[ServerConfig, ...]:
         """The servers that are started here."""

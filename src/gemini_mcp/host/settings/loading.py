@@ -28,12 +28,26 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The extension that a server is of: the variables set for it, and whether it is enabled here.
+
+    A server is shared when the settings configure it too, with a command or an address of their own.
+    """
+
+    extension: str
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_active: bool = True
+    is_shared: bool = False
+
+
+@dataclass(frozen=True)
 class ServerConfig:
-    """One server as the settings configure it, its variables expanded."""
+    """One server as it is configured, its variables expanded; the origin is that of an extension."""
 
     name: str
     values: JsonObject = field(default_factory=dict[str, object])
     file: str = ""
+    origin: Origin | None = None
 
     @property
     def timeout_ms(self) -> float:
@@ -61,6 +75,11 @@ class ServerConfig:
         return {name: str(value) for name, value in table(self.values.get("env")).items()}
 
     @property
+    def variables(self) -> Mapping[str, str]:
+        """What is set for the extension that the server is of."""
+        return {} if self.origin is None else self.origin.variables
+
+    @property
     def oauth(self) -> JsonObject:
         return object_of(self.values.get("oauth")) or {}
 
@@ -73,9 +92,10 @@ class ServerConfig:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings files, merged."""
+    """All settings files, merged; `listed` are the servers that `mcp list` names."""
 
     servers: tuple[ServerConfig, ...] = ()
+    listed: tuple[ServerConfig, ...] = ()
     lists: ServerLists = field(default_factory=ServerLists)
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -88,11 +108,6 @@ class Settings:
     def selection(self, rules: Rules) -> Selection:
         """Which servers are used."""
         return select_servers([server.name for server in self.servers], self.lists, rules)
-
-    def used(self, rules: Rules) -> tuple[ServerConfig, ...]:
-        """The configurations of the servers that are used, in order."""
-        names = self.selection(rules).used
-        return tuple(server for server in self.servers if server.name in names and server.has_transport)
 
     def find(self, name: str) -> ServerConfig | None:
         """The server of that name."""
@@ -117,6 +132,7 @@ def load(
         merged = replace(merged, warnings=(*merged.warnings, *([said] if said else ())))
         mcp = table(values.get("mcp"))
         command = (mcp["serverCommand"], layer.file) if "serverCommand" in mcp else command
+    merged = replace(merged, listed=merged.servers)
     return _with_command(merged, template(command[0]), command[1], environment) if truthy(command[0]) else merged
 
 

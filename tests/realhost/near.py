@@ -80,6 +80,7 @@ DOMAINS: Mapping[str, Domain] = {
         (("documents", "*"),),
         frozenset({"call", "function", "expired", "tokenEndpoint", "now", "status", "token", "refreshToken"}),
     ),
+    "policy": Domain(fixed=frozenset({"mode"})),
     "prompt-args": Domain((("answer", "*"),), frozenset({"subCommand"})),
     "resources": Domain((("reads", "*", "contents", "*", "*"),), frozenset({"blob"})),
     "schema-sanitisation": Domain((("inputSchema",),), frozenset({"cycleAt", "description"})),

@@ -33,7 +33,7 @@ COUNT = int(os.environ.get("SEARCH", "100"))
 COSTLY = {"extensions": 10, "mcp-add": 10, "settings-validation": 20}
 """Behaviours that start the program for each input, by how many times fewer inputs they get."""
 
-ONE_VERSION = ("extensions", "mcp-add", "resources", "settings-validation")
+ONE_VERSION = ("extensions", "mcp-add", "policy", "resources", "settings-validation")
 """Behaviours that only 0.61.0 has, or that the guide decides in the other profile."""
 
 KINDS = [

@@ -94,7 +94,9 @@ class Stage:
         for inner in scenario.get("folders", []):
             (folder / inner).mkdir(parents=True)
         for name, content in scenario.get("extensions", {}).items():
-            self._install(name, self._filled(content))
+            self._put(f"extensions/{name}", self._filled(content))
+        for name, content in scenario.get("policies", {}).items():
+            self._put(f"policies/{name}", content)
 
     def input(self) -> Json:
         """The input for the adapter."""
@@ -124,9 +126,9 @@ class Stage:
             text = text.replace(json.dumps(own)[1:-1], name)
         return json.loads(text)
 
-    def _install(self, place: str, content: Json) -> None:
-        """Put a file into the folder of the user's extensions."""
-        file = self._folder / HOME / ".gemini" / "extensions" / place
+    def _put(self, place: str, content: Json) -> None:
+        """Put a file into the user's folder of Gemini CLI."""
+        file = self._folder / HOME / ".gemini" / place
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
 

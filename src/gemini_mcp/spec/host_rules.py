@@ -44,6 +44,20 @@ class ExtensionRules:
 
 
 @dataclass(frozen=True)
+class PolicyRules:
+    """Which rules about calls there are: of the host itself, of settings, and of the user's files."""
+
+    folder: str
+    tier: int
+    modes: tuple[str, ...]
+    file_schema: JsonObject
+    own_rules: tuple[JsonObject, ...]
+    settings: tuple[JsonObject, ...]
+    denied: str
+    unconfirmed: str
+
+
+@dataclass(frozen=True)
 class Rules:
     """Everything in which one profile may differ from another."""
 
@@ -101,6 +115,7 @@ class Rules:
     question_fields: tuple[str, ...]
     question_name: str
     trust_needs_folder: bool
+    policy: PolicyRules | None
     sends_progress_token: bool
     reports_tool_errors: bool
     completes_structure: bool
@@ -146,14 +161,17 @@ class Rules:
         return self.introductions[self.version]
 
 
+_RECORDS = {"environment": EnvironmentRules, "extensions": ExtensionRules, "policy": PolicyRules}
+
+
 def rules_of(document: Json, schemas: Mapping[str, Json]) -> Rules:
     """Read a profile, with the schemas that it may name; `KeyError` or `TypeError` when it is not one."""
     fields = _fields(document)
-    schema, environment, extensions = fields["settings_schema"], fields["environment"], fields["extensions"]
+    schema = fields["settings_schema"]
     fields["settings_schema"] = schemas[schema] if isinstance(schema, str) else schema
     fields["messages"] = schemas[fields["messages"]]
-    fields["environment"] = environment and EnvironmentRules(**_fields(environment))
-    fields["extensions"] = extensions and ExtensionRules(**_fields(extensions))
+    for name, record in _RECORDS.items():
+        fields[name] = fields[name] and record(**_fields(fields[name]))
     return Rules(**fields)
 
 

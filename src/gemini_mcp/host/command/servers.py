@@ -57,6 +57,9 @@ async def tools(context: Context, only: str | None) -> int:
         ]
         shown = "{name}  ({server}: {tool})  {description}" if context.is_verbose else "{name}  ({server}: {tool})"
         context.show(rows, *(shown.format_map(row).rstrip() for row in rows))
+        if host.withheld:
+            names = ", ".join(tool.name for tool in host.withheld)
+            context.complain(f"not declared to the model, by the policy: {names}; `gemini-mcp-host policy` says why")
         return _ended(context, settings, host)
 
 

@@ -88,6 +88,13 @@ def extensions(where: Places, environment: Mapping[str, str], rules: Rules, is_t
     return installed(shelf, environment, rules)
 
 
+def policy_texts(where: Places, rules: Rules) -> dict[str, str]:
+    """The texts of the user's policy files by their names, in order."""
+    folder = where.home / rules.policy.folder if rules.policy is not None else None
+    files = sorted(folder.glob("*.toml"), key=os.fsencode) if folder is not None and folder.is_dir() else []
+    return {file.name: _text_or_none(str(file)) or "" for file in files if file.is_file()}
+
+
 def _text_or_none(file: str) -> str | None:
     try:
         return Path(file).read_text(encoding="utf-8", errors="replace")

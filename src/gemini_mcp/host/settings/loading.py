@@ -15,7 +15,7 @@ from gemini_mcp.host.settings.validation import Problem, problems
 from gemini_mcp.host.settings.warnings import as_read, warning
 from gemini_mcp.host.tools.filters import Selection, ServerLists, excluded, select_servers
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, number_of, object_of, table, texts_of
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,15 @@ class ServerConfig:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings files, merged; `listed` are the servers that `mcp list` names."""
+    """All settings files, merged.
+
+    `listed` are the servers that `mcp list` names, and `choices` what else decides about calls, by its path.
+    """
 
     servers: tuple[ServerConfig, ...] = ()
     listed: tuple[ServerConfig, ...] = ()
     lists: ServerLists = field(default_factory=ServerLists)
+    choices: JsonObject = field(default_factory=dict[str, object])
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -162,7 +166,23 @@ def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Pr
         else:
             servers.pop(name, None)
     lists = _lists(settings.lists, object_of(values.get("mcp")) or {}, rules)
-    return replace(settings, servers=tuple(servers.values()), lists=lists, problems=(*settings.problems, *found))
+    choices = _choices(settings.choices, values, lists, rules)
+    problems = (*settings.problems, *found)
+    return replace(settings, servers=tuple(servers.values()), lists=lists, choices=choices, problems=problems)
+
+
+def _choices(before: JsonObject, values: JsonObject, lists: ServerLists, rules: Rules) -> JsonObject:
+    """What decides about calls, with one more file; a setting replaces that of the file before, or adds to it."""
+    found: JsonObject = dict(before)
+    for entry in rules.policy.settings if rules.policy is not None else ():
+        section, key = entry["setting"]
+        value, known = inside(values, section, key), inside(found, section, key)
+        if value is not None:
+            united = [*items(known), *items(value)] if entry.get("united") else value
+            found[section] = {**table(found.get(section)), key: united}
+    named = lists.allowed if lists.named is None else lists.named
+    servers: JsonObject = {"allowed": None if named is None else list(named), "excluded": list(lists.excluded or ())}
+    return {**found, "mcp": {**table(found.get("mcp")), **servers}}
 
 
 def _lists(before: ServerLists, mcp: JsonObject, rules: Rules) -> ServerLists:

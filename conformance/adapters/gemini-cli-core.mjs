@@ -3,7 +3,7 @@
 //   GEMINI=DIR/node_modules/@google/gemini-cli/bundle/gemini.js                 (optional: the CLI, for what core lacks;
 //                                                                               dist/index.js of 0.1.19)
 // What neither has is `unsupported`. Only loopback addresses and a throw-away home are used.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -281,7 +281,26 @@ const oauth = async (input, id) => { const found = await authorization.answer(in
 const promptArgs = ofProgram((input) => program.promptArgs(isCurrent, input));
 const resources = ofProgram((input) => (isCurrent ? program.resources(resourceRegistry, paths.unescapePath, input) : UNSUPPORTED));
 const mcpAdd = ofProgram((input) => (!isCurrent || input.connected ? UNSUPPORTED : program.mcpAdd(home, input)));
+const extensions = ofProgram((input) => (!isCurrent ? UNSUPPORTED : input.extension ? merged(input) : program.extensions(home, input)));
 const settingsValidation = ofProgram((input) => (isCurrent ? program.settingsValidation(home, input) : UNSUPPORTED));
+
+// What becomes of a call, with the user's files in the throw-away home.
+async function policy({ settings = {}, files = {}, mode = 'default', headless = false, tool: given, arguments: args = {} }) {
+  const { createPolicyEngineConfig } = await load('policy/config.js');
+  const { PolicyEngine } = await load('policy/policy-engine.js');
+  const folder = path.join(home, '.gemini/policies');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+  const { name, toolAnnotations } = new tool.DiscoveredMCPTool({}, given.server, given.name, 'd', EMPTY, bus, undefined, false, undefined, fakeConfig(), undefined, undefined, given.annotations);
+  const engine = new PolicyEngine(await createPolicyEngineConfig(settings, mode, undefined, !headless));
+  const { decision } = await engine.check({ name, args }, given.server, toolAnnotations);
+  const metadata = new Map([[name, { ...toolAnnotations, _serverName: given.server }]]);
+  return { decision, declared: !engine.getExcludedTools(metadata, new Set([name])).has(name) };
+}
+
+const merged = ({ extension, settings }) =>
+  ({ merged: plain(new manager.McpClientManager('0.61.0', fakeConfig()).mergeMcpConfigs(extension, settings)) });
 
 async function serverFilter({ servers: all, settings, flag_allowed_mcp_server_names: named }) {
   const servers = [...new Set(all)]; // they are keys of an object
@@ -300,7 +319,7 @@ async function serverFilter({ servers: all, settings, flag_allowed_mcp_server_na
 const behaviours = {
   'name-normalisation': nameNormalisation, 'tool-filter': toolFilter, confirmation, 'content-to-parts': contentToParts,
   discovery, 'conflict-resolution': conflictResolution, 'schema-sanitisation': schemaSanitisation,
-  'env-expansion': envExpansion, transport, oauth, 'mcp-add': mcpAdd, 'settings-validation': settingsValidation,
+  'env-expansion': envExpansion, transport, oauth, 'mcp-add': mcpAdd, extensions, policy: (input) => (isCurrent ? policy(input) : UNSUPPORTED), 'settings-validation': settingsValidation,
   'prompt-args': promptArgs, resources, 'server-filter': ofProgram(serverFilter),
 };
 const profile = isCurrent ? 'current' : 'documented';

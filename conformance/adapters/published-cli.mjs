@@ -116,9 +116,9 @@ export class Playground {
 
   read(scope) { return existsSync(this.file(scope)) ? readFileSync(this.file(scope), 'utf8') : null; }
 
-  async run(args) {
+  async run(args, more = {}) {
     const environment = { PATH: process.env.PATH, HOME: path.join(this.root, 'home'), TERM: 'dumb', NO_COLOR: '1', GEMINI_API_KEY: 'k', GEMINI_CLI_TRUST_WORKSPACE: 'true',
-      ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}), GEMINI_CLI_NO_RELAUNCH: 'true' };
+      ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}), GEMINI_CLI_NO_RELAUNCH: 'true', ...more };
     const masked = (text) => text.replaceAll(this.root, '<ROOT>');
     return new Promise((resolve) => {
       const child = execFile(process.execPath, [program, 'mcp', ...args], { cwd: path.join(this.root, 'proj'), env: environment, timeout: 60000 },
@@ -141,6 +141,21 @@ export async function mcpAdd(home, { commands, files = {}, as }) {
   }
   const [project, user] = [ground.read('project'), ground.read('user')];
   return as === 'text' ? { projectSettings: project, userSettings: user } : { steps, projectSettings: value(project), userSettings: value(user) };
+}
+
+// `gemini mcp list` beside installed extensions; a critical error is told in its first line.
+export async function extensions(home, { files, variables, settings = {}, environment }) {
+  const ground = new Playground(home);
+  const folder = path.join(ground.root, 'home/.gemini/extensions');
+  for (const [place, content] of Object.entries(files)) {
+    mkdirSync(path.join(folder, path.dirname(place)), { recursive: true });
+    writeFileSync(path.join(folder, place), typeof content === 'string' ? content : JSON.stringify(content).replaceAll('<ROOT>', ground.root));
+  }
+  if (variables !== undefined) writeFileSync(path.join(ground.root, 'proj/.env'), variables);
+  ground.write('project', JSON.stringify(settings));
+  const { exit, stdout, stderr } = await ground.run(['list'], environment);
+  const said = stdout + stderr;
+  return { exit, said: exit ? said.split('\n')[0] : said };
 }
 
 export async function settingsValidation(home, { settings }) {

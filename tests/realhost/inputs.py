@@ -1,6 +1,7 @@
 """Made-up inputs of behaviours, each from a source of chance; unlikely ones are as likely as usual ones. Pure."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ _PROMPT_WORDS = (
     *('--b="\\\\"', "--a b=c"),
 )
 _SHELL = ("a", " ", "'", '"', "\\", "$V", "${V}", "${W}", "$", "#", ";", "|", "=", "-", "\t", "é")
+_PATTERNS = ("path", "(a+)+", "[", "d.:null", "^.\0")
 _PATHS = ("", "/", "/mcp", "/a/../b", "//x", "/a b", "/%7Ex/./y", "/mcp/", "/é", "?q=1", "/x?y#z")
 _HOSTS = ("h.example", "H.Example", "h.example:8443", "u:p@h.example", "127.0.0.1:80", "[::1]:3000", "bücher.example")
 
@@ -128,6 +130,58 @@ def _tool(chance: Random, index: int) -> JsonObject:
     return {"name": f"t{index}", "inputSchema": {"type": "object"}, **more}
 
 
+def shared_servers(chance: Random) -> JsonObject:
+    """One server as an extension and as the settings configure it."""
+    return {"extension": _config(chance), "settings": _config(chance)}
+
+
+def _config(chance: Random) -> JsonObject:
+    names = ("a", "b", "a(x)", "", "c")
+    values: JsonObject = {key: chance.sample(names, chance.randrange(4)) for key in ("includeTools", "excludeTools")}
+    values["env"] = {key: chance.choice(("1", "", "$V")) for key in chance.sample(names, chance.randrange(3))}
+    values["headers"] = {"A": chance.choice(("x", "y"))}
+    values |= {"command": "c", "args": chance.sample(names, 2), "cwd": "/", "url": "http://h/", "timeout": 5}
+    return {key: values[key] for key in chance.sample(sorted(values), chance.randrange(len(values)))}
+
+
+def policies(chance: Random) -> JsonObject:
+    """A tool, settings and a policy file that may be about it, and a session."""
+    servers, tools = ("srv", "my_srv", "my srv", "mcp_x", "SRV"), ("t", "u", "a b", "*", "t*")
+    names = ("mcp_srv_t", "mcp_my_srv_*", "mcp_*", "*", "t", "mcp_my_*", "mcp_x_t", "mcp_srv_t(x)")
+    rules = "".join(_policy_rule(chance, servers, tools) for _ in range(chance.randrange(4)))
+    lists = {key: chance.sample(names, 2) for key in ("exclude", "allowed", "core", "confirmationRequired")}
+    kept = {key: lists[key] for key in chance.sample(sorted(lists), chance.choice((0, 0, 1, 2)))}
+    listed = chance.sample(("allowed", "excluded"), chance.randrange(2))
+    mcp = {key: chance.sample((*servers, "*"), 1) for key in listed}
+    return {
+        "tool": {"server": chance.choice(servers), "name": chance.choice(tools[:3]), "annotations": _hints(chance)},
+        "settings": {"tools": kept, "mcp": mcp, "mcpServers": {chance.choice(servers): {"trust": True}}},
+        "files": {"own.toml": rules},
+        "mode": chance.choice(("default", "autoEdit", "yolo", "plan")),
+        "headless": chance.random() < 0.5,
+        "arguments": chance.choice(({}, {"b": 1, "a": {"d": None, "c": "é"}}, {"path": "/etc"})),
+    }
+
+
+def _hints(chance: Random) -> JsonObject:
+    return chance.choice(({}, {"readOnlyHint": True}, {"readOnlyHint": False}))
+
+
+def _policy_rule(chance: Random, servers: Sequence[str], tools: Sequence[str]) -> str:
+    lines = [f"decision = {json.dumps(chance.choice(('allow', 'deny', 'ask_user')))}"]
+    lines += [f"priority = {chance.choice((5, 100, 200, 500, 1000 if chance.random() < 0.1 else 999))}"]
+    lines += [f"toolName = {json.dumps(chance.choice((*tools, 'mcp_my_srv_*', 'mcp_*', list(tools[:2]))))}"]
+    more = (
+        f"mcpName = {json.dumps(chance.choice((*servers, '*')))}",
+        f"modes = {json.dumps(chance.sample(('default', 'yolo', 'plan'), 2))}",
+        f"interactive = {json.dumps(chance.random() < 0.5)}",
+        "toolAnnotations = { readOnlyHint = true }",
+        f"argsPattern = {json.dumps(chance.choice(_PATTERNS))}",
+    )
+    lines += [line for line in more if chance.random() < 0.3]
+    return "\n".join(("[[rule]]", *lines, ""))
+
+
 Make = Callable[[Random], Any]
 
 BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
@@ -139,5 +193,7 @@ BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
     "results": ("content-to-parts", results),
     "schemas": ("schema-sanitisation", schemas),
     "servers": ("discovery", servers),
+    "shared servers": ("extensions", shared_servers),
+    "policies": ("policy", policies),
 }
 """By what is made up: the behaviour that it is an input of."""

@@ -19,6 +19,9 @@ from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.see.witness import shown
 
 SCENARIO_SECONDS = 60.0
+HOME = ".home"
+"""The user's home, in the folder of the scenario."""
+
 SERVER = Path(__file__).with_name("scripted.py")
 
 
@@ -90,6 +93,10 @@ class Stage:
             self._servers[name] = self._prepared(name, script, stack)
         for inner in scenario.get("folders", []):
             (folder / inner).mkdir(parents=True)
+        for name, content in scenario.get("extensions", {}).items():
+            self._put(f"extensions/{name}", self._filled(content))
+        for name, content in scenario.get("policies", {}).items():
+            self._put(f"policies/{name}", content)
 
     def input(self) -> Json:
         """The input for the adapter."""
@@ -100,6 +107,7 @@ class Stage:
         return {
             "settings": texts,
             "cwd": str(self._folder),
+            "home": str(self._folder / HOME),
             "environment": self._scenario.get("environment", {}),
             "answers": self._scenario.get("answers", []),
             "steps": self._scenario.get("steps", []),
@@ -117,6 +125,12 @@ class Stage:
         for own, name in self._masks.items():
             text = text.replace(json.dumps(own)[1:-1], name)
         return json.loads(text)
+
+    def _put(self, place: str, content: Json) -> None:
+        """Put a file into the user's folder of Gemini CLI."""
+        file = self._folder / HOME / ".gemini" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
 
     def _prepared(self, name: str, script: Json, stack: ExitStack) -> Json:
         journal = self._folder / f"{name}.journal"

@@ -6,6 +6,8 @@ the module that uses it.
 
 from gemini_mcp.errors import OperatorError as OperatorError
 from gemini_mcp.errors import SpecError as SpecError
+from gemini_mcp.spec.host_rules import ExtensionRules as ExtensionRules
+from gemini_mcp.spec.host_rules import PolicyRules as PolicyRules
 from gemini_mcp.spec.host_rules import Rules as Rules
 from gemini_mcp.spec.reader import Manifest as Manifest
 from gemini_mcp.spec.reader import Requirement as Requirement

@@ -27,6 +27,37 @@ class EnvironmentRules:
 
 
 @dataclass(frozen=True)
+class ExtensionRules:
+    """Where extensions are, what their manifests may say of servers, and how that meets the settings."""
+
+    folder: str
+    manifest: str
+    origin: str
+    enablement: str
+    variables: str
+    name: str
+    name_rule: str
+    ignored: tuple[str, ...]
+    united: tuple[str, ...]
+    intersected: tuple[str, ...]
+    joined: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PolicyRules:
+    """Which rules about calls there are: of the host itself, of settings, and of the user's files."""
+
+    folder: str
+    tier: int
+    modes: tuple[str, ...]
+    file_schema: JsonObject
+    own_rules: tuple[JsonObject, ...]
+    settings: tuple[JsonObject, ...]
+    denied: str
+    unconfirmed: str
+
+
+@dataclass(frozen=True)
 class Rules:
     """Everything in which one profile may differ from another."""
 
@@ -44,6 +75,7 @@ class Rules:
     unites_lists: bool
     blocks_excluded: bool
 
+    extensions: ExtensionRules | None
     environment: EnvironmentRules | None
     url_transports: tuple[str, ...]
     skips_without_transport: bool
@@ -83,6 +115,7 @@ class Rules:
     question_fields: tuple[str, ...]
     question_name: str
     trust_needs_folder: bool
+    policy: PolicyRules | None
     sends_progress_token: bool
     reports_tool_errors: bool
     completes_structure: bool
@@ -128,13 +161,17 @@ class Rules:
         return self.introductions[self.version]
 
 
+_RECORDS = {"environment": EnvironmentRules, "extensions": ExtensionRules, "policy": PolicyRules}
+
+
 def rules_of(document: Json, schemas: Mapping[str, Json]) -> Rules:
     """Read a profile, with the schemas that it may name; `KeyError` or `TypeError` when it is not one."""
     fields = _fields(document)
-    schema, environment = fields["settings_schema"], fields["environment"]
+    schema = fields["settings_schema"]
     fields["settings_schema"] = schemas[schema] if isinstance(schema, str) else schema
     fields["messages"] = schemas[fields["messages"]]
-    fields["environment"] = environment and EnvironmentRules(**_fields(environment))
+    for name, record in _RECORDS.items():
+        fields[name] = fields[name] and record(**_fields(fields[name]))
     return Rules(**fields)
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO
 
-from gemini_mcp.host.adapter import authorization, configuration, execution, tools
+from gemini_mcp.host.adapter import authorization, configuration, execution, extensions, policy, tools
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
@@ -20,8 +20,10 @@ BEHAVIOURS: Mapping[str, Answer] = {
     "content-to-parts": execution.content_to_parts,
     "discovery": tools.discovery,
     "env-expansion": configuration.env_expansion,
+    "extensions": extensions.extensions,
     "mcp-add": configuration.mcp_add,
     "name-normalisation": tools.name_normalisation,
+    "policy": policy.policy,
     "prompt-args": execution.prompt_args,
     "resources": execution.resources,
     "schema-sanitisation": tools.schema_sanitisation,

@@ -14,7 +14,11 @@ from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.host import Host, Plan, open_host
 from gemini_mcp.host.servers.status import render
+from gemini_mcp.host.settings.files import Places, extensions, policy_texts
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
+from gemini_mcp.host.settings.merging import with_extensions
+from gemini_mcp.host.settings.policies import policies
+from gemini_mcp.host.settings.standing import Circumstances, Standing, placed
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question
 from gemini_mcp.host.tools.content import model_parts, refusal_parts
@@ -44,9 +48,13 @@ def reply(request: JsonObject) -> JsonObject:
 async def _play(value: JsonObject, rules: Rules) -> JsonObject:
     environment: Mapping[str, str] = {**os.environ, **value["environment"]}
     layers = [Layer(scope, scope, value["settings"].get(scope, "")) for scope in ("user", "project")]
-    loaded = load(layers, environment, rules)
-    servers = tuple(_at(server, value["cwd"]) for server in loaded.used(rules))
-    plan = Plan(servers, Surroundings(environment), rules)
+    where = Places(Path(value.get("home", value["cwd"])), Path(value["cwd"]))
+    found = extensions(where, environment, rules, is_trusted=True)
+    loaded = with_extensions(load(layers, environment, rules), found, rules)
+    started = (one.server for one in placed(loaded, Circumstances(), rules) if one.standing is Standing.STARTED)
+    servers = tuple(_at(server, value["cwd"]) for server in started if server.has_transport)
+    known = policies(loaded, policy_texts(where, rules), rules)
+    plan = Plan(servers, Surroundings(environment), rules, policy=None if known is None else known.policy)
     person = _Person(iter(value["answers"]))
     async with open_host(plan) as host:
         shown = _shown(host)

@@ -14,9 +14,12 @@ from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.host import Host, Plan, Server, open_host
-from gemini_mcp.host.settings.files import Places, circumstances, layers, places
+from gemini_mcp.host.settings.files import Places, circumstances, extensions, layers, places, policy_texts
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
-from gemini_mcp.host.settings.standing import Placed, Standing, placed
+from gemini_mcp.host.settings.merging import with_extensions
+from gemini_mcp.host.settings.policies import policies
+from gemini_mcp.host.settings.standing import Circumstances, Placed, Standing, placed
+from gemini_mcp.host.tools.policy import Policy
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
 
@@ -60,16 +63,21 @@ class Context:
         return sys.stdin.isatty() and self.err.isatty()
 
     def settings(self, is_quiet: bool = False) -> Settings:
-        """The settings, after saying what is wrong with them."""
-        loaded = load(layers(self.where), self.environment, self.rules, self.named)
+        """The settings with the servers of extensions, after saying what is wrong with them."""
+        own = load(layers(self.where), self.environment, self.rules, self.named)
+        found = extensions(self.where, self.environment, self.rules, self._circumstances().is_trusted)
+        loaded = with_extensions(own, found, self.rules)
         if not is_quiet:
             self.complain(*map(str, loaded.problems), *loaded.warnings)
         return loaded
 
     def placed(self, settings: Settings) -> tuple[Placed, ...]:
         """Every configured server, and whether it is started here."""
+        return placed(settings, self._circumstances(), self.rules)
+
+    def _circumstances(self) -> Circumstances:
         found = circumstances(self.where, self.environment)
-        return placed(settings, replace(found, is_trusted=found.is_trusted or self.is_folder_trusted), self.rules)
+        return replace(found, is_trusted=found.is_trusted or self.is_folder_trusted)
 
     def started(self, settings: Settings) -> tuple[ServerConfig, ...]:
         """The servers that are started here."""
@@ -81,8 +89,8 @@ class Context:
         talk = Interaction(self.has_terminal, self._open_browser, self.complain)
         return Authorizer(TokenFile(self.where.tokens), self.rules, lambda: time.time() * 1000, talk)
 
-    def plan(self, servers: Sequence[ServerConfig], is_interactive: bool = True) -> Plan:
-        """A host with these servers."""
+    def plan(self, servers: Sequence[ServerConfig], is_interactive: bool = True, policy: Policy | None = None) -> Plan:
+        """A host with these servers, and the policy about their calls."""
         authorizer = self.authorizer()
         more = {"trust": True} if self.is_trusting else {}
         return Plan(
@@ -92,13 +100,22 @@ class Context:
             authorizer.auth_for,
             authorizer.authenticate if is_interactive and self.has_terminal else None,
             self._progress if self.err.isatty() else None,
+            policy,
         )
+
+    def policy(self, settings: Settings, mode: str = "default", is_interactive: bool = True) -> Policy | None:
+        """What decides about calls before anybody is asked, after saying what is wrong with its files."""
+        found = policies(settings, policy_texts(self.where, self.rules), self.rules, mode, is_interactive)
+        if found is None:
+            return None
+        self.complain(*found.warnings)
+        return found.policy
 
     @asynccontextmanager
     async def host(self) -> AsyncGenerator[tuple[Settings, Host]]:
         """The settings, and a running host with the servers that they use."""
         settings = self.settings()
-        async with open_host(self.plan(self.started(settings))) as host:
+        async with open_host(self.plan(self.started(settings), policy=self.policy(settings))) as host:
             yield settings, host
 
     def _progress(self, server: Server) -> None:

@@ -122,7 +122,7 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
             for kind in ("tools", "prompts", "resources"):
                 if kind == "tools" or connection.capabilities.get(kind) is not None:
                     pages[kind] = await _pages(connection, kind, failures)
-            return Subject(config.name, connection.greeting, pages, config.values, failures)
+            return Subject(config.name, connection.greeting, pages, config.values, failures, config.origin)
 
 
 async def _pages(connection: Connection, kind: str, failures: dict[str, tuple[int, str]]) -> list[Json]:

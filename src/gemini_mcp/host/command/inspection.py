@@ -33,7 +33,8 @@ from gemini_mcp.host.servers.discovery import (
 from gemini_mcp.host.servers.environment import withheld
 from gemini_mcp.host.servers.failure import Failure, told
 from gemini_mcp.host.servers.handshake import Greeting
-from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.servers.status import STARTED_TWICE
+from gemini_mcp.host.settings.loading import Origin, ServerConfig
 from gemini_mcp.host.tools import names, registry, schema
 from gemini_mcp.host.tools.budget import Cost, cost, total
 from gemini_mcp.spec import Rules
@@ -52,6 +53,7 @@ class Subject:
     pages: Mapping[str, Sequence[Json]]
     config: JsonObject
     failures: Mapping[str, tuple[int, str]]
+    origin: Origin | None = None
 
     def reply_to(self, ask: Ask) -> Reply:
         """The answer to a list request, asked again."""
@@ -240,6 +242,8 @@ def _server_remarks(
     if hidden:
         sentence = f"the server does not get {', '.join(hidden)}; name in `env` what it needs."
         yield Remark("environment", (subject.name,), sentence)
+    if subject.origin is not None and subject.origin.is_shared:
+        yield Remark("started-twice", (subject.name,), f"{STARTED_TWICE}.")
     if found.is_empty:
         sentence = f"nothing usable is left of it; it ends {ended.status.name}."
         yield Remark("empty", (subject.name,), sentence, is_loss=True)

@@ -14,7 +14,7 @@ from functools import partial
 
 import anyio
 
-from gemini_mcp.host.command import asking, calls, comparing, editing, inspecting, results, servers
+from gemini_mcp.host.command import asking, calls, comparing, editing, inspecting, policy, results, servers
 from gemini_mcp.host.command import auth as auth
 from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
@@ -23,6 +23,7 @@ Run = Callable[[Context], Awaitable[int]]
 Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
 
 _WIDTH = 60
+_MODES = next(rules.policy.modes for rules in profiles().values() if rules.policy is not None)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,6 +81,10 @@ def _switch(command: str) -> Callable[[argparse.Namespace], Run]:
         return editing.switch(here, command, name)
 
     return lambda given: partial(run, name=given.server)
+
+
+def _policy(given: argparse.Namespace) -> Run:
+    return lambda here: policy.run(here, policy.Session(given.mode, given.headless))
 
 
 def _call(given: argparse.Namespace) -> Run:
@@ -179,6 +184,10 @@ def _add_views(subcommand: Subcommand) -> None:
     tools.add_argument("--verbose", action="store_true", help="with descriptions")
     subcommand("resources", "the resources of all servers", lambda given: servers.resources)
     subcommand("context", "what the model is told of the servers: their instructions", lambda given: servers.told)
+    says = "what becomes of a call of each tool before anybody is asked: allow, ask_user or deny, and by which rule"
+    judged = subcommand("policy", says, _policy)
+    judged.add_argument("--mode", choices=_MODES, default=_MODES[0], help="the approval mode")
+    judged.add_argument("--headless", action="store_true", help="as `gemini -p`, where nobody can be asked")
     subcommand("prompts", "the prompts of all servers", lambda given: servers.prompts)
     _add_inspect(subcommand)
 

@@ -21,6 +21,7 @@ from gemini_mcp.host.command.mcp_arguments import (
 from gemini_mcp.host.rules.javascript import stringify, truthy
 from gemini_mcp.host.servers.transport import url_transports
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
+from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.settings.standing import disabled_in, identifier
 from gemini_mcp.host.settings.warnings import said_of
 from gemini_mcp.spec import Rules
@@ -94,7 +95,8 @@ def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -
 def _list(command: str, words: Words, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
     configured = {name: config for scope in SCOPES for name, config in _servers(texts.get(scope, "")).items()}
     servers = {name: object_of(config) or {} for name, config in configured.items()}
-    return Ran(said=listing(servers, {**states, **_kept_back(servers, texts, rules)}, rules))
+    shown = [ServerConfig(name, config) for name, config in servers.items()]
+    return Ran(said=listing(shown, {**states, **_kept_back(servers, texts, rules)}, rules))
 
 
 def _kept_back(servers: Mapping[str, JsonObject], texts: Mapping[str, str], rules: Rules) -> dict[str, str]:
@@ -166,14 +168,15 @@ def server_config(words: Words, rules: Rules) -> JsonObject:
 _MARKS = {"connected": "✓", "disconnected": "✗", "blocked": "⛔", "disabled": "○"}
 
 
-def listing(servers: Mapping[str, JsonObject], states: Mapping[str, str], rules: Rules) -> str:
+def listing(servers: Sequence[ServerConfig], states: Mapping[str, str], rules: Rules) -> str:
     """What `list` prints; a server without a state is disconnected."""
     if not servers:
         return "No MCP servers configured.\n"
     text = "Configured MCP servers:\n\n"
-    for name, config in servers.items():
-        state = states.get(name, "disconnected")
-        text += f"{_MARKS[state]} {name}: {_described(config, rules)} - {state.capitalize()}\n"
+    for server in servers:
+        state = states.get(server.name, "disconnected")
+        source = "" if server.origin is None else f" (from {server.origin.extension})"
+        text += f"{_MARKS[state]} {server.name}{source}: {_described(server.values, rules)} - {state.capitalize()}\n"
     return text
 
 

@@ -1,5 +1,7 @@
 """`status`, `tools`, `resources`, `prompts`, `list`: what the configured servers offer. Effect."""
 
+from dataclasses import replace
+
 import anyio
 
 from gemini_mcp.host.command import mcp_commands as commands
@@ -55,6 +57,9 @@ async def tools(context: Context, only: str | None) -> int:
         ]
         shown = "{name}  ({server}: {tool})  {description}" if context.is_verbose else "{name}  ({server}: {tool})"
         context.show(rows, *(shown.format_map(row).rstrip() for row in rows))
+        if host.withheld:
+            names = ", ".join(tool.name for tool in host.withheld)
+            context.complain(f"not declared to the model, by the policy: {names}; `gemini-mcp-host policy` says why")
         return _ended(context, settings, host)
 
 
@@ -92,7 +97,7 @@ async def prompts(context: Context) -> int:
 async def list_servers(context: Context) -> int:
     """The lines of `gemini mcp list`, after a try to connect to every server that may be started."""
     settings = context.settings()
-    found = {one.server.name: one for one in context.placed(settings)}
+    found = {one.server.name: one for one in context.placed(replace(settings, servers=settings.listed))}
     states = {name: one.standing.value for name, one in found.items() if one.standing is not Standing.STARTED}
     if not context.rules.blocks_excluded:
         states = {name: state for name, state in states.items() if name not in (settings.lists.excluded or ())}
@@ -101,9 +106,12 @@ async def list_servers(context: Context) -> int:
         for server in started:
             tasks.start_soon(_try, context, server, states)
     is_suppressed = any(one.reason == NOT_TRUSTED for one in found.values())
-    shown = commands.listing({name: one.server.values for name, one in found.items()}, states, context.rules)
+    shown = commands.listing([one.server for one in found.values()], states, context.rules)
     say = context.say if context.rules.output == "stdout" else context.complain
-    rows = [{"name": name, "state": states.get(name, "disconnected")} for name in found]
+    rows = [
+        {"name": name, "state": states.get(name, "disconnected"), "extension": origin and origin.extension}
+        for name, origin in ((name, one.server.origin) for name, one in found.items())
+    ]
     if context.is_json:
         context.show(rows)
     else:

@@ -134,7 +134,8 @@ def _is_sse(request: httpx2.Request) -> bool:
 def _redirected(request: httpx2.Request, url: httpx2.URL) -> httpx2.Request:
     is_same = (url.scheme, url.host, url.port) == (request.url.scheme, request.url.host, request.url.port)
     dropped = {"host"} if is_same else {"host", "authorization", "cookie"}
-    headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped]
+    kept = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped]
+    headers = [("host", url.netloc.decode("ascii")), *kept]
     return httpx2.Request(
         request.method, url, headers=headers, stream=request.stream, extensions=dict(request.extensions)
     )

@@ -120,7 +120,7 @@ async def connect(
     introduction: JsonObject | None = None,
 ) -> AsyncGenerator[Connection]:
     """A connection to the server; raises Unreachable when it fails or breaks, and what `transport.choose` raises."""
-    chosen = choose(config.values, surroundings.environment, rules)
+    chosen = choose(config.values, {**surroundings.environment, **config.variables}, rules)
     attempt = _Attempt(config, rules, bearer or BearerAuth())
     try:
         async with AsyncExitStack() as stack:
@@ -209,7 +209,7 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
     """Open the transport; the stack closes it."""
     config, bearer = attempt.config, attempt.bearer
     if isinstance(chosen, Stdio):
-        environment = server_environment(config.env, surroundings.environment, attempt.rules)
+        environment = server_environment(config.env, surroundings.environment, attempt.rules, config.variables)
         hear = partial(attempt.hear, surroundings.on_stderr)
         return await stack.enter_async_context(stdio.streams(chosen, environment, hear, attempt.note_exit))
     seconds = config.timeout_ms / 1000

@@ -153,7 +153,8 @@ def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConf
         name = tool["name"]
         if is_enabled(name, config.include_tools, config.exclude_tools):
             described = tool.get("description") or ""
-            offer = OfferedTool(config.name, name, described, tool["inputSchema"], tool.get("outputSchema"))
+            more = (tool.get("outputSchema"), tool.get("annotations"))
+            offer = OfferedTool(config.name, name, described, tool["inputSchema"], *more)
             tools.append(offer)
         else:
             dropped.append(name)

@@ -31,15 +31,20 @@ def inherited(host: Mapping[str, str], rules: Rules) -> dict[str, str]:
     return {name: value for name, value in host.items() if is_inherited(name, value, rules, is_strict)}
 
 
-def server_environment(configured: Mapping[str, str], host: Mapping[str, str], rules: Rules) -> dict[str, str]:
-    """The whole environment of a stdio server, from its configured `env` and the host's own."""
+def server_environment(
+    configured: Mapping[str, str], host: Mapping[str, str], rules: Rules, own: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The whole environment of a stdio server: its configured `env`, the host's, and its extension's own variables."""
     guard = rules.environment
     if guard is None:
-        return {**host, **configured}
-    visible = inherited(host, rules)
-    allowed = {name: value for name, value in configured.items() if name.upper() not in guard.not_configurable}
+        return {**host, **(own or {}), **configured}
+    given, allowed = (
+        {name: value for name, value in variables.items() if name.upper() not in guard.not_configurable}
+        for variables in (own or {}, configured)
+    )
+    visible = inherited({**host, **given}, rules)
     expanded = {name: expand_late(value, visible) for name, value in allowed.items()}
-    return {**guard.identification, **visible, **expanded}
+    return {**guard.identification, **given, **visible, **expanded}
 
 
 def withheld(host: Mapping[str, str], rules: Rules) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from gemini_mcp.host.servers.handshake import context
 from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
+from gemini_mcp.host.tools.policy import Policy
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
@@ -58,6 +59,7 @@ class Plan:
     auth_for: AuthFor | None = None
     authenticate: Authenticate | None = None
     on_change: Callable[[Server], None] | None = None
+    policy: Policy | None = None
 
 
 class Host:
@@ -68,6 +70,7 @@ class Host:
         self.state = State.NOT_STARTED
         self.servers = {config.name: Server(config) for config in plan.servers}
         self.registry = registry.build(plan.rules.builtin_tools, (), plan.rules)
+        self.withheld: tuple[registry.RegisteredTool, ...] = ()
         self._ended = anyio.Event()
         self._changes = {config.name: Changes() for config in plan.servers}
         self._is_discovered = {config.name: anyio.Event() for config in plan.servers}
@@ -125,7 +128,9 @@ class Host:
 
     def _register(self) -> None:
         offers = [tool for server in self.servers.values() for tool in server.found.tools]
-        self.registry = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
+        built = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
+        self.registry = built if self.plan.policy is None else self.plan.policy.declared(built)
+        self.withheld = tuple(tool for tool in built.tools if tool not in self.registry.tools)
 
     def _hear(self, server: str, method: str) -> None:
         """Note what a server notifies; the host's owner hears it too."""

@@ -42,6 +42,12 @@ NOT_EXECUTING = (
 )
 
 
+STARTED_TWICE = (
+    "the settings configure this server too, so Gemini CLI starts it twice; "
+    "`includeTools` and `excludeTools` of the extension have no effect"
+)
+
+
 @dataclass(frozen=True)
 class ServerView:
     """What is shown of one server."""
@@ -68,6 +74,7 @@ class ServerView:
             "status": self.status.name,
             "server": described(self.config),
             "file": self.config.file,
+            "extension": None if self.config.origin is None else self.config.origin.extension,
             "trust": self.config.is_trusted,
             "tools": dict(self.tools),
             "prompts": list(self.prompts),
@@ -95,6 +102,10 @@ def _lines(server: ServerView, is_verbose: bool) -> Iterable[str]:
     values = server.config.values
     yield f"{server.icon} {server.config.name} ({server.status.name})"
     yield f"  {'URL' if server.config.address is not None else 'Command'}: {described(server.config)}"
+    if server.config.origin is not None:
+        yield f"  Extension: {server.config.origin.extension}"
+        if server.config.origin.is_shared:
+            yield f"  Note: {STARTED_TWICE}"
     if values.get("description"):
         yield f"  Description: {values['description']}"
     if values.get("cwd"):

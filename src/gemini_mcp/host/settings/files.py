@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gemini_mcp.host.settings.extensions import Installed, Shelf, installed
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.loading import Layer
 from gemini_mcp.host.settings.standing import Circumstances, disabled_in
 from gemini_mcp.host.settings.trust import is_trusted
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
 
 
@@ -73,6 +75,31 @@ def circumstances(where: Places, environment: Mapping[str, str]) -> Circumstance
     folders = read_json(where.trusted_folders(environment))
     trusts = is_trusted(str(where.project), folders, user, environment, real_path)
     return Circumstances(trusts, disabled_in(read_json(where.enablement)))
+
+
+def extensions(where: Places, environment: Mapping[str, str], rules: Rules, is_trusted: bool) -> Installed:
+    """The extensions that the user has installed, where the profile knows them."""
+    if rules.extensions is None:
+        return Installed()
+    directory = where.home / rules.extensions.folder
+    folders = [file.name for file in directory.iterdir() if file.is_dir()] if directory.is_dir() else []
+    ordered = tuple(sorted(folders, key=os.fsencode))
+    shelf = Shelf(str(directory), ordered, _text_or_none, str(where.project), is_trusted)
+    return installed(shelf, environment, rules)
+
+
+def policy_texts(where: Places, rules: Rules) -> dict[str, str]:
+    """The texts of the user's policy files by their names, in order."""
+    folder = where.home / rules.policy.folder if rules.policy is not None else None
+    files = sorted(folder.glob("*.toml"), key=os.fsencode) if folder is not None and folder.is_dir() else []
+    return {file.name: _text_or_none(str(file)) or "" for file in files if file.is_file()}
+
+
+def _text_or_none(file: str) -> str | None:
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
 
 
 def real_path(folder: str) -> str:

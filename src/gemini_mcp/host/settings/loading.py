@@ -15,7 +15,7 @@ from gemini_mcp.host.settings.validation import Problem, problems
 from gemini_mcp.host.settings.warnings import as_read, warning
 from gemini_mcp.host.tools.filters import Selection, ServerLists, excluded, select_servers
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, number_of, object_of, table, texts_of
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,26 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The extension that a server is of: the variables set for it, and whether it is enabled here.
+
+    A server is shared when the settings configure it too, with a command or an address of their own.
+    """
+
+    extension: str
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_active: bool = True
+    is_shared: bool = False
+
+
+@dataclass(frozen=True)
 class ServerConfig:
-    """One server as the settings configure it, its variables expanded."""
+    """One server as it is configured, its variables expanded; the origin is that of an extension."""
 
     name: str
     values: JsonObject = field(default_factory=dict[str, object])
     file: str = ""
+    origin: Origin | None = None
 
     @property
     def timeout_ms(self) -> float:
@@ -61,6 +75,11 @@ class ServerConfig:
         return {name: str(value) for name, value in table(self.values.get("env")).items()}
 
     @property
+    def variables(self) -> Mapping[str, str]:
+        """What is set for the extension that the server is of."""
+        return {} if self.origin is None else self.origin.variables
+
+    @property
     def oauth(self) -> JsonObject:
         return object_of(self.values.get("oauth")) or {}
 
@@ -73,10 +92,15 @@ class ServerConfig:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings files, merged."""
+    """All settings files, merged.
+
+    `listed` are the servers that `mcp list` names, and `choices` what else decides about calls, by its path.
+    """
 
     servers: tuple[ServerConfig, ...] = ()
+    listed: tuple[ServerConfig, ...] = ()
     lists: ServerLists = field(default_factory=ServerLists)
+    choices: JsonObject = field(default_factory=dict[str, object])
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -88,11 +112,6 @@ class Settings:
     def selection(self, rules: Rules) -> Selection:
         """Which servers are used."""
         return select_servers([server.name for server in self.servers], self.lists, rules)
-
-    def used(self, rules: Rules) -> tuple[ServerConfig, ...]:
-        """The configurations of the servers that are used, in order."""
-        names = self.selection(rules).used
-        return tuple(server for server in self.servers if server.name in names and server.has_transport)
 
     def find(self, name: str) -> ServerConfig | None:
         """The server of that name."""
@@ -117,6 +136,7 @@ def load(
         merged = replace(merged, warnings=(*merged.warnings, *([said] if said else ())))
         mcp = table(values.get("mcp"))
         command = (mcp["serverCommand"], layer.file) if "serverCommand" in mcp else command
+    merged = replace(merged, listed=merged.servers)
     return _with_command(merged, template(command[0]), command[1], environment) if truthy(command[0]) else merged
 
 
@@ -146,7 +166,23 @@ def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Pr
         else:
             servers.pop(name, None)
     lists = _lists(settings.lists, object_of(values.get("mcp")) or {}, rules)
-    return replace(settings, servers=tuple(servers.values()), lists=lists, problems=(*settings.problems, *found))
+    choices = _choices(settings.choices, values, lists, rules)
+    problems = (*settings.problems, *found)
+    return replace(settings, servers=tuple(servers.values()), lists=lists, choices=choices, problems=problems)
+
+
+def _choices(before: JsonObject, values: JsonObject, lists: ServerLists, rules: Rules) -> JsonObject:
+    """What decides about calls, with one more file; a setting replaces that of the file before, or adds to it."""
+    found: JsonObject = dict(before)
+    for entry in rules.policy.settings if rules.policy is not None else ():
+        section, key = entry["setting"]
+        value, known = inside(values, section, key), inside(found, section, key)
+        if value is not None:
+            united = [*items(known), *items(value)] if entry.get("united") else value
+            found[section] = {**table(found.get(section)), key: united}
+    named = lists.allowed if lists.named is None else lists.named
+    servers: JsonObject = {"allowed": None if named is None else list(named), "excluded": list(lists.excluded or ())}
+    return {**found, "mcp": {**table(found.get("mcp")), **servers}}
 
 
 def _lists(before: ServerLists, mcp: JsonObject, rules: Rules) -> ServerLists:

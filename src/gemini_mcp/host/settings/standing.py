@@ -75,7 +75,7 @@ def _placed(
     if identifier(name) in circumstances.disabled:
         return Placed(server, Standing.DISABLED, f"`gemini mcp enable {name}` would enable it")
     if not circumstances.is_trusted:
-        return Placed(
-            server, Standing.DISABLED, "this folder is not trusted; trust it in gemini, or pass --trust-folder"
-        )
+        return Placed(server, Standing.DISABLED, NOT_TRUSTED)
+    if server.origin is not None and not server.origin.is_active:
+        return Placed(server, Standing.DISABLED, f"the extension {server.origin.extension!r} is disabled here")
     return Placed(server, Standing.STARTED)

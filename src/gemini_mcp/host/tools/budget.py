@@ -1,6 +1,6 @@
 """What declarations cost: the bytes and estimated tokens of tools, and the limits that a request has. Pure.
 
-The estimate is Gemini CLI's own for texts; the model's tokenizer is not here, so how far it errs is not known.
+The estimate is Gemini CLI's own for texts; `docs/host.md` says how far it was from the tokenizer of Gemma 3.
 """
 
 import math

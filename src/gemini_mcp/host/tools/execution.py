@@ -12,6 +12,7 @@ from gemini_mcp.host.servers.discovery import Refusal
 from gemini_mcp.host.servers.host import Host
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome, Question, question
 from gemini_mcp.host.tools.content import Rendered, render, render_failure, truncated
+from gemini_mcp.host.tools.policy import ALLOW, DENY
 from gemini_mcp.host.tools.registry import RegisteredTool
 from gemini_mcp.host.tools.result import read_result
 from gemini_mcp.host.tools.schema import parameters
@@ -48,8 +49,21 @@ async def call(host: Host, name: str, arguments: JsonObject, allowed: AllowList,
     fault = complaint(parameters(tool.offer.schema, rules), arguments, "params")
     if fault is not None:
         raise NotCalled(fault)
-    allowed = _confirmed(host, tool, arguments, allowed, confirm)
+    if not _is_allowed(host, tool, arguments):
+        allowed = _confirmed(host, tool, arguments, allowed, confirm)
     return Called(truncated(await _ask(host, tool, arguments), rules), allowed, tool)
+
+
+def _is_allowed(host: Host, tool: RegisteredTool, arguments: JsonObject) -> bool:
+    """Whether the policy lets the call proceed without a question; raises NotCalled where it denies the call."""
+    policy, known = host.plan.policy, host.plan.rules.policy
+    if policy is None or known is None:
+        return False
+    judged = policy.judge(tool, arguments)
+    if judged.decision == DENY:
+        message = judged.rule.message if judged.rule is not None else ""
+        raise NotCalled(known.denied.format(message=f" {message}" if message else ""))
+    return judged.decision == ALLOW
 
 
 async def _ask(host: Host, tool: RegisteredTool, arguments: JsonObject) -> Rendered:

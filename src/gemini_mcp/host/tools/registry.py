@@ -21,6 +21,7 @@ class OfferedTool:
     description: str = ""
     schema: Json = field(default_factory=dict[str, object])
     output_schema: Json = None
+    annotations: Json = None
 
 
 @dataclass(frozen=True)

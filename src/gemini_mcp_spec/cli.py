@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from gemini_mcp.schema.bound import Endless, bounded
 from gemini_mcp.spec.values import Json, inside, is_array
@@ -57,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "gemini-mcp-spec", description="Judge changes of the specification.", epilog=_EPILOG
@@ -65,11 +68,20 @@ def _parser() -> argparse.ArgumentParser:
         "--budget", type=int, default=10, metavar="S", help="seconds of work after which nothing is known (10)"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for add in (_add_lint, _add_diff, _add_docs, _add_explain, _add_freeze):
+        add(commands)
+    return parser
+
+
+def _add_lint(commands: _Commands) -> None:
     linting = commands.add_parser("lint", help="find the mistakes of a specification", epilog=_EPILOG)
     linting.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)")
     linting.add_argument("--format", choices=[*LINT_FORMATS], default="text")
     linting.add_argument("--report", type=_format_and_path(LINT_FORMATS), **_WRITTEN)
     linting.set_defaults(run=_lint)
+
+
+def _add_diff(commands: _Commands) -> None:
     diffing = commands.add_parser("diff", help="judge the changes from one specification to another", epilog=_EPILOG)
     diffing.add_argument("old", metavar="OLD", help="a directory, git ref or wheel")
     diffing.add_argument("new", metavar="NEW", help="the same")
@@ -80,6 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     diffing.add_argument("--strict", action="store_true", help="a missing minor or patch bump fails too")
     diffing.set_defaults(run=_diff)
+
+
+def _add_docs(commands: _Commands) -> None:
     documenting = commands.add_parser("docs", help="write the pages about a specification", epilog=_EPILOG)
     documenting.add_argument(
         "spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)"
@@ -87,15 +102,20 @@ def _parser() -> argparse.ArgumentParser:
     documenting.add_argument("--output", default="docs/spec", metavar="DIR", help="where the pages lie (docs/spec)")
     documenting.add_argument("--check", action="store_true", help="write nothing; fail when a page differs")
     documenting.set_defaults(run=_docs)
+
+
+def _add_explain(commands: _Commands) -> None:
     explaining = commands.add_parser("explain", help="tell what a rule asks, why, and how to approve what it finds")
     explaining.add_argument("rule", nargs="?", metavar="RULE", help="its name; without one, all names are listed")
     explaining.set_defaults(run=_explain)
+
+
+def _add_freeze(commands: _Commands) -> None:
     freezing = commands.add_parser(
         "freeze", help="keep the requirements of this version as a released list", epilog=_EPILOG
     )
     freezing.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory (spec)")
     freezing.set_defaults(run=_freeze)
-    return parser
 
 
 def _lint(options: argparse.Namespace) -> int:

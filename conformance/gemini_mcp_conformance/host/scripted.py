@@ -12,8 +12,9 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -153,86 +154,94 @@ def run(script: Json, journal: Path) -> None:
     os._exit(0)
 
 
+class _OverHttp:
+    """A server over HTTP: the headers that it wants, and what it sends on its streams until it ends."""
+
+    def __init__(self, server: Server, wanted: Mapping[str, str]) -> None:
+        self.server, self.wanted = server, wanted
+        self.streams: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.ended = threading.Event()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers over streamable HTTP, or over SSE where a client asks for it."""
+
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, played: _OverHttp, *request: Any) -> None:
+        self._played = played
+        super().__init__(*request)
+
+    def log_message(self, format: str, *args: object) -> None:
+        return
+
+    def do_GET(self) -> None:
+        if self.path.split("?")[0] != "/sse":
+            self._end(405)
+        elif self._is_allowed():
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self._event("endpoint", "/message")
+            while not self._played.ended.is_set():
+                try:
+                    self._event("message", self._played.streams.get(timeout=0.1))
+                except queue.Empty:
+                    continue
+                except OSError:
+                    return
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self._is_allowed():
+            return
+        answer = self._played.server.answer(message)
+        if self.path.split("?")[0] == "/message":
+            if answer is not None:
+                self._played.streams.put(json.dumps(answer))
+            self._end(202)
+        elif answer is None:
+            self._end(202)
+        else:
+            self._end(200, json.dumps(answer))
+
+    def do_DELETE(self) -> None:
+        self._end(200)
+
+    def _is_allowed(self) -> bool:
+        if any(self.headers.get(name) != value for name, value in self._played.wanted.items()):
+            self._end(403)
+            return False
+        return True
+
+    def _event(self, name: str, data: str) -> None:
+        self.wfile.write(f"event: {name}\ndata: {data}\n\n".encode())
+        self.wfile.flush()
+
+    def _end(self, status: int, body: str = "") -> None:
+        data = body.encode("utf-8")
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
 @contextmanager
 def serve(script: Json, journal: Path) -> Generator[str]:
     """Serve over HTTP; the value is the address without a path."""
-    server = Server(script, journal)
-    streams: queue.SimpleQueue[str] = queue.SimpleQueue()
-    ended = threading.Event()
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server, streams, script.get("headers", {}), ended))
+    played = _OverHttp(Server(script, journal), script.get("headers", {}))
+    http = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, played))
     http.daemon_threads = True
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{http.server_address[1]}"
     finally:
-        ended.set()
+        played.ended.set()
         http.shutdown()
         http.server_close()
         thread.join(5)
-
-
-def _handler(
-    server: Server, streams: "queue.SimpleQueue[str]", wanted: dict[str, str], ended: threading.Event
-) -> Callable[..., BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: object) -> None:
-            return
-
-        def do_GET(self) -> None:
-            if self.path.split("?")[0] != "/sse":
-                self._end(405)
-            elif self._is_allowed():
-                self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream")
-                self.end_headers()
-                self._event("endpoint", "/message")
-                while not ended.is_set():
-                    try:
-                        self._event("message", streams.get(timeout=0.1))
-                    except queue.Empty:
-                        continue
-                    except OSError:
-                        return
-
-        def do_POST(self) -> None:
-            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if not self._is_allowed():
-                return
-            answer = server.answer(message)
-            if self.path.split("?")[0] == "/message":
-                if answer is not None:
-                    streams.put(json.dumps(answer))
-                self._end(202)
-            elif answer is None:
-                self._end(202)
-            else:
-                self._end(200, json.dumps(answer))
-
-        def do_DELETE(self) -> None:
-            self._end(200)
-
-        def _is_allowed(self) -> bool:
-            if any(self.headers.get(name) != value for name, value in wanted.items()):
-                self._end(403)
-                return False
-            return True
-
-        def _event(self, name: str, data: str) -> None:
-            self.wfile.write(f"event: {name}\ndata: {data}\n\n".encode())
-            self.wfile.flush()
-
-        def _end(self, status: int, body: str = "") -> None:
-            data = body.encode("utf-8")
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    return Handler
 
 
 if __name__ == "__main__":

@@ -86,14 +86,7 @@ def _objects(
     if depth == 0 or not any(_OF_OBJECTS & part.keys() for part in parts):
         return
     required = {name for schema in (*olds, *news) for part in _certain(schema) for name in part.get("required", ())}
-    named = sorted(
-        required
-        | {name for part in parts for name in part.get("required", ())}
-        | {name for part in parts for name in part.get("properties", {})}
-    )
-    if len(named) > _MOST_NAMED:
-        differing = [name for name in named if of_property(olds, name) != of_property(news, name)]
-        named = sorted(required | set(differing[:_MOST_NAMED]))
+    named = _names(olds, news, parts, required)
     members = {
         name: _ranked(of_property(olds, name), of_property(news, name), effort, depth) for name in [*named, EXTRA]
     }
@@ -104,12 +97,35 @@ def _objects(
         yield {other: value for other, value in least.items() if other != name}
         yield {other: value for other, value in full.items() if other != name}
         yield {name: full[name]}
+    yield from _with_one_member(least, full, members, parts)
+    yield from ({**full, **{f"{EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
+
+
+def _names(olds: Schemas, news: Schemas, parts: list[Mapping[str, Json]], required: set[str]) -> list[str]:
+    """The members that are worth trying: all that are named, or of very many the required and some that differ."""
+    named = sorted(
+        required
+        | {name for part in parts for name in part.get("required", ())}
+        | {name for part in parts for name in part.get("properties", {})}
+    )
+    if len(named) <= _MOST_NAMED:
+        return named
+    differing = [name for name in named if of_property(olds, name) != of_property(news, name)]
+    return sorted(required | set(differing[:_MOST_NAMED]))
+
+
+def _with_one_member(
+    least: Mapping[str, Json],
+    full: Mapping[str, Json],
+    members: Mapping[str, list[Json]],
+    parts: list[Mapping[str, Json]],
+) -> Iterator[Json]:
+    """The least object, the full one and those that parts require, each with one other value; likely values first."""
     alone = [{name: full[name] for name in part["required"] if name in full} for part in parts if "required" in part]
     bases = {key(base): base for base in (least, full, *alone)}
     by_rank = [(rank, name, value) for name, values in members.items() for rank, value in enumerate(values)]
     for _, name, value in sorted(by_rank, key=lambda one: one[0]):
         yield from ({**base, name: value} for base in bases.values())
-    yield from ({**full, **{f"{EXTRA}{index}": "a" for index in range(size)}} for size in (1, 2, 3))
 
 
 def demanded(schemas: Schemas) -> list[str]:

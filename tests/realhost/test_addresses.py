@@ -17,8 +17,12 @@ from program import MODEL, SECONDS, run, settings_text
 
 from gemini_mcp.spec.values import Json
 
-TOOLS = {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}
-GREETING = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+TOOLS: Json = {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}
+GREETING: Json = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "s", "version": "1"},
+}
 HEADERS = {"Authorization": "Bearer canary", "X-Own": "canary"}
 
 
@@ -31,7 +35,7 @@ class Listening(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.heard.append({name.lower(): value for name, value in self.headers.items()})
-        result = GREETING if asked["method"] == "initialize" else TOOLS
+        result: Json = GREETING if asked["method"] == "initialize" else TOOLS
         answer = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "result": result}).encode()
         self.send_response(200 if "id" in asked else 202)
         self.send_header("content-type", "application/json")

@@ -23,6 +23,7 @@ class Api:
     def __init__(self, url: str) -> None:
         self.url = url
         self.status = 200
+        self.answer = ANSWER
         self.tool: Json = None
         self.says = ""
         self.requests: list[Json] = []
@@ -34,6 +35,7 @@ class Api:
     def reset(self) -> None:
         """Forget what was asked, and answer again."""
         self.status = 200
+        self.answer = ANSWER
         self.tool = None
         self.requests.clear()
         self.paths.clear()
@@ -85,7 +87,7 @@ class Api:
             return self.status, {"error": {"code": self.status, "message": "The quota is used up.", "status": "NO"}}
         tool, self.tool = self.tool, None
         if tool is None:
-            return 200, _says(ANSWER)
+            return 200, _says(self.answer)
         return 200, _answers(*([{"text": self.says}] if self.says else []), {"functionCall": tool})
 
 

@@ -88,6 +88,13 @@ def test_a_prompt_that_no_model_was_asked_is_told(server: Server, api: Api) -> N
     assert api.requests == []
 
 
+def test_a_long_answer_comes_whole(server: Server, api: Api) -> None:
+    """Not of one word: gemini takes that for a loop."""
+    chance = Random(1)
+    api.answer = " ".join(f"{chance.getrandbits(64):x}" for _ in range(50_000))
+    assert text(server.chat("Tell me a long story.")) == api.answer
+
+
 def test_a_reply_without_a_session_says_that_it_began_one(sandbox: Sandbox, api: Api) -> None:
     server = sandbox.start("--trust-workspace")
     assert "began a new one" in server.call("chat-reply", prompt="one")["_meta"]["notice"]

@@ -4,6 +4,7 @@ Nothing here blocks: a reader collects what has arrived, a writer sends what the
 """
 
 import asyncio
+import fcntl
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,9 @@ from typing import IO
 CHUNK = 1 << 18
 MAX_DRAINED_CHUNKS = 64
 """A process that outlives the child may write for ever. A pipe holds far less than this, so the child's bytes fit."""
+
+WIDE = 1 << 20
+"""Bytes that a pipe can hold where the system allows it. Gemini CLI loses what does not fit when it ends."""
 
 
 class _PipeEnd:
@@ -93,6 +97,7 @@ class WholeReader(Reader):
         on_data: Callable[[bytes], None] | None,
     ) -> None:
         super().__init__(pipe)
+        _widen(pipe)
         self._most = most
         self._on_overflow = on_overflow
         self._on_data = on_data
@@ -124,3 +129,9 @@ class Writer(_PipeEnd):
                 self._rest = self._rest[:0]
         if not self._rest:
             self.close()
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    if hasattr(fcntl, "F_SETPIPE_SZ"):  # macOS has none
+        with suppress(OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, WIDE)

@@ -22,8 +22,8 @@ from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.session import Session
-from gemini_mcp_conformance.play.surroundings import directory, take_canaries
-from gemini_mcp_conformance.play.workplace import make_files, remove_files
+from gemini_mcp_conformance.play.surroundings import directory, real_path, take_canaries
+from gemini_mcp_conformance.play.workplace import make_files, make_links, remove_files
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, taken
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Run, Web
 from gemini_mcp_conformance.spec.interpreter import is_absent
@@ -144,6 +144,7 @@ class Player:
             case Arrange():
                 remove_files(self.place, step.gone)
                 make_files(self.place, step.files)
+                make_links(self.place, step.links)
             case Http():
                 await self._http(step)
 
@@ -190,6 +191,8 @@ class Player:
         cwd = pending.arguments.get(named or "")
         is_none = named is None or is_absent(named, cwd, self.spec.invocation)
         pending.cwd = "none" if is_none else directory(cwd, self.place.work)
+        is_there = pending.cwd in ("absolute", "relative")
+        pending.directory = real_path(str(cwd), self.place.work) if is_there else ""
         self.requests.append(pending)
         self._gemini.load()
         pending.sent = await send()

@@ -85,7 +85,8 @@ class Session:
         if self.is_stateless and isinstance(self.wire, HttpWire):
             await self.wire.abandon(id)
             return
-        params = {"requestId": id, "reason": "The suite cancels this call."}
+        reason = {"reason": "The suite cancels this call."} if len(self.cancelled) % 2 else {}
+        params = {"requestId": id, **reason}
         await self.send(notification("notifications/cancelled", params))
 
     async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:

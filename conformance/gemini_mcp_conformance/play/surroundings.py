@@ -29,6 +29,11 @@ def directory(cwd: Json, work: str) -> Directory:
     return "absolute" if os.path.isabs(cwd) else "relative"
 
 
+def real_path(cwd: str, work: str) -> str:
+    """The path of that directory without links."""
+    return os.path.realpath(os.path.join(work, cwd))
+
+
 def take_canaries(place: Place) -> tuple[str, ...]:
     """The names of the canaries that have appeared. They are removed."""
     found = sorted(_canaries(place))

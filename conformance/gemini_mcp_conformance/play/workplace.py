@@ -57,11 +57,17 @@ def make_files(place: Place, files: Mapping[str, str | None]) -> None:
             file.write_text(text, encoding="utf-8", newline="")
 
 
+def make_links(place: Place, links: Mapping[str, str]) -> None:
+    """Make symbolic links below the working directory, each with the path that it leads to."""
+    for name, target in links.items():
+        Path(place.work, name).symlink_to(target)
+
+
 def remove_files(place: Place, names: Iterable[str]) -> None:
     """Remove files and directories below the working directory."""
     for name in names:
         path = Path(place.work, name)
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)

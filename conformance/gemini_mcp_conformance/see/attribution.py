@@ -38,6 +38,7 @@ class Pending:
     leftovers: tuple[str, ...] = ()
     canaries: tuple[str, ...] = ()
     cwd: Directory = "none"
+    directory: str = ""
     is_page: bool = False
 
     @property
@@ -89,7 +90,9 @@ def _kind(id: Json) -> str:
 
 def claimed(requests: Sequence[Pending], runs: Sequence[Run]) -> tuple[Mapping[int, tuple[Run, ...]], tuple[Run, ...]]:
     """The runs of each request by its step, and those that belong to no request."""
-    owned = [(_owner(requests, run), run) for run in runs]
+    owned: list[tuple[Pending | None, Run]] = []
+    for run in runs:
+        owned.append((_owner(requests, run, [owner for owner, _ in owned if owner is not None]), run))
     steps = {owner.step_number for owner, _ in owned if owner}
     by_step = {step: tuple(run for owner, run in owned if owner and owner.step_number == step) for step in steps}
     return by_step, tuple(run for owner, run in owned if owner is None)
@@ -119,6 +122,7 @@ def exchange(
         leftovers=pending.leftovers,
         canaries=pending.canaries,
         cwd=pending.cwd,
+        directory=pending.directory,
         alone=not any(_overlap(pending, other) for other in requests if other is not pending),
         silence=pending.silence,
         waited=pending.waited,
@@ -158,9 +162,10 @@ def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) 
     return any(same_id(line.table.get("id"), id) for id in cancelled)
 
 
-def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
+def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending]) -> Pending | None:
     """The request that a run belongs to: the only one that was open, or the one whose prompt the run was given.
 
+    Of several with one prompt it is the one that owns the fewest of the runs before, whose owners are given.
     The gemini of a cancelled call may start after the cancellation, when another call is open, and be ended before it
     has read anything.
     """
@@ -171,7 +176,7 @@ def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
     cancelled = [pending for pending in before if pending.silence == "cancelled" and pending not in candidates]
     given = b"\0".join((*run.call.argv, run.call.stdin or b""))
     known = (*candidates, *cancelled)
-    if len(known) > 1 and (named := _named(known, given) or _most_alike(known, given)):
+    if len(known) > 1 and (named := _named(known, given, (*cancelled, *owners)) or _most_alike(known, given)):
         return named
     if cancelled and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
         return cancelled[-1]
@@ -179,10 +184,13 @@ def _owner(requests: Sequence[Pending], run: Run) -> Pending | None:
     return likely[0] if len(likely) == 1 else None
 
 
-def _named(requests: Sequence[Pending], given: bytes) -> Pending | None:
-    """The request whose prompt the run was given; the longest, since one may hold another."""
+def _named(requests: Sequence[Pending], given: bytes, others: Sequence[Pending]) -> Pending | None:
+    """The request whose prompt the run was given; the longest, since one may hold another.
+
+    Of equal ones it is the one that stands among `others` the fewest times.
+    """
     matches = [each for each in requests if each.token and each.token.encode("utf-8", "replace") in given]
-    return max(matches, key=lambda each: len(each.token or ""), default=None)
+    return max(matches, key=lambda each: (len(each.token or ""), -others.count(each)), default=None)
 
 
 def _most_alike(requests: Sequence[Pending], given: bytes) -> Pending | None:

@@ -75,7 +75,8 @@ class Exchange:
 
     `alone` says that no other request was open at the same time. `leftovers` are new files in the temporary directory,
     `canaries` files that only a shell makes. `answers` has more than one line when the port answered twice. `cwd` is
-    what the argument for the working directory named when it was sent. `expected` is the result in a scenario.
+    what the argument for the working directory named when it was sent, and `directory` the path of that without links.
+    `expected` is the result in a scenario.
     `delay` is how many seconds the machine was late for the suite, and so perhaps for the port. `waited` is for how
     many seconds the answer was waited for in vain.
     """
@@ -98,6 +99,7 @@ class Exchange:
     silence: Silence = ""
     gemini: str = "present"
     cwd: Directory = "none"
+    directory: str = ""
     canaries: tuple[str, ...] = ()
     expected: Json = None
     delay: float = 0.0

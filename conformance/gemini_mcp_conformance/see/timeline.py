@@ -77,6 +77,14 @@ def ran_before_end(held: Exchange, other: Exchange) -> bool:
     return bool(starts) and (not ends or min(starts) < max(ends))
 
 
+def ran_beside(held: Exchange, other: Exchange) -> bool:
+    """Whether it did, and had not ended before that of the held one began."""
+    begins = [run.call.started for run in held.runs]
+    ends = [run.call.ended for run in other.runs]
+    is_before = all(end is not None and end <= min(begins) for end in ends)
+    return ran_before_end(held, other) and not is_before
+
+
 def token(exchange: Exchange) -> Json:
     """The progress token of a request, or None."""
     return inside(exchange.request, "params", "_meta", "progressToken")

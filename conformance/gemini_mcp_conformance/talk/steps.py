@@ -127,10 +127,14 @@ class Http:
 
 @dataclass(frozen=True)
 class Arrange:
-    """Remove what lies at `gone` below the port's working directory, then make `files` there; None is a directory."""
+    """Remove what lies at `gone` below the port's working directory, then make `files` there; None is a directory.
+
+    `links` are made last, each with the path that it leads to.
+    """
 
     kind: ClassVar[str] = "arrange"
     files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
     gone: tuple[str, ...] = ()
 
 

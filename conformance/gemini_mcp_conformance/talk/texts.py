@@ -16,6 +16,10 @@ WRONG_WORD = 128 * KIB + 128
 PLAIN = "What is the capital of France?"
 
 
+INHERITED = ("constructor", "toString", "__proto__", "__class__")
+"""Names that every object has in some languages, whether or not it was given a member of that name."""
+
+
 def canaries(name: str) -> Mapping[str, str]:
     """Texts that show whether a shell reads the argument `name`."""
     touch = f"touch canary-{name}"

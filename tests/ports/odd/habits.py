@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from typing import Any
@@ -10,6 +11,10 @@ from odd.record import odd
 from running import Call
 from speaking import Message, as_object
 from steps import adding, after, always, before, gives
+
+LONG = 200_000
+TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+"""A text in JSON."""
 
 
 def as_php(port: Any, real: Any, message: Message) -> bytes:
@@ -79,6 +84,38 @@ def only_what_must_be(port: Any, real: Any, call: Call) -> Message:
     return {"jsonrpc": "2.0", "method": "notifications/progress", "params": wanted}
 
 
+def escaped_throughout(port: Any, real: Any, message: Message) -> bytes:
+    """Every character of a short message is an escape, those of its keys too."""
+    line = json.dumps(message)
+    return (TEXT.sub(in_escapes, line) if len(line) < LONG else line).encode() + b"\n"
+
+
+def in_escapes(text: re.Match[str]) -> str:
+    units = json.loads(text[0]).encode("utf-16-be", "surrogatepass").hex()
+    escapes = ("\\u" + units[at : at + 4] for at in range(0, len(units), 4))
+    return '"' + "".join(escapes) + '"'
+
+
+def relative_to_directory(port: Any, real: Any, call: Call, argv: Any, cwd: str | None, env: Any, *others: Any) -> Any:
+    """Names the file of the system prompt by its path from the directory in which gemini runs."""
+    path, start = env.get("GEMINI_SYSTEM_MD", ""), os.path.realpath(cwd or ".")
+    relative = {"GEMINI_SYSTEM_MD": os.path.relpath(path, start)} if os.path.exists(path) else {}
+    return real(call, argv, cwd, {**env, **relative}, *others)
+
+
+def with_empty_directory(port: Any, real: Any, call: Call, plan: Any) -> Any:
+    path = port.new_directory()
+    try:
+        return real(call, plan)
+    finally:
+        os.rmdir(path)
+
+
+def from_below_zero(port: Any, real: Any, call: Call) -> Message:
+    message = real(call)
+    return {**message, "params": {**message["params"], "progress": call.progress / 2 - 3, "total": 10}}
+
+
 odd("escapes-like-php", "Escapes slashes, angle brackets and ampersands in JSON.")(encoded=as_php)
 odd("characters-as-they-are", "Writes all characters as they are.")(encoded=as_characters)
 odd("keys-reversed", "Writes the keys of every object in the opposite order.")(encoded=keys_reversed)
@@ -109,4 +146,12 @@ odd("empty-extras", "Adds empty objects and arrays wherever it may.")(
 )
 odd("progress-said-tersely", "Tells progress without a word, and twice at the start.")(
     progress=only_what_must_be, report_progress=after(told_twice)
+)
+odd("escapes-everything", "Writes every character of its texts and keys as an escape.")(encoded=escaped_throughout)
+odd("relative-system-path", "Names the file of the system prompt by a relative path.")(run=relative_to_directory)
+odd("directory-for-every-call", "Makes a temporary directory for every call, though nothing be put into it.")(
+    run_prompt=with_empty_directory
+)
+odd("progress-below-zero", "Begins progress below zero, and tells it once more right before the answer.")(
+    progress=from_below_zero, answer=before(lambda port, call, result: port.report_progress(call))
 )

@@ -9,7 +9,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import NO_CURSOR, handshake
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Notify, Request, call
-from gemini_mcp_conformance.talk.texts import PLAIN
+from gemini_mcp_conformance.talk.texts import INHERITED, PLAIN
 
 ORDER = 0
 
@@ -20,7 +20,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.lists()
     cursor = (Request("tools/list", {"cursor": NO_CURSOR}),)
     yield made.conversation("tools-cursor", "A page of tools that nobody named.", cursor, "tools:cursor")
-    yield made.conversation("ping", "A ping.", (Request("ping"),), "lifecycle:ping")
+    pings = (Request("ping"), Request("ping", {}), Request("ping", {"_meta": {"example.org/note": 1}}))
+    yield made.conversation("ping", "Pings with parameters and without.", pings, "lifecycle:ping")
     yield made.unknown_method()
     yield made.unknown_tools()
     unknown = (Request("initialize", handshake("1999-12-31")),)
@@ -44,15 +45,16 @@ class Basics(Maker):
         return self.conversation("tools", "The list of tools, twice.", steps, *shows)
 
     def unknown_method(self) -> Conversation:
-        steps = (Request("no/such/method", {}), Notify("notifications/no-such"))
+        unknown = (Request(name, {}) for name in ("no/such/method", *INHERITED))
+        steps = (*unknown, Notify("notifications/no-such"))
         shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")
-        return self.conversation("unknown-method", "A method that no revision of the protocol knows.", steps, *shows)
+        return self.conversation("unknown-method", "Methods that no revision of the protocol knows.", steps, *shows)
 
     def unknown_tools(self) -> Conversation:
         """Tools that no port offers, some with names close to those of real ones."""
         first, last, tools = self.names[0], self.names[-1], self.spec.tools
         known = {*tools, *(name.replace("_", "-") for name in tools)}
-        names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "")
+        names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "", *INHERITED)
         arguments = self.arguments(first, PLAIN)
         steps = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
         shows = ("tools:unknown", "tools:unknown:code")

@@ -16,7 +16,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import call, path
+from gemini_mcp_conformance.talk.steps import Arrange, call, path
 from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80
@@ -236,6 +236,11 @@ class Boundaries(Maker):
         last = call(self.tool, given, self.answer)
         id = f"{self.tool}-{kebab(name)}-none"
         yield self.conversation(id, title, (*steps, last), *refused, files=MADE)
+        ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"))
+        there = tuple(call(self.tool, {**given, name: cwd}, self.answer) for cwd in ways)
+        arranged = Arrange({"demo/real/inner": None}, {"demo/link": "real"}, ("demo/link",))
+        title = "Working directories behind a link, at the root, and written in other ways."
+        yield self.conversation(f"{self.tool}-{kebab(name)}-links", title, (arranged, *there), *shows)
         for folder in ("no-such/a", "demo/file"):
             kind = f"{kebab(name)}-relative-{folder.replace('/', '-')}"
             yield self.one(kind, {name: folder}, refused, files=MADE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
@@ -13,6 +14,8 @@ from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step, cal
 
 ORDER = 40
 CROWD = 16
+OTHERS = 18
+"""Sessions that come between two replies of one: more than a port is likely to remember."""
 FEW = 8
 """Calls that every port can run at once."""
 
@@ -30,6 +33,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield from made.pairs()
     yield made.meanwhile()
     yield made.out_of_order()
+    yield made.in_a_row()
     yield made.crowd()
     yield from made.files()
     yield from made.after_failures()
@@ -87,11 +91,22 @@ class Concurrency(Maker):
         yield self._pair("chats-in-one-directory", "Two of them in one directory.", BESIDE,
                          self.held(tool, "first", directory=here),
                          self.held(tool, "second", "first", directory=here))  # fmt: skip
+        yield self._pair("chats-beside-everything", "One with everything, and one with nothing beside it.",
+                         (*BESIDE, "cwd:default", "system:leak"),
+                         self.held(tool, "first", directory=here, file="You are first.", option="a-model"),
+                         self.held(tool, "second", "first"))  # fmt: skip
+        first, twin = (self.held(tool, "twin", "twins", file="You are a twin.") for _ in range(2))
+        steps = (first, replace(twin, name="other twin"), Release("twins"))
+        yield self.conversation("twins", "The same call twice at once.", steps, *BESIDE, "command:once")
 
     def _of_sessions(self, tool: str) -> Iterable[Conversation]:
         same, different = {"session": SESSION}, {"session": f"{SESSION[:-1]}0"}
         yield self._pair("sessions", "Replies in different sessions.", ELSEWHERE,
                          self.held(tool, "reply", **same), self.held(tool, "other", "reply", **different))  # fmt: skip
+        others = [self.quick(tool, f"between {number}", session=session(f"o{number}")) for number in range(OTHERS)]
+        yield self._pair("same-session-later", "Replies in one session, and others between them.",
+                         ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
+                         *others, *self.behind(tool, "second", **same))  # fmt: skip
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
                          *self.behind(tool, "second", **same), *self.behind(tool, "third", **same))  # fmt: skip
@@ -137,6 +152,21 @@ class Concurrency(Maker):
         steps = (*calls, *order[:4], five, *order[4:], self.quick(self.last, "six"))
         return self.conversation("out-of-order", "Answers out of order.", steps, "concurrency:crossed")
 
+    def in_a_row(self) -> Conversation:
+        """Requests of every kind, each of which is sent before the one in front of it is answered."""
+        steps: list[Step] = []
+        for number in range(2):
+            for tool in self.names:
+                refused = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+                name = f"{number} in a row of {tool}"
+                script = self.answers(f"The answer to {name}.", session(name))
+                sent: dict[str, Json] = {"until": "sent"}
+                steps += [call(tool, refused, **sent), self._ask(tool, name, script, session=session(name), **sent)]
+                steps += [call("no-such-tool", refused, **sent), Request("no/such/method", {}, **sent)]
+                steps += [Request("tools/list", **sent), Request("ping", **sent)]
+        shows = ("rpc:response:id", "concurrency:crossed", "tools:unknown", "rpc:error:method")
+        return self.conversation("in-a-row", "Requests that wait for no answer.", steps, *shows)
+
     def crowd(self) -> Conversation:
         """Sixteen calls wait for one release, which comes when at least the first eight have started."""
         calls: list[Step] = []
@@ -144,7 +174,8 @@ class Concurrency(Maker):
             name, tool = f"{number:02} of the crowd", self.names[number % len(self.names)]
             script = self.answers(f"The answer to {name}.", session(f"{name}, answered"), "crowd")
             until = "started" if number < FEW else "sent"
-            calls.append(self._ask(tool, name, script, session=session(name), until=until))
+            file = f"You are {name}."
+            calls.append(self._ask(tool, name, script, session=session(name), file=file, until=until))
         steps, shows = (*calls, Release("crowd")), ("concurrency:lost", "concurrency:crossed")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 

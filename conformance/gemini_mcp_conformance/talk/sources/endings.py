@@ -98,9 +98,10 @@ class Endings(Maker):
         steps: list[Step] = []
         for id in ("no such call", 99_000_002, 0, ""):
             steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
-        last = Notify(CANCELLED, {"requestId": "no such call", "reason": "None."})
+        for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
+            steps += [Notify(CANCELLED, params), self.served(f"{params}", tool)]
         words, early = f"Cancelled before it was sent to {tool}", f"early {tool}"
-        steps += [last, self.served("nothing", tool), Notify(CANCELLED, {"requestId": early})]
+        steps.append(Notify(CANCELLED, {"requestId": early}))
         steps.append(self.ask(tool, words, self.answers("Served."), id=early))
         return self._cancel(
             f"{tool}-unknown", "A cancellation of an unknown call.", steps, "cancel:unknown", "cancel:others"
@@ -131,7 +132,7 @@ class Endings(Maker):
         return self._cancel("some", "Calls of which some are cancelled.", steps, "cancel:others", "cancel:child")
 
     def cancel_in_line(self) -> Iterable[Conversation]:
-        """Replies in one session: the one that runs is cancelled, then one that waits; those behind are served."""
+        """Replies in one session: the one that runs is cancelled, others while they wait; the rest is served."""
         tool = self.spec.resumes
         if tool is None:
             return
@@ -142,7 +143,8 @@ class Endings(Maker):
 
         steps: list[Step] = [reply("runs", hangs(), "started")]
         steps += [reply("second", self.answers("Second.", release="second")), reply("waits", hangs())]
-        steps += [reply("last", self.answers("Last.")), self.served("the line"), Cancel("waits"), Cancel("runs")]
+        steps += [reply("waits too", hangs()), reply("last", self.answers("Last.")), self.served("the line")]
+        steps += [Cancel("waits"), Cancel("runs"), self.served("the first in line"), Cancel("waits too")]
         steps += [Release("second"), Await("second"), Await("last"), reply("new", self.answers("New."))]
         shows = ("cancel:others", "cancel:unanswered")
         yield self._cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
@@ -175,6 +177,11 @@ class Endings(Maker):
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
         title = "The end of stdin while gemini ignores SIGTERM."
         yield self._end("stdin-ignored-term", title, "stdin", self._stubborn(), "shutdown:stdin-end:ignored-term")
+        title = "The end of stdin right behind the cancellation of calls that ignore SIGTERM."
+        names = {tool: f"cancelled at the end: {tool}" for tool in self.names}
+        steps: list[Step] = [self.hanging(tool, id, hangs(stubborn=True), id=id) for tool, id in names.items()]
+        steps += [Notify(CANCELLED, {"requestId": id}) for id in names.values()]
+        yield self._end("stdin-cancelled", title, "stdin", steps, "shutdown:stdin-end:ignored-term")
         waiting = self.spec.resumes or self.first
         line = [
             self.ask(waiting, f"In line {number}", hangs(), until=until)

@@ -9,11 +9,12 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import handshake, request, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Cancel, Http, Notify, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Http, Notify, Release, Request, Step
 
 ORDER = 20
 STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://127.0.0.1.evil.example:80",
-             "http://127.0.0.1:1.evil.example")  # fmt: skip
+             "http://127.0.0.1:1.evil.example", "http://evil-localhost", "http://evil.example:8080",
+             "null")  # fmt: skip
 EVENTS = {"accept": "text/event-stream"}
 LIST: Json = request("over HTTP", "tools/list", {})
 
@@ -47,6 +48,7 @@ class OverHttp(Maker):
 
     def ended(self) -> Conversation:
         steps: list[Step] = [Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
+        steps.append(Http("DELETE"))
         return self.conversation("ended", "A session that has been ended.", steps, "http:session:ended", aside=True)
 
     def headers(self, revision: str) -> Conversation:
@@ -55,7 +57,7 @@ class OverHttp(Maker):
         return self.conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
 
     def _contradictions(self, revision: str) -> Iterable[Step]:
-        """Each header missing, and each with something else than the body says; then a method that nobody knows."""
+        """Each header missing, with something else than the body says, and in capitals; then an unknown method."""
         called = {"name": "no-such-tool", "arguments": self.arguments(self.first, "x")}
         older = self.spec.manifest.handshake_revisions[0]
         others = (("mcp-protocol-version", older), ("mcp-method", "tools/call"), ("mcp-name", self.first))
@@ -64,11 +66,16 @@ class OverHttp(Maker):
                 _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
             )
             yield from (Http(message=message, headers={header: value}) for value in (None, other))
+        for header, other in (("mcp-method", "TOOLS/CALL"), ("mcp-name", "NO-SUCH-TOOL")):
+            yield Http(message=_message(revision, "tools/call", called), headers={header: other})
         yield Http(message=_message(revision, "no/such/method"))
 
     def disconnect(self, revision: str) -> Conversation:
+        script = self.answers("Beside it.", release="go")
+        held = self.ask(self.first, "The question beside it", script, name="held", until="started")
         abandoned = self.ask(self.first, "The abandoned question", hangs(), name="abandoned", until="started")
-        steps = (abandoned, Cancel("abandoned"), Http(message=_message(revision, "tools/list")))
+        others = (Http(message=_message(revision, "tools/list")), Release("go"), Await("held"))
+        steps = (held, abandoned, Cancel("abandoned"), *others)
         title = "A client that closes its connection."
         return self.conversation("disconnect", title, steps, "http:stateless:disconnect", revision=revision)
 
@@ -77,6 +84,7 @@ def _others() -> Iterable[Step]:
     yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
     for version in ("1999-12-31", "2099-01-01", "latest"):
         yield Http(message=LIST, headers={"mcp-protocol-version": version})
+    yield Http(message=LIST, headers={"content-type": "application/json; charset=utf-8"})
     yield from (Request("tools/list"), Request("ping"))
 
 

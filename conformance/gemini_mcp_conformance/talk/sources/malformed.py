@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import notification, request
@@ -48,6 +48,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.surrogates()
     yield made.surrogates_in_answers()
     yield made.ids()
+    yield made.layouts()
+    yield made.private()
 
 
 def line(message: Json, end: bytes = b"\n") -> bytes:
@@ -191,3 +193,47 @@ class Malformed(Maker):
             asked += [failing[number % 2]]
         shows = ("rpc:response:id", "rpc:response:error")
         return self.conversation("ids", "Ids of every type.", asked, *shows, aside=True)
+
+    def layouts(self) -> Conversation:
+        """Requests as JSON may be laid out: blanks around and within, and keys in any order, some of them again inside.
+
+        What stands inside comes first, and is an argument that no tool declares.
+        """
+        steps: list[Step] = []
+        for tool in self.names:
+            inner: dict[str, Json] = {"id": "inner", "method": "ping", "jsonrpc": "1.0", "params": {}}
+            strange = {key: value for key, value in inner.items() if key not in self.spec.tools[tool].properties}
+            for number, layout in enumerate(LAYOUTS):
+                arguments = {**strange, **self.arguments(tool, f"Laid out in way {number}")}
+                params = {"arguments": arguments, "name": tool}
+                message = request(f"layout-{number}-{tool}", "tools/call", params)
+                steps.append(Raw(layout(table(message)), (), (self.answers("Laid out."),), until="answered"))
+        title = "Requests in unusual layouts."
+        return self.conversation("layouts", title, (*steps, *self.alive("layouts")), "rpc:response:id")
+
+    def private(self) -> Conversation:
+        """What is wrong with a message is no reason to log the prompt in it."""
+        words = "The plan of a broken message that nobody else may read"
+        arguments = self.arguments(self.first, words)
+        whole = line(request("broken", "tools/call", {"name": self.first, "arguments": arguments}))
+        steps: list[Step] = [Raw(whole[:-2] + b"\n"), Raw(whole.replace(b'"tools/call"', b"7")), Request("tools/list")]
+        steps += [call("no-such-tool", arguments), Request("no/such/method", {"arguments": arguments})]
+        steps += [Request("tools/call", {"arguments": arguments}), call(self.first, arguments, self.answers("Read."))]
+        return self.conversation("private", "Wrong messages with a prompt in them.", steps, "stdio:stderr:private")
+
+
+def _reversed(message: Mapping[str, Json]) -> bytes:
+    return line({key: message[key] for key in reversed(list(message))})
+
+
+def _spaced(message: Mapping[str, Json]) -> bytes:
+    return json.dumps(message, separators=(" ,\t", "  : ")).encode() + b"\n"
+
+
+LAYOUTS: tuple[Callable[[Mapping[str, Json]], bytes], ...] = (
+    lambda message: b" \t" + line(message),
+    lambda message: line(message, b" \t \r\n"),
+    _reversed,
+    _spaced,
+)
+"""Ways to write a message on one line."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import session
+from gemini_mcp_conformance.talk.plays import fails, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Release, Request
 
@@ -45,6 +45,11 @@ class Progress(Maker):
         for number, token in enumerate(TOKENS):
             tool = self.names[number % len(self.names)]
             steps += [self.asking(tool, token, self.answers("Done."), str(number)), Request("ping")]
+        for tool in self.names:
+            refused = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+            params = {"name": tool, "arguments": refused, "_meta": {"progressToken": f"refused {tool}"}}
+            steps += [Request("tools/call", params), Request("ping")]
+            steps += [self.asking(tool, f"failing {tool}", fails(), "fails"), Request("ping")]
         steps += [self.ask(tool, f"No progress of {tool}", self.answers("Done.")) for tool in self.names]
         title = "Progress tokens of every type."
         return self.conversation("tokens", title, (*steps, Request("ping")), *SHOWN, "progress:unasked")
@@ -66,7 +71,7 @@ class Progress(Maker):
         one, answers, long = self.first, self.answers, VERY_LONG if self.sources.thorough else LONG
         unasked = answers("At last as well.", wait=long)
         steps = (
-            self.asking(one, "long", answers("At last.", wait=long), "long", until="started"),
+            self.asking(one, "0", answers("At last.", wait=long), "long", until="started"),
             self.asking(self.last, 0, answers("At last, too.", wait=long), "reply", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
             self.ask(one, "Long, and not asked", unasked, until="started"),

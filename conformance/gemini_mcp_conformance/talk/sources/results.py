@@ -43,6 +43,8 @@ TEXT = (
 """What a text of any kind shows."""
 
 LARGE = "large-"
+NOTICES = "Loaded cached credentials.\n" * 3_000
+"""Lines in front of an answer that are longer together than 64 KiB."""
 SLOW = 2.0
 """Seconds that a list may take."""
 FALLBACK = (
@@ -149,7 +151,10 @@ class Results(Maker):
     def causes(self) -> Conversation:
         """Every exit code, and every text on stderr, that the specification has a sentence for."""
         codes = exits_with_meaning(self.spec)
-        steps = [self.ask(f"Which cause has {code}?", ends({"exit": code}, "It ended.\n")) for code in codes]
+        steps = [
+            self.ask(f"Which cause has {code}?", ends({"exit": code}, "It ended in line 429 of 500.\n"))
+            for code in codes
+        ]
         steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in said(self.spec) for exit in (1, 42)]
         shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
@@ -165,17 +170,22 @@ class Results(Maker):
             "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
             "stderr": unnamed({"stderr": text}),
             "again": unnamed({"stdout": text.replace(SESSION[:8], "f00dcafe")}),
+            "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
             "failure": unnamed({"stdout": text}, {"exit": 1}),
         }
-        steps = [self.ask(f"Which session, by {name}?", script) for name, script in listed.items()]
+        steps = [
+            self.ask(f"Which session, by {name}?", script, file=f"You know of {name}.")
+            for name, script in listed.items()
+        ]
         if self.spec.session(self.tool):
             steps.append(self.ask("And by id?", listed["both"], session="11111111-2222-3333-4444-555555555555"))
         for where, folder in (("elsewhere", path("elsewhere")), ("elsewhere from here", "elsewhere")):
             if self.spec.directory(self.tool):
                 steps.append(self.ask(f"Which session, {where}?", listed["both"], directory=folder))
         title, files = f"{self.tool}, when the list must be asked.", {"elsewhere": None}
-        return self.conversation(f"listings-{self.tool}", title, steps, *FALLBACK, files=files)
+        shows = (*FALLBACK, "system:removed:success")
+        return self.conversation(f"listings-{self.tool}", title, steps, *shows, files=files)
 
     def slow_listing(self) -> Conversation:
         """The list of sessions may take a moment."""
@@ -220,19 +230,32 @@ class Results(Maker):
             "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
+            "an empty object for an error": (document("No.", SESSION, error={}),),
+            "an empty text for an error": (document("No.", SESSION, error=""),),
         }
         steps: list[Request] = []
         for kind, documents in written.items():
             script = Script("others", tuple({"stdout": json.dumps(each) + "\n"} for each in documents))
             steps.append(self.ask(f"Answer with {kind}", script))
+        draft, last = (json.dumps(each) for each in (document("A draft.", SESSION), document("No draft.")))
+        named = ({"stdout": f"{self.sources.entry(7, f'{SESSION[:-1]}7')}\n"},)
+        steps.append(self.ask("Answer behind a draft", Script("others", ({"stdout": f"{draft}\n{last}"},), named)))
+        steps += [self.ask(f"Answer in way {number}", script) for number, script in enumerate(self._laid_out())]
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
         shows = (
             *("result:session-id", "result:error-key", "result:warnings"),
-            *("fallback:none", "error:stderr", "result:text"),
+            *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
+            *("result:json:notice-before", "result:json:pretty"),
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)
+
+    def _laid_out(self) -> Iterable[Script]:
+        """The JSON behind more text than a buffer holds, in lines as on Windows, and indented by tabs."""
+        pretty, tabs = (json.dumps(self.sources.document("Laid out."), indent=indent) for indent in (2, "\t"))
+        for text in (f"{NOTICES}{pretty}", pretty.replace("\n", "\r\n"), tabs):
+            yield Script("laid out", ({"stdout": text},))
 
 
 def _shown(script: Script) -> tuple[str, ...]:

@@ -53,10 +53,12 @@ class Revisions(Maker):
         """Requests that name a version and no capabilities, or a version that does not exist."""
         client = {CLIENT_INFO: dict(CLIENT)}
         steps: list[Step] = []
-        for method, params in (("tools/list", None), ("server/discover", None), *self._calls()):
+        asked = (("tools/list", None), ("server/discover", None), *self._calls())
+        for number, (method, params) in enumerate(asked):
             lacking = {**table(params), "_meta": {VERSION: revision, **client}}
             unknown = {**table(params), "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
             steps += [Request(method, lacking, bare=True), Request(method, unknown, bare=True)]
+            steps.append(Request(method, unknown, bare=True, id=f"{method} of {number}"))
         id, title = f"{revision}-incomplete", "Requests that lack what they need."
         shows = ("stateless:meta", "stateless:version")
         return self.conversation(id, title, (*steps, Request("tools/list")), *shows, revision=revision)

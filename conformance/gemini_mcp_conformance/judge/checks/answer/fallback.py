@@ -7,13 +7,13 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     carries_session,
     differing_session,
     expected,
+    has_read,
     names_session,
     says,
     session_in,
 )
 from gemini_mcp_conformance.judge.expectation import Ending, ending, resumes, session_of
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import answered
 from gemini_mcp_conformance.play.fake.watched import spellings
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import argv_shown, shown
@@ -34,7 +34,7 @@ def needs_list(exchange: Exchange) -> bool:
 
 
 def _lacks_session(exchange: Exchange) -> bool:
-    return answered(exchange) and expected(exchange).session is None
+    return has_read(exchange) and expected(exchange).session is None
 
 
 def listing(exchange: Exchange) -> Ending | None:

@@ -40,7 +40,15 @@ def has_trait(trait: Trait) -> Predicate:
 
 
 def names_session(exchange: Exchange) -> bool:
-    return answered(exchange) and expected(exchange).session is not None
+    return has_read(exchange) and expected(exchange).session is not None
+
+
+def has_read(exchange: Exchange) -> bool:
+    """Calls that must be answered with what gemini said, and hard ones that were."""
+    found = reading(exchange)
+    if found is None or found.kind != "answer" or found.traits & {"surrogate", "damaged"}:
+        return answered(exchange)
+    return answered(exchange) or (exchange.is_success and exchange.text == found.text)
 
 
 def carries_session(exchange: Exchange) -> bool:

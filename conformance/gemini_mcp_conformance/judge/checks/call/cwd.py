@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from gemini_mcp.spec.values import texts_in
@@ -50,7 +49,7 @@ def names_existing(exchange: Exchange) -> bool:
 
 @check("cwd:used", "cwd:{tool}", judges=names_existing, about="directory")
 def gemini_runs_in_the_named_directory(exchange: Exchange) -> Complaints:
-    return runs_in(exchange, os.path.normpath(path_of(exchange)))
+    return runs_in(exchange, exchange.directory)
 
 
 def names_none(exchange: Exchange) -> bool:
@@ -72,7 +71,7 @@ def may_run(exchange: Exchange) -> bool:
 
 @check("cwd:relative", judges=may_run, about="directory")
 def relative_directory_is_below_the_ports(exchange: Exchange) -> Complaints:
-    return runs_in(exchange, os.path.normpath(os.path.join(exchange.place.work, path_of(exchange))))
+    return runs_in(exchange, exchange.directory)
 
 
 check("cwd:missing", judges=names("missing"))(is_refused)

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.judge.expectation import ending, fate, prompt_of, re
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.see.timeline import open_calls, ran_before_end, waits_for, while_held
+from gemini_mcp_conformance.see.timeline import open_calls, ran_before_end, ran_beside, waits_for, while_held
 from gemini_mcp_conformance.see.witness import reply, shown
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
@@ -116,7 +116,7 @@ def _late(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
 
 def _early(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
     for held, other in found:
-        if ran_before_end(held, other):
+        if ran_beside(held, other):
             meanwhile = f"at the same time as {what}, {_told(held)}"
             yield f"The port ran {_told(other)} {meanwhile}, and should run it afterwards."
     for held, other in found:

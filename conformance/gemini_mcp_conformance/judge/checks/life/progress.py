@@ -55,7 +55,7 @@ def progress_grows(exchange: Exchange) -> Complaints:
             yield f"The port told the progress {shown(new)} after {shown(old)}, and it should grow."
 
 
-@check("progress:end", judges=lambda exchange: asks(exchange) and bool(exchange.answers), any_outcome=True)
+@check("progress:end", judges=lambda exchange: token(exchange) is not None and bool(exchange.answers), any_outcome=True)
 def progress_ends_with_the_answer(exchange: Exchange) -> Complaints:
     if not exchange.progress:
         raise NotApplicable(SILENT)

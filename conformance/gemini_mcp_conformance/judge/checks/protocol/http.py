@@ -51,6 +51,10 @@ def is_stranger(web: Web) -> bool:
     return "origin" in web.headers
 
 
+def names_charset(web: Web) -> bool:
+    return "charset" in web.headers.get("content-type", "")
+
+
 def version(web: Web) -> str | None:
     return web.headers.get("mcp-protocol-version")
 
@@ -129,6 +133,13 @@ def answer_is_json_or_events(web: Web) -> Complaints:
         yield f"The port answered {method(web)} as {kind!r}, and should answer as {JSON} or {STREAM}."
 
 
+@check_web("http:content-type", judges=lambda web: is_request(web) and is_as_it_should(web) and names_charset(web))
+def charset_is_accepted(web: Web) -> Complaints:
+    if web.status == 415:
+        kind = shown(web.headers["content-type"])
+        yield f"The port answered a request that comes as {kind} with status 415, and should serve it as JSON."
+
+
 @check_web("http:get", judges=lambda web: web.verb == "GET" and is_as_it_should(web))
 def get_is_events_or_not_allowed(web: Web) -> Complaints:
     if web.status != 405 and not (web.status == 200 and web.is_stream):
@@ -152,7 +163,8 @@ def ended_session_is_not_found(observation: Observation) -> Complaints:
         raise NotApplicable("The port lets no client end its session.")
     for web in observation.web[end + 1 :]:
         if "mcp-session-id" in web.headers and web.status != 404:
-            yield f"The port answered {method(web)} in an ended session with {said(web)}, and should with status 404."
+            asked = method(web) or web.verb
+            yield f"The port answered {asked} in an ended session with {said(web)}, and should with status 404."
 
 
 @check_web("http:stateless:header", judges=contradicts)

@@ -19,7 +19,7 @@ def resuming(port: Any, real: Any, tool: Any, texts: Any, form: Any) -> Any:
 defect("chat-in-text-format", "Asks for no output format in `chat`.", "command:chat")(
     format_option=for_tool("chat", always(()))
 )
-defect("chat-as-stream", "Asks for a stream of events in `chat`.", "command:chat")(
+defect("chat-as-stream", "Asks for a stream of events in `chat`, and answers with it.", "result:text")(
     format_option=for_tool("chat", always(("--output-format", "stream-json")))
 )
 defect("reply-in-text-format", "Asks for no output format in `chat-reply`.", "command:chat-reply")(

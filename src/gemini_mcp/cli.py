@@ -45,7 +45,7 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
         _check_streams()
     spec = load_server(Path(options.spec) if options.spec else None, options.locale)
     if options.live and spec.live is None:
-        raise OperatorError("--live needs server/live.json, and this specification has none. Leave the option out.")
+        raise OperatorError("--live needs a server/live.json that fits server/invocation.json. Leave the option out.")
     log.start(options)
     for sentence in flags.unknown_variables(os.environ):
         logging.getLogger(__name__).warning(sentence)

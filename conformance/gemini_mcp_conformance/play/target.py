@@ -14,6 +14,7 @@ INHERITED: Mapping[str, str] = {
     "GOOGLE_CLOUD_PROJECT": "project-of-the-suite",
     "no_proxy": "localhost,127.0.0.1,::1",
     "SETTING_OF_THE_OPERATOR": "kept",
+    "SETTING_LEFT_EMPTY": "",
 }
 """Variables of the port that its gemini should have too."""
 

@@ -16,7 +16,7 @@ WRONG_WORD = 128 * KIB + 128
 PLAIN = "What is the capital of France?"
 
 
-INHERITED = ("constructor", "toString", "__proto__", "__class__")
+NAMES_OF_OBJECTS = ("constructor", "toString", "__proto__", "__class__")
 """Names that every object has in some languages, whether or not it was given a member of that name."""
 
 

@@ -53,8 +53,14 @@ def live_spec(document: Json) -> LiveSpec:
     )
 
 
+def offered(live: LiveSpec | None, invocation: InvocationSpec) -> LiveSpec | None:
+    """The variant, where every tool is run with what it replaces; where one is not, the specification offers none."""
+    is_fit = live is not None and all(_replaced(each.argv, live) != each.argv for each in invocation.tools.values())
+    return live if is_fit else None
+
+
 def told_live(invocation: InvocationSpec, live: LiveSpec) -> InvocationSpec:
-    """The templates by which gemini tells what it does; one that does not hold what is replaced stays as it is."""
+    """The templates by which gemini tells what it does."""
     tools = {
         name: replace(template, argv=_replaced(template.argv, live)) for name, template in invocation.tools.items()
     }

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 from gemini_mcp.errors import OperatorError, SpecError
 from gemini_mcp.spec.families import Subject, expanded, named_in, subjects_of, words_of
 from gemini_mcp.spec.host_rules import Rules, rules_of
-from gemini_mcp.spec.live import LiveSpec, live_spec
+from gemini_mcp.spec.live import LiveSpec, live_spec, offered
 from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
 from gemini_mcp.spec.tools import ToolSpec
 from gemini_mcp.spec.values import Json
@@ -140,12 +140,14 @@ def load_server(root: Path | None = None, locale: str | None = None) -> ServerSp
     tools = tuple(_localised(_record(path, _tool), overlay) for path in _sorted(root / "server/tools"))
     if not tools:
         raise SpecError(str(root / "server/tools"), "it holds no tool")
+    invocation = _record(root / "server/invocation.json", invocation_spec)
+    live = _record(path, live_spec) if (path := root / "server/live.json").exists() else None
     return ServerSpec(
         manifest=load_manifest(root),
         tools=tools,
-        invocation=_record(root / "server/invocation.json", invocation_spec),
+        invocation=invocation,
         outcome=_record(root / "server/outcome.json", outcome_spec),
-        live=_record(live, live_spec) if (live := root / "server/live.json").exists() else None,
+        live=offered(live, invocation),
     )
 
 
@@ -153,12 +155,14 @@ def server_spec(documents: Mapping[str, Json]) -> ServerSpec:
     """The server direction of a specification that is in memory, its documents by path; LookupError, TypeError or
     ValueError when it is none."""
     tools = [document for path, document in sorted(documents.items()) if path.startswith("server/tools/")]
+    invocation = invocation_spec(documents["server/invocation.json"])
+    live = live_spec(documents["server/live.json"]) if "server/live.json" in documents else None
     return ServerSpec(
         manifest=_manifest(documents["manifest.json"]),
         tools=tuple(map(_tool, tools)),
-        invocation=invocation_spec(documents["server/invocation.json"]),
+        invocation=invocation,
         outcome=outcome_spec(documents["server/outcome.json"]),
-        live=live_spec(documents["server/live.json"]) if "server/live.json" in documents else None,
+        live=offered(live, invocation),
     )
 
 

@@ -17,7 +17,7 @@ from planning import Plan, Refusal
 from port import Port
 from running import Call
 from speaking import Message, as_object
-from steps import before
+from steps import before, gives
 
 INHERITED = ("constructor", "toString", "__proto__", "__class__")
 FIRST_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)')
@@ -162,6 +162,9 @@ def lists_together(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | No
         done.set()
 
 
+defect("empty-variables-lost", "Hands no variable on that is empty.", "process:environment")(
+    environment=gives(lambda variables: {name: value for name, value in variables.items() if value})
+)
 defect("root-directory-overlooked", "Takes the root directory for none.", "cwd:used")(cwd=without_last_slash)
 defect("links-are-no-directories", "Refuses a link to a directory.", "cwd:used")(check_cwd=before(no_links))
 defect("inherited-tools-unanswered", "Finds a tool named toString.", "tools:unknown")(begin_call=inherited_is_known)

@@ -9,7 +9,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import NO_CURSOR, handshake
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Notify, Request, call
-from gemini_mcp_conformance.talk.texts import INHERITED, PLAIN
+from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS, PLAIN
 
 ORDER = 0
 
@@ -45,7 +45,7 @@ class Basics(Maker):
         return self.conversation("tools", "The list of tools, twice.", steps, *shows)
 
     def unknown_method(self) -> Conversation:
-        unknown = (Request(name, {}) for name in ("no/such/method", *INHERITED))
+        unknown = (Request(name, {}) for name in ("no/such/method", *NAMES_OF_OBJECTS))
         steps = (*unknown, Notify("notifications/no-such"))
         shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")
         return self.conversation("unknown-method", "Methods that no revision of the protocol knows.", steps, *shows)
@@ -54,7 +54,7 @@ class Basics(Maker):
         """Tools that no port offers, some with names close to those of real ones."""
         first, last, tools = self.names[0], self.names[-1], self.spec.tools
         known = {*tools, *(name.replace("_", "-") for name in tools)}
-        names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "", *INHERITED)
+        names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "", *NAMES_OF_OBJECTS)
         arguments = self.arguments(first, PLAIN)
         steps = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
         shows = ("tools:unknown", "tools:unknown:code")

@@ -230,8 +230,6 @@ class Results(Maker):
             "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
-            "an empty object for an error": (document("No.", SESSION, error={}),),
-            "an empty text for an error": (document("No.", SESSION, error=""),),
         }
         steps: list[Request] = []
         for kind, documents in written.items():

@@ -18,7 +18,7 @@ from gemini_mcp_conformance.see.listing import is_foreign, lists_all, tool, tool
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.witness import reply, shown
 from gemini_mcp_conformance.talk.messages import NO_CURSOR
-from gemini_mcp_conformance.talk.texts import INHERITED
+from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
 REFERENCES = 10
 """References in a row that are followed; more can only go round in a circle."""
@@ -147,7 +147,7 @@ def unknown_cursor_is_a_wrong_parameter(exchange: Exchange) -> Complaints:
 
 
 def calls_unknown(exchange: Exchange) -> bool:
-    return exchange.tool.startswith("no-such-") or exchange.tool in INHERITED
+    return exchange.tool.startswith("no-such-") or exchange.tool in NAMES_OF_OBJECTS
 
 
 @check("tools:unknown", judges=calls_unknown)

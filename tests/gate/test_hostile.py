@@ -147,6 +147,7 @@ def test_a_hostile_file_ends_in_few_lines_and_no_traceback(name: str, tmp_path: 
     assert said in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [CHAT, SETTINGS, "meta/case.schema.json", "server/results/error.schema.json"])
 def test_no_reference_is_fetched(place: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:

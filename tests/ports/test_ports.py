@@ -183,6 +183,7 @@ def test_every_must_has_a_defect_of_its_own() -> None:
     assert musts - {defect["kills"][0] for defect in DEFECTS} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [entry["command"] for entry in ODD], ids=lambda command: Path(command[-1]).stem)
 def test_every_odd_port_serves_a_call_and_leaves_nothing(
     command: list[str], start: Start, fake: Fake, tmp_path: Path

@@ -29,7 +29,7 @@ from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observa
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.durations import seconds
+from gemini_mcp_conformance.talk.durations import BUSY, seconds
 from gemini_mcp_conformance.talk.messages import encode, is_request, notification
 from gemini_mcp_conformance.talk.steps import (
     AUTO,
@@ -217,9 +217,9 @@ class Player:
         """Wait for the answer. A response with a wrong id counts if no other request is pending."""
         unfinished = [other for other in self.requests if other.is_unfinished]
         only, began = unfinished == [pending], self.session.now()
-        wait = self.patience.answer_to(
-            _kind(pending), seconds(pending.step), not self.session.is_heard, len(unfinished) - 1
-        )
+        unheeded = 0 if self.lost else self.session.unheeded
+        at_least = seconds(pending.step) + unheeded / BUSY
+        wait = self.patience.answer_to(_kind(pending), at_least, not self.session.is_heard, len(unfinished) - 1)
         answered = await self.session.wait(lambda: self._take(pending, only), wait)
         pending.last = self._gemini.last()
         if not answered:

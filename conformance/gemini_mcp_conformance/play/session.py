@@ -9,6 +9,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 
 from gemini_mcp.spec.values import Json, decode
 from gemini_mcp_conformance.play.http_wire import HttpWire
@@ -44,6 +45,11 @@ class Session:
     def reserve(self, ids: Iterable[Json]) -> None:
         """Give none of these ids to another request."""
         self._reserved |= {id for id in ids if type(id) is int}
+
+    @property
+    def unheeded(self) -> int:
+        """The bytes that were sent since the port last wrote a line."""
+        return sum(len(line.data) for line in takewhile(lambda line: line.sent, reversed(self.lines)))
 
     @property
     def responses(self) -> list[Line]:

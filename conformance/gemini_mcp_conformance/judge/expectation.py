@@ -5,19 +5,18 @@ Only what binds every port is here. Where ports may differ a function returns No
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemini_mcp.gemini_cli.understanding import Other, UsageError
-from gemini_mcp.spec.values import Json, inside, items
+from gemini_mcp.spec.values import inside, items
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import schema
 from gemini_mcp_conformance.spec.interpreter import Specified, refusals
 from gemini_mcp_conformance.spec.reading import Reading, read
-from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.spec.script import Script, written
 from gemini_mcp_conformance.spec.specification import Heard
 
 Fate = Literal["served", "refused", "either"]
@@ -158,13 +157,8 @@ def ending(script: Script) -> Ending:
     leaves, last = False, ("exit", 0)
     for step in script.play:
         (kind, value), *_ = step.items()
-        if kind in streams:
-            streams[kind] += _text(value).encode("utf-8", "surrogatepass")
-        elif kind.endswith("Base64"):
-            streams[kind.removesuffix("Base64")] += base64.b64decode(value)
-        elif kind == "fill":
-            text, length = _text(value["text"]).encode(), value["bytes"]
-            streams[value["stream"]] += (text * (length // len(text) + 1))[:length]
+        if (output := written(step)) is not None:
+            streams[output[0]] += output[1]
         elif kind == "child":
             leaves = True
         elif kind in ("exit", "signal", "hang"):
@@ -244,7 +238,3 @@ def _choices(exchange: Exchange) -> Iterator[bool]:
     yield exchange.cwd in ("relative", "unknown")
     yield not isinstance(_heard(exchange), Heard)
     yield not settled(exchange).issuperset(exchange.arguments)
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else value["repeat"] * value["times"]

@@ -5,6 +5,7 @@ What a step makes the fake do is told to the shell by `play/fake/script.py`.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -33,3 +34,22 @@ class Script:
             play=tuple(value["play"]),
             list_sessions=None if listing is None else tuple(listing),
         )
+
+
+def written(step: Mapping[str, Json]) -> tuple[str, bytes] | None:
+    """The stream that a step writes to, and what it writes there; None for a step that writes nothing."""
+    kind = next(iter(step), "")
+    value: Json = step.get(kind)
+    if kind == "fill":
+        text, size = _full(value["text"]).encode(), int(value["bytes"])
+        return value["stream"], (text * (size // len(text) + 1))[:size]
+    stream = kind.removesuffix("Base64")
+    if stream not in ("stdout", "stderr"):
+        return None
+    is_text = stream == kind
+    return stream, _full(value).encode("utf-8", "surrogatepass") if is_text else base64.b64decode(value, validate=True)
+
+
+def _full(value: Json) -> str:
+    """A text, or one in its long form {"repeat", "times"}."""
+    return value if isinstance(value, str) else value["repeat"] * value["times"]

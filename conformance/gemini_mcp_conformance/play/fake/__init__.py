@@ -74,9 +74,8 @@ class Fake:
         matches = [(name, play.match) for name, play in named if play.match is not None]
         head = _head(named[0][0] if named else "", self._journal.last(), len(sequence), matches)
         scripts = [(name, play.resolved()) for name, play in named]
-        streams = [(f"{name}-stream", self._streamed(script)) for name, script in scripts]
         lists = [(name, script.list_sessions) for name, script in scripts if script.list_sessions is not None]
-        performing = self._function("perform", [*((name, script.play) for name, script in scripts), *streams])
+        performing = self._function("perform", [arm for name, script in scripts for arm in self._arms(name, script)])
         self._write_playlist("\n".join((*head, *performing, *self._function("list_sessions", lists), "")))
 
     def know_stdin(self, pid: int) -> None:
@@ -171,12 +170,18 @@ class Fake:
         return self.root / "plays" / str(number)
 
     def _function(self, name: str, parts: Sequence[tuple[str, Sequence[Mapping[str, Json]]]]) -> list[str]:
-        """A shell function that plays the steps of the part that its argument names."""
-        arms = [line for part, steps in parts for line in (f"{part})", *self._lines(f"{name}-{part}", steps), ";;")]
+        """A shell function that plays the steps of the part that its argument names; `a|b` is a part with two names."""
+        first = {part: part.partition("|")[0] for part, _ in parts}
+        lines = {part: self._lines(f"{name}-{first[part]}", steps) for part, steps in parts}
+        arms = [line for part in lines for line in (f"{part})", *lines[part], ";;")]
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
 
-    def _streamed(self, script: Script) -> Sequence[Mapping[str, Json]]:
-        return script.play if self.watched.streams is None else self.watched.streams.steps(script.play)
+    def _arms(self, name: str, script: Script) -> Sequence[tuple[str, Sequence[Mapping[str, Json]]]]:
+        """What is played, and what to a call that asks for a stream: mostly the same where nothing is answered."""
+        streamed = script.play if self.watched.streams is None else self.watched.streams.steps(script.play)
+        if streamed is script.play:
+            return ((f"{name}|{name}-stream", script.play),)
+        return ((name, script.play), (f"{name}-stream", streamed))
 
     def _lines(self, name: str, steps: Sequence[Mapping[str, Json]]) -> Sequence[str]:
         data, releases = self.root / "plays" / f"{self._next()}.{name}", self.root / "releases"

@@ -1,21 +1,19 @@
 """Play: a script for a call of the fake gemini, and the shell lines that play its steps; pure.
 
-A new kind of step is one entry in `_STEPS`: a function from the step's value to shell lines. Bytes become octal
-escapes of `printf`, so that the lines are ASCII whatever they print.
+A new kind of step that writes belongs to `written` and `_KINDS`; another is one entry in `_STEPS`: a function from the
+step's value to shell lines. Bytes become octal escapes of `printf`, so that the lines are ASCII whatever they print.
 """
 
 from __future__ import annotations
 
-import base64
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.spec.script import Script, ScriptError
+from gemini_mcp_conformance.spec.script import Script, ScriptError, written
 
 ESCAPED = [char if (char := chr(byte)).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in range(256)]
 """Each byte as `printf` of a shell takes it."""
@@ -47,9 +45,12 @@ def to_shell(steps: Sequence[Mapping[str, Json]], folder: Path, releases: Path) 
     """Translate steps into shell lines, which always end the process."""
     writer = _Writer(folder, releases)
     for step in steps:
-        if len(step) != 1 or (kind := next(iter(step))) not in _STEPS:
-            raise ScriptError(f"The step {dict(step)!r} should have exactly one key of {', '.join(_STEPS)}.")
-        _STEPS[kind](writer, step[kind])
+        if len(step) != 1 or (kind := next(iter(step))) not in _KINDS:
+            raise ScriptError(f"The step {dict(step)!r} should have exactly one key of {', '.join(_KINDS)}.")
+        if (output := written(step)) is not None:
+            writer.output(*output)
+        else:
+            _STEPS[kind](writer, step[kind])
     return Translation((*writer.lines, "finish 0"), writer.files, frozenset(writer.releases))
 
 
@@ -70,22 +71,6 @@ class _Writer:
         name = f"data{len(self.files)}"
         self.files[name] = data
         self.lines.append(f'"$cat" {shlex.quote(str(self.folder / name))}{suffix}')
-
-    def stdout(self, value: Json) -> None:
-        self.output("stdout", _encoded(value))
-
-    def stderr(self, value: Json) -> None:
-        self.output("stderr", _encoded(value))
-
-    def stdout_base64(self, value: Json) -> None:
-        self.output("stdout", base64.b64decode(value, validate=True))
-
-    def stderr_base64(self, value: Json) -> None:
-        self.output("stderr", base64.b64decode(value, validate=True))
-
-    def fill(self, value: Json) -> None:
-        text, size = _encoded(value["text"]), int(value["bytes"])
-        self.output(value["stream"], (text * (size // len(text) + 1))[:size])
 
     def wait(self, value: Json) -> None:
         self.lines.append(f'"$sleep" {float(value):g}')
@@ -121,11 +106,6 @@ class _Writer:
 
 
 _STEPS: Mapping[str, Callable[[_Writer, Json], None]] = {
-    "stdout": _Writer.stdout,
-    "stderr": _Writer.stderr,
-    "stdoutBase64": _Writer.stdout_base64,
-    "stderrBase64": _Writer.stderr_base64,
-    "fill": _Writer.fill,
     "wait": _Writer.wait,
     "hang": _Writer.hang,
     "release": _Writer.release,
@@ -134,14 +114,8 @@ _STEPS: Mapping[str, Callable[[_Writer, Json], None]] = {
     "exit": _Writer.exit,
     "signal": _Writer.signal,
 }
-
-
-def _encoded(value: Json) -> bytes:
-    """Text, or the long form {"repeat", "times"} of it, in UTF-8."""
-    if isinstance(value, Mapping):
-        long = cast("Mapping[str, Json]", value)
-        return str(long["repeat"]).encode() * int(long["times"])
-    return str(value).encode()
+_KINDS = ("stdout", "stderr", "stdoutBase64", "stderrBase64", "fill", *_STEPS)
+"""The kinds of steps. The first ones write; `written` says what."""
 
 
 @lru_cache(64)

@@ -5,7 +5,6 @@ Only an answer that is one JSON object becomes a stream. What fails, is damaged 
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +14,7 @@ from typing import cast
 from gemini_mcp.spec.live import LiveSpec
 from gemini_mcp.spec.values import Json, inside, is_array, is_object
 from gemini_mcp.spec.wording import OutcomeSpec
-
-STDOUT = ("stdout", "stdoutBase64")
-"""The steps whose output may be an answer."""
+from gemini_mcp_conformance.spec.script import written
 
 
 @dataclass(frozen=True)
@@ -34,15 +31,17 @@ class Streams:
 
     def steps(self, steps: Sequence[Mapping[str, Json]]) -> Sequence[Mapping[str, Json]]:
         """The steps of a gemini that was asked for a stream; the same ones where it prints no other output."""
-        places = [index for index, step in enumerate(steps) if step.keys() & set(STDOUT)]
-        is_plain = all("fill" not in step and not step.get("exit") and "signal" not in step for step in steps)
-        lines = self._lines(_answer_in(steps, places)) if places and is_plain else []
+        if any("fill" in step or step.get("exit") or "signal" in step for step in steps):
+            return steps
+        outputs = enumerate(map(written, steps))
+        printed = {index: output[1] for index, output in outputs if output is not None and output[0] == "stdout"}
+        lines = self._lines(_object_in(b"".join(printed.values())))
         if not lines:
             return steps
-        printed = {index: {"stdout": ""} for index in places}
-        printed[places[0]] = {"stdout": lines[0]}
-        printed[places[-1]] = {"stdout": "".join(lines if len(places) == 1 else lines[1:])}
-        return [printed.get(index, step) for index, step in enumerate(steps)]
+        first, last = min(printed), max(printed)
+        rest = lines if first == last else lines[1:]
+        streamed = {**dict.fromkeys(printed, ""), first: lines[0], last: "".join(rest)}
+        return [{"stdout": streamed[index]} if index in streamed else step for index, step in enumerate(steps)]
 
     def _lines(self, answer: Mapping[str, Json]) -> list[str]:
         """The lines of a stream; none for what cannot be one."""
@@ -69,17 +68,10 @@ class Streams:
             yield {**rule.when, **({rule.value: value} if rule.value else {})}
 
 
-def _answer_in(steps: Sequence[Mapping[str, Json]], places: Sequence[int]) -> Mapping[str, Json]:
-    """The one object that the steps print; an empty one where they print anything else."""
+def _object_in(printed: bytes) -> Mapping[str, Json]:
+    """The one object that is printed; an empty one where anything else is."""
     try:
-        found: Json = json.loads(b"".join(_bytes(steps[index]) for index in places))
+        found: Json = json.loads(printed)
     except (ValueError, RecursionError):
         return {}
     return found if is_object(found) else {}
-
-
-def _bytes(step: Mapping[str, Json]) -> bytes:
-    if "stdoutBase64" in step:
-        return base64.b64decode(step["stdoutBase64"])
-    text = step["stdout"]
-    return (text["repeat"] * text["times"] if is_object(text) else str(text)).encode()

@@ -9,9 +9,9 @@ from client import Place as Bench
 from client import answer, play
 from states import BROKEN, NO_SIGN_IN, STATES, UNTRUSTED, State
 
+from gemini_mcp.host.settings import dotenv
 from gemini_mcp.operator.doctor.place import Place
 from gemini_mcp.operator.doctor.startup_checks import check_settings, check_sign_in, check_trust
-from gemini_mcp.operator.gemini import dotenv
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec.values import Json
 
@@ -173,7 +173,7 @@ TWICE=2
 
 
 def test_a_file_of_variables_is_read_as_dotenv_does() -> None:
-    assert dotenv.parse(FILE.replace("\n", "\r\n")) == {
+    assert dotenv.variables(FILE.replace("\n", "\r\n")) == {
         "PLAIN": "of two words",
         "EXPORTED": "1",
         "SINGLE": "a # b",

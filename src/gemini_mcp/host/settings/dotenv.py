@@ -1,6 +1,6 @@
 """A `.env` file to its variables, as the package `dotenv` reads it, its oddities too. Pure.
 
-Only the form of the file belongs here; who reads one is in `extensions`.
+Only the form of the file belongs here; which files count, and what is taken from them, is for their readers to say.
 """
 
 import re

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gemini_mcp.host.settings import trust
+from gemini_mcp.host.settings import dotenv, trust
 from gemini_mcp.host.settings.files import real_path
-from gemini_mcp.operator.gemini import dotenv
 from gemini_mcp.operator.gemini.settings import Files
 from gemini_mcp.operator.gemini.sign_in import Kept, SignIn, sign_in
+from gemini_mcp.operator.gemini.variables import taken
 from gemini_mcp.spec.values import Json, inside, texts_of
 
 
@@ -89,8 +89,8 @@ def _variables(file: Path | None, is_trusted: bool, settings: Json) -> Mapping[s
     if file is None:
         return {}
     try:
-        variables = dotenv.parse(file.read_text(encoding="utf-8", errors="replace"))
+        variables = dotenv.variables(file.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return {}
     of_project = () if ".gemini" in str(file) else texts_of(inside(settings, "advanced", "excludedEnvVars")) or ()
-    return dotenv.taken(variables, is_trusted, of_project)
+    return taken(variables, is_trusted, of_project)

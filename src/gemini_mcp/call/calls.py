@@ -5,11 +5,11 @@ It only puts the steps in order, and knows nothing of MCP. What a step decides b
 
 import logging
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from time import monotonic
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import anyio.to_thread
 
@@ -20,6 +20,7 @@ from gemini_mcp.call.outcome import (
     Answer,
     Failure,
     NotStarted,
+    Outcome,
     answer_result,
     failure_result,
     newest_session,
@@ -36,10 +37,11 @@ from gemini_mcp.call.stream import read_live
 from gemini_mcp.errors import CallerError, UnknownTool
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
-from gemini_mcp.spec.live import LiveSpec, told_live
+from gemini_mcp.spec.live import told_live
 from gemini_mcp.spec.values import Json
 
 T = TypeVar("T")
+Hear: TypeAlias = Callable[[bytes], None]
 
 log = logging.getLogger(__name__)
 
@@ -132,33 +134,29 @@ class Calls:
             stdout_limit=self._options.max_output_bytes or self._spec.outcome.stdout_bytes,
             stderr_limit=STDERR_KEPT + sum(LONGEST_ESCAPE * len(text) for text in invocation.private),
         )
-        limits = Limits(self._options.timeout, self._grace)
-        if self._live is None:
-            outcome = await run(command, limits)
-            answer = await _apart(size(outcome), lambda: read(outcome, self._spec.outcome))
-        else:
-            answer = await self._live_answer(command, limits, progress, invocation.private, self._live)
+        async with self._hearing(progress, invocation.private) as hear:
+            outcome = await run(replace(command, on_stdout=hear), Limits(self._options.timeout, self._grace))
+        answer = await _apart(size(outcome), lambda: self._read(outcome))
         if isinstance(answer, Answer) and answer.session is None:
             return replace(answer, session=await self._session_after(invocation, gemini))
         return answer
 
-    async def _live_answer(
-        self, command: Command, limits: Limits, progress: Progress, private: tuple[str, ...], live: LiveSpec
-    ) -> Answer | Failure:
-        spec, most = self._spec.outcome, self._options.max_response_chars
-        if progress.is_wanted:
-            forms = await _apart(sum(map(len, private)), lambda: forms_of(Secrets(private, self._keys), spec))
-            news = News(live, spec, forms)
-            async with progress.following(news.take, live.seconds) as say:
+    @asynccontextmanager
+    async def _hearing(self, progress: Progress, private: tuple[str, ...]) -> AsyncGenerator[Hear | None]:
+        """What hears gemini's stdout, to tell of it while the body runs; None where nobody is told."""
+        if self._live is None or not progress.is_wanted:
+            yield None
+            return
+        spec = self._spec.outcome
+        forms = await _apart(sum(map(len, private)), lambda: forms_of(Secrets(private, self._keys), spec))
+        news = News(self._live, spec, forms)
+        async with progress.following(news.take, self._live.seconds) as say:
+            yield lambda data: say() if news.add(data) else None
 
-                def hear(data: bytes) -> None:
-                    if news.add(data):
-                        say()
-
-                outcome = await run(replace(command, on_stdout=hear), limits)
-        else:
-            outcome = await run(command, limits)
-        return await _apart(size(outcome), lambda: read_live(outcome, spec, live, most))
+    def _read(self, outcome: Outcome) -> Answer | Failure:
+        if self._live is None:
+            return read(outcome, self._spec.outcome)
+        return read_live(outcome, self._spec.outcome, self._live, self._options.max_response_chars)
 
     async def _session_after(self, invocation: Invocation, gemini: Command) -> str | None:
         """The session of an answer that does not name its session."""

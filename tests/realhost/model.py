@@ -54,7 +54,14 @@ def serving(model: Model) -> Generator[str]:
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with listening(Handler) as address:
+        yield address
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
+    """The address of a loopback server."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

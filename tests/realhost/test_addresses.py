@@ -5,14 +5,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from model import listening
 from program import MODEL, SECONDS, run, settings_text
 
 from gemini_mcp.spec.values import Json
@@ -55,33 +55,23 @@ class Listening(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/mcp"
-        finally:
-            server.shutdown()
-
-
-@contextmanager
 def moved(status: int) -> Generator[tuple[str, list[dict[str, str]]]]:
     """The old address of a server, and what its new one hears."""
 
     class Here(Listening):
         heard: ClassVar[list[dict[str, str]]] = []
 
-    with serving(Here) as address:
+    with listening(Here) as address:
 
         class Moved(Listening):
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers["content-length"]))
                 self.send_response(status)
-                self.send_header("location", address)
+                self.send_header("location", f"{address}/mcp")
                 self.send_header("content-length", "0")
                 self.end_headers()
 
-        with serving(Moved) as old:
+        with listening(Moved) as old:
             yield old, Here.heard
 
 
@@ -118,6 +108,6 @@ def test_a_redirect_to_another_origin_is_followed_without_the_credentials(ask: J
 @pytest.mark.parametrize(("words", "kept"), [(["a, b"], "ab"), (["a", "b"], "ab"), (["a,,c"], "ac"), ([","], "abc")])
 def test_commas_separate_the_names_of_servers(ask: Json, words: list[str], kept: str) -> None:
     flags = [part for word in words for part in ("--allowed-mcp-server-names", word)]
-    with tempfile.TemporaryDirectory(prefix="real-host-") as folder, serving(Listening) as address:
-        text = settings_text({name: {"httpUrl": address} for name in "abc"})
+    with tempfile.TemporaryDirectory(prefix="real-host-") as folder, listening(Listening) as address:
+        text = settings_text({name: {"httpUrl": f"{address}/mcp"} for name in "abc"})
         assert ask(Path(folder), text, *flags) == [f"mcp_{name}_t" for name in kept]

@@ -90,9 +90,10 @@ def _kind(id: Json) -> str:
 
 def claimed(requests: Sequence[Pending], runs: Sequence[Run]) -> tuple[Mapping[int, tuple[Run, ...]], tuple[Run, ...]]:
     """The runs of each request by its step, and those that belong to no request."""
-    owned: list[tuple[Pending | None, Run]] = []
+    owners: list[Pending | None] = []
     for run in runs:
-        owned.append((_owner(requests, run, [owner for owner, _ in owned if owner is not None]), run))
+        owners.append(_owner(requests, run, owners))
+    owned = list(zip(owners, runs, strict=True))
     steps = {owner.step_number for owner, _ in owned if owner}
     by_step = {step: tuple(run for owner, run in owned if owner and owner.step_number == step) for step in steps}
     return by_step, tuple(run for owner, run in owned if owner is None)
@@ -162,7 +163,7 @@ def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) 
     return any(same_id(line.table.get("id"), id) for id in cancelled)
 
 
-def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending]) -> Pending | None:
+def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | None]) -> Pending | None:
     """The request that a run belongs to: the only one that was open, or the one whose prompt the run was given.
 
     Of several with one prompt it is the one that owns the fewest of the runs before, whose owners are given.
@@ -184,7 +185,7 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending]) -> 
     return likely[0] if len(likely) == 1 else None
 
 
-def _named(requests: Sequence[Pending], given: bytes, others: Sequence[Pending]) -> Pending | None:
+def _named(requests: Sequence[Pending], given: bytes, others: Sequence[Pending | None]) -> Pending | None:
     """The request whose prompt the run was given; the longest, since one may hold another.
 
     Of equal ones it is the one that stands among `others` the fewest times.

@@ -45,10 +45,11 @@ def names_session(exchange: Exchange) -> bool:
 
 def has_read(exchange: Exchange) -> bool:
     """Calls that must be answered with what gemini said, and hard ones that were."""
+    if answered(exchange):
+        return True
     found = reading(exchange)
-    if found is None or found.kind != "answer" or found.traits & {"surrogate", "damaged"}:
-        return answered(exchange)
-    return answered(exchange) or (exchange.is_success and exchange.text == found.text)
+    is_clear = found is not None and found.kind == "answer" and not found.traits & {"surrogate", "damaged"}
+    return is_clear and exchange.is_success and exchange.text == expected(exchange).text
 
 
 def carries_session(exchange: Exchange) -> bool:

@@ -1,6 +1,6 @@
 """The command `gemini-mcp-server`. Edge.
 
-The SDK is imported only when the server is about to serve, so that a mistyped flag is reported at once.
+A transport is imported only when the server is about to serve, so that a mistyped flag is reported at once.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gemini_mcp.call.descendants import MARK
 from gemini_mcp.errors import OperatorError
-from gemini_mcp.operator import fast_start, flags, log
+from gemini_mcp.operator import flags, log
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import load_manifest, load_server
 
@@ -49,10 +49,8 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     log.start(options)
     for sentence in flags.unknown_variables(os.environ):
         logging.getLogger(__name__).warning(sentence)
-    if options.transport == "stdio":
-        fast_start.import_stdio().serve(spec, options)
-    else:
-        importlib.import_module("gemini_mcp.transport.http").serve(spec, options)
+    module = "stdio" if options.transport == "stdio" else "http"
+    importlib.import_module(f"gemini_mcp.transport.{module}").serve(spec, options)
     return 0
 
 

@@ -2,7 +2,8 @@
 
 GeminiMcpError
 ├── CallerError      the tool call is wrong or failed: a result with `isError`
-├── UnknownTool      the client named a tool that does not exist: JSON-RPC error -32602
+├── ProtocolError    the client's request is not one that MCP allows: a JSON-RPC error with a code
+│   └── UnknownTool  the client named a tool that does not exist
 └── OperatorError    flags, environment or files of the operator: a sentence on stderr, exit 2
     └── SpecError    a file under `spec/` cannot be used
 
@@ -10,6 +11,20 @@ Anything else that is raised is a bug. A new class is added only for another par
 """
 
 from collections.abc import Mapping
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """The codes of JSON-RPC and MCP errors that the server sends."""
+
+    PARSE_ERROR = -32700
+    INVALID_REQUEST = -32600
+    METHOD_NOT_FOUND = -32601
+    INVALID_PARAMS = -32602
+    INTERNAL_ERROR = -32603
+    CLOSED = -32000
+    HEADER_MISMATCH = -32020
+    UNSUPPORTED_REVISION = -32022
 
 
 class GeminiMcpError(Exception):
@@ -26,11 +41,21 @@ class CallerError(GeminiMcpError):
         self.sentence = sentence
 
 
-class UnknownTool(GeminiMcpError):
+class ProtocolError(GeminiMcpError):
+    """A request that MCP does not allow; `data` is for programs."""
+
+    def __init__(self, code: Code, sentence: str, data: Mapping[str, object] | None = None) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.data = data
+
+
+class UnknownTool(ProtocolError):
     """A call of a tool that `tools/list` does not name."""
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"Unknown tool: {name!r}. The tools are {', '.join(f'`{tool}`' for tool in known)}.")
+        tools = ", ".join(f"`{tool}`" for tool in known)
+        super().__init__(Code.INVALID_PARAMS, f"Unknown tool: {name!r}. The tools are {tools}.")
 
 
 class OperatorError(GeminiMcpError):

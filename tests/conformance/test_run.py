@@ -74,7 +74,7 @@ def test_an_interrupted_run_writes_its_reports_and_leaves_no_process_and_no_file
 ) -> None:
     asked, reports = tmp_path / "asked", tmp_path / "reports"
     reports.mkdir()
-    only = (*PING, "--only", "tools:chat")
+    only = (*PING, "--only", "tools:chat", "--jobs", "1")  # so that the tools are listed before the ping
     to = [word for format in FORMATS for word in ("--report", f"{format}={reports / format}")]
     words = [*PROGRAM, "run", *only, *to, "--", *port("silent-ping", str(asked))]
     running = subprocess.Popen(words, env=variables(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)

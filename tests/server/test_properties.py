@@ -11,7 +11,6 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from mcp_types import JSONRPCRequest
 
 from gemini_mcp.call import json_search
 from gemini_mcp.call.arguments import check
@@ -28,7 +27,7 @@ from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp.spec.values import Json
 from gemini_mcp.transport import messages
 from gemini_mcp.transport.guard import Access, rejection
-from gemini_mcp.transport.messages import PIECE, Lines, Malformed, read, write
+from gemini_mcp.transport.messages import PIECE, Lines, Malformed, Request, read, write
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}
@@ -302,7 +301,7 @@ def test_any_line_is_a_message_or_has_an_answer(line: bytes) -> None:
 @example("an escape where the text is cut", 1, "x" * (PIECE - 1) + '"\\\n' + "y" * PIECE)
 @example("lone surrogates", 1, ["\ud83e", "x" * PIECE + "\udd9c"])
 def test_a_request_survives_being_written_and_read(method: str, id: int | str, params: Json) -> None:
-    request = JSONRPCRequest(jsonrpc="2.0", id=id, method=method, params={"a": params})
+    request = Request(id, method, {"a": params})
     line = write(request)
     assert (line.count(b"\n"), line[-1:]) == (1, b"\n")
     assert read(bytes(line)) == request

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.play.tracks import JOBS
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.progress import OnProgress
 from gemini_mcp_conformance.run.selection import Selection
@@ -26,7 +27,7 @@ DEFAULTS: Mapping[str, object] = {
     "examples": 100,
     "thorough": False,
     "seed": None,
-    "jobs": 6,
+    "jobs": JOBS,
     "patience": 1.0,
     "strict": False,
     "fail_fast": False,

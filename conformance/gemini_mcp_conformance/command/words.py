@@ -10,6 +10,7 @@ from textwrap import fill, wrap
 from typing import TypeAlias
 
 from gemini_mcp import spec
+from gemini_mcp_conformance.play.tracks import JOBS
 from gemini_mcp_conformance.tell.reports import FORMATS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
@@ -90,7 +91,7 @@ def choice_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, metavar="N", help="seed for the generated calls; without it they are always the same"
     )
     group.add_argument(
-        "--jobs", type=positive_count, default=6, metavar="N", help="ports to start at a time (default: 6)"
+        "--jobs", type=positive_count, default=JOBS, metavar="N", help=f"ports to start at a time (default: {JOBS})"
     )
 
 

@@ -12,14 +12,17 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 
 Track = list[Conversation]
 
+JOBS = 8
+"""Ports that run side by side. Half of those that begin mostly wait, so two cores are busy and not crowded."""
+
 OTHER_COST = 0.7
 """Seconds that a waiting conversation takes in addition to the waits of its scripts."""
 
 
 def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     """The tracks in the order of their start, the longest first. `jobs` of them run at once."""
-    # Conversations that wait cost a port little, so that most of the jobs that begin are theirs.
-    half, count = max(1, jobs // 3), max(1, jobs - 2)
+    # Conversations that wait cost a port little, so that half of the jobs that begin are theirs.
+    half, count = max(1, jobs // 2), jobs
     plain = [each for each in conversations if not each.alone]
     waiting = [each for each in conversations if each.only_waits]
     ending = [each for each in conversations if each.ends and not each.needs_new_port]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.play.tracks import JOBS
 from gemini_mcp_conformance.run.progress import OnProgress, unseen
 from gemini_mcp_conformance.run.selection import Selection
 from gemini_mcp_conformance.see.observation import Observation
@@ -28,7 +29,7 @@ class Options:
     thorough: bool = False
     seed: int | None = None
     budget: float | None = None
-    jobs: int = 6
+    jobs: int = JOBS
     known: frozenset[str] = frozenset()
     on_progress: OnProgress = unseen
     on_played: Callable[[Observation], None] = unwatched

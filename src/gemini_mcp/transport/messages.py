@@ -6,23 +6,49 @@ Only what is done to every message belongs here; what a method means is decided 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from types import NoneType
+from typing import TypeAlias, TypeGuard, cast
 
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
-from pydantic import ValidationError
-
+from gemini_mcp.errors import Code
 from gemini_mcp.spec.values import Json, is_object
 
-ENCODER = json.JSONEncoder(ensure_ascii=False)
+Id: TypeAlias = str | int
+Params: TypeAlias = Mapping[str, Json] | None
 
-AS_SENT = "gemini_mcp.as_sent"
-"""The key of an ASGI scope that holds the parameters of a request as the client sent them; see `post_bodies.py`."""
+ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 LONGEST_LINE = 64 << 20
 """Bytes of the longest message: enough for the longest prompt with each of its characters as an escape."""
 
 PIECE = 1 << 16
 """Characters of a text that are encoded at once."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A message that is to be answered."""
+
+    id: Id
+    method: str
+    params: Params
+
+
+@dataclass(frozen=True)
+class Notification:
+    """A message that is not to be answered."""
+
+    method: str
+    params: Params
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer of the client. The server asks nothing, so nobody waits for it."""
+
+    value: Mapping[str, Json]
+
+
+Message: TypeAlias = Request | Notification | Response
 
 
 @dataclass(frozen=True)
@@ -56,35 +82,68 @@ class Lines:
         return self.feed(b"\n")
 
 
-def read(line: bytes) -> JSONRPCMessage | Malformed:
+def read(line: bytes) -> Message | Malformed:
     """The message in a line or a body."""
     if len(line) > LONGEST_LINE:
-        return malformed(INVALID_REQUEST, f"The message is longer than {LONGEST_LINE} bytes.", None)
+        return malformed(Code.INVALID_REQUEST, f"The message is longer than {LONGEST_LINE} bytes.", None)
     try:
         # Given bytes, `json.loads` would accept UTF-16 and UTF-32 too.
         value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return malformed(PARSE_ERROR, "The message is not JSON.", None)
+        return malformed(Code.PARSE_ERROR, "The message is not JSON.", None)
     if not is_object(value):
-        return malformed(INVALID_REQUEST, "The message is not a JSON object; batches are not supported.", None)
-    try:
-        message = jsonrpc_message_adapter.validate_python(value, by_name=False)
-    except ValidationError:
-        return malformed(INVALID_REQUEST, "The message is not a JSON-RPC 2.0 request.", _usable_id(value))
-    # The SDK's models ignore unknown keys, so a request whose id has a wrong type passes as a notification.
-    if "id" in value and isinstance(message, JSONRPCNotification):
-        return malformed(INVALID_REQUEST, "The id of a request is a string or an integer.", None)
-    return message
+        return malformed(Code.INVALID_REQUEST, "The message is not a JSON object; batches are not supported.", None)
+    return _message(value)
 
 
-def write(message: JSONRPCMessage) -> bytearray:
+def write(message: Message) -> bytearray:
     """The line that carries a message."""
-    return _line(message.model_dump(by_alias=True, exclude_unset=True))
+    match message:
+        case Request(id, method, params):
+            return _line({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}})
+        case Notification(method, params):
+            return _line({"jsonrpc": "2.0", "method": method, "params": params or {}})
+        case Response(value):
+            return _line(value)
 
 
-def malformed(code: int, message: str, id: Json) -> Malformed:
-    """The JSON-RPC error that answers what is not a message."""
-    return Malformed(_line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}))
+def result(id: Id, value: Mapping[str, Json]) -> bytearray:
+    """The line that answers a request."""
+    return write(Response({"jsonrpc": "2.0", "id": id, "result": value}))
+
+
+def error(id: Json, code: Code, sentence: str, data: Json = None) -> bytearray:
+    """The line that refuses a request, or what is not a message."""
+    details = {"code": code, "message": sentence} | ({} if data is None else {"data": data})
+    return write(Response({"jsonrpc": "2.0", "id": id, "error": details}))
+
+
+def malformed(code: Code, sentence: str, id: Json) -> Malformed:
+    """What is not a message, with its answer."""
+    return Malformed(error(id, code, sentence))
+
+
+def is_id(value: Json) -> TypeGuard[Id]:
+    """Whether the value can be the id of a request."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _message(value: Mapping[str, Json]) -> Message | Malformed:
+    id = value.get("id")
+    match value:
+        case {"jsonrpc": "2.0", "method": str(method)} if isinstance(params := value.get("params"), dict | NoneType):
+            if is_id(id):
+                return Request(id, method, cast("Params", params))
+            if "id" not in value:
+                return Notification(method, cast("Params", params))
+            return malformed(Code.INVALID_REQUEST, "The id of a request is a string or an integer.", None)
+        case {"jsonrpc": "2.0", "result": dict()} if is_id(id):
+            return Response(value)
+        case {"jsonrpc": "2.0", "id": None | str() | int(), "error": {"code": int(), "message": str()}}:
+            return Response(value)
+        case _:
+            usable = id if is_id(id) else None
+            return malformed(Code.INVALID_REQUEST, "The message is not a JSON-RPC 2.0 request.", usable)
 
 
 def _line(value: Json) -> bytearray:
@@ -130,8 +189,3 @@ def _json(value: Json) -> bytes:
 def _refuse_constant(name: str) -> None:
     # Python's decoder accepts NaN and Infinity.
     raise ValueError(f"{name} is not JSON")
-
-
-def _usable_id(value: Mapping[str, Json]) -> Json:
-    id = value.get("id")
-    return id if isinstance(id, str | int) and not isinstance(id, bool) else None

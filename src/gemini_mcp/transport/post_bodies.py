@@ -6,15 +6,17 @@ This module reads messages and refuses what is not one; what a message means is 
 
 import json
 from collections.abc import Mapping
-from typing import cast
-
-from mcp_types import HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
 from gemini_mcp.call.surrogates import encodable
-from gemini_mcp.spec.values import Json
+from gemini_mcp.errors import Code
+from gemini_mcp.spec.values import Json, inside
+from gemini_mcp.transport import messages
+from gemini_mcp.transport.eras import CANCELLED, REVISION
 from gemini_mcp.transport.guard import Application, Message, Receive, Send
-from gemini_mcp.transport.messages import AS_SENT, Malformed, malformed, read, write
-from gemini_mcp.transport.request_ids import sdk_id, with_sdk_id
+from gemini_mcp.transport.messages import Id, Malformed, Notification, Request, malformed, read, write
+
+AS_SENT = "gemini_mcp.as_sent"
+"""The key of an ASGI scope that holds the parameters of a request as the client sent them."""
 
 VERSION = b"mcp-protocol-version"
 
@@ -33,37 +35,47 @@ def reading(application: Application) -> Application:
         if isinstance(message, Malformed):
             await _refuse(message, send)
             return
-        if isinstance(message, JSONRPCRequest):
+        if isinstance(message, Request):
             scope, send = {**scope, AS_SENT: message.params}, _answering(message.id, send)
         await application(scope, _replay({**posted, "body": _for_sdk(message)}, receive), send)
 
     return serve
 
 
-def _message_in(body: bytes, headers: Mapping[bytes, bytes]) -> JSONRPCMessage | Malformed:
+def _message_in(body: bytes, headers: Mapping[bytes, bytes]) -> messages.Message | Malformed:
     """The message in a body. It must name the same revision as the header, which proxies and the SDK trust."""
     message = read(body)
-    if not isinstance(message, JSONRPCRequest):
+    if not isinstance(message, Request):
         return message
-    meta = (message.params or {}).get("_meta")
-    named = cast("Mapping[str, Json]", meta).get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, dict) else None
+    named = inside(message.params, "_meta", REVISION)
     if not isinstance(named, str) or headers.get(VERSION) == named.encode("utf-8", "replace"):
         return message
     sentence = "The MCP-Protocol-Version header does not name the revision of the body."
-    return malformed(HEADER_MISMATCH, sentence, message.id)
+    return malformed(Code.HEADER_MISMATCH, sentence, message.id)
 
 
-def _for_sdk(message: JSONRPCMessage) -> bytes:
+def _for_sdk(message: messages.Message) -> bytes:
     """A body that the SDK can parse, without lone surrogates. The parameters as sent are kept in the scope."""
-    given = with_sdk_id(message)
-    if isinstance(given, JSONRPCRequest | JSONRPCNotification):
-        given = given.model_copy(update={"params": encodable(given.params)} if given.params is not None else {})
-    return bytes(write(given))
+    match message:
+        case Request(id, method, params):
+            message = Request(_sdk_id(id), method, encodable(params))
+        case Notification(method, {"requestId": id, **more}) if method == CANCELLED:
+            message = Notification(method, {**encodable(more), "requestId": _sdk_id(id)})
+        case Notification(method, params):
+            message = Notification(method, encodable(params))
+        case _:
+            pass
+    return bytes(write(message))
 
 
-def _answering(id: Json, send: Send) -> Send:
+def _sdk_id(id: Json) -> str:
+    """The id as JSON text. To the SDK, 7 and "7" are one id, so one request could be cancelled for another."""
+    return json.dumps(id)
+
+
+def _answering(id: Id, send: Send) -> Send:
     """Send the response with the client's own id. That changes its length, so no length is declared."""
-    theirs, own = (b'"id":' + json.dumps(each).encode("ascii") for each in (sdk_id(id), id))
+    theirs, own = (b'"id":' + json.dumps(each).encode("ascii") for each in (_sdk_id(id), id))
 
     async def answer(event: Message) -> None:
         if event["type"] == "http.response.start":

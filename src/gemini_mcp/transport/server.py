@@ -1,6 +1,6 @@
-"""Builds the SDK's low-level server, which passes requests to `Calls` and results back. Edge.
+"""Builds the SDK's low-level server for HTTP, which passes requests to `Calls` and results back. Edge.
 
-Nothing is decided here.
+Nothing is decided here. `eras.py` is its counterpart for stdio, and a test keeps the two in step.
 """
 
 from collections.abc import Mapping
@@ -17,19 +17,17 @@ from gemini_mcp.call.progress import Progress
 from gemini_mcp.errors import UnknownTool
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.spec.values import Json
-from gemini_mcp.transport.messages import AS_SENT
+from gemini_mcp.transport.eras import LIST_FRESH_FOR
+from gemini_mcp.transport.post_bodies import AS_SENT
 
 Context = ServerRequestContext[Any, Any]
 
 COMPLETE = {"resultType": "complete"}
 """What the stateless revision demands of every result; the SDK removes it for the other revisions."""
 
-LIST_FRESH_FOR = 3_600_000
-"""Milliseconds that a client may cache the list of tools, which changes only when the server is restarted."""
-
 
 def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
-    """A server for any transport."""
+    """A server for HTTP and SSE."""
     server = Server[Any](
         spec.manifest.server_name,
         version=spec.manifest.server_version,

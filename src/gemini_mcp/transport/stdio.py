@@ -1,7 +1,8 @@
 """Serves the client on stdin and stdout until it leaves or a signal comes. Effect.
 
-It replaces the SDK's own transport, which leaves malformed lines unanswered, fails to write a lone surrogate, and does
-not end on a signal while stdin is open. This module passes messages on and ends the server; `messages.py` reads them.
+It does not use the SDK, which takes three times as long to import as everything else together, leaves malformed lines
+unanswered, fails to write a lone surrogate, and does not end on a signal while stdin is open. `messages.py` reads lines
+and `eras.py` decides what they ask for; this module carries it out and ends the server.
 """
 
 import asyncio
@@ -9,26 +10,33 @@ import fcntl
 import os
 import signal
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
+from anyio.abc import TaskGroup
 
 from gemini_mcp.call import descendants, temporary
 from gemini_mcp.call.calls import Calls
+from gemini_mcp.call.progress import Progress
+from gemini_mcp.errors import Code, ProtocolError
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.transport.descriptors import Receiver, Sender
-from gemini_mcp.transport.messages import Lines, Malformed, read, write
-from gemini_mcp.transport.request_ids import with_original_id, with_sdk_id
-from gemini_mcp.transport.server import build
-
-Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
-Outgoing = MemoryObjectSendStream[SessionMessage]
-ToServer = MemoryObjectSendStream[SessionMessage | Exception]
+from gemini_mcp.transport.eras import CANCELLED, Era, ToolCall, opened
+from gemini_mcp.transport.messages import (
+    Id,
+    Lines,
+    Malformed,
+    Notification,
+    Params,
+    Request,
+    error,
+    is_id,
+    read,
+    result,
+    write,
+)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 """The signals that end the server."""
@@ -37,7 +45,7 @@ FIRST_FREE = 3
 """The first descriptor that is not stdin, stdout or stderr."""
 
 LAST_WORDS = 0.5
-"""Seconds that the last answers may take after the client has closed stdin, and seconds to send them after that."""
+"""Seconds to send the last answers."""
 
 
 def serve(spec: ServerSpec, options: Options) -> None:
@@ -54,54 +62,94 @@ def sweep(spec: ServerSpec) -> None:
 
 async def _serve(spec: ServerSpec, options: Options) -> None:
     calls = Calls(spec, options, os.environ)
-    server = build(spec, calls)
-    async with _streams(calls.close) as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-@asynccontextmanager
-async def _streams(closing: Callable[[], None]) -> AsyncGenerator[tuple[Incoming, Outgoing]]:
-    """The two streams for the SDK. `closing` is called as soon as the server is to end, for whatever reason."""
-    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](64)
-    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     sender = Sender(_take(1, _stderr()))
     # The receiver outlives the tasks: a second signal must not end the server before its calls have ended.
     with anyio.open_signal_receiver(*SIGNALS) as signals:
         async with anyio.create_task_group() as tasks:
 
             def end() -> None:
-                closing()
+                calls.close()
                 tasks.cancel_scope.cancel()
 
             receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
             sender.on_broken = end
-            unanswered = Unanswered()
             tasks.start_soon(_end_on_signal, signals, end)
-            tasks.start_soon(_receive, receiver, to_server, sender, unanswered, closing)
-            tasks.start_soon(_send, from_server, sender, unanswered)
-            yield incoming, outgoing
-            tasks.cancel_scope.cancel()
+            await _receive(receiver, Client(spec, calls, sender, tasks))
+            end()
         sender.flush(LAST_WORDS)
 
 
-class Unanswered:
-    """The requests that have no answer yet, without calls of tools: these may take long, and nobody waits for them."""
+class Client:
+    """The client on the other side: answers its requests, and runs its calls in `tasks`."""
 
-    def __init__(self) -> None:
-        self.none = asyncio.Event()
-        self._ids: set[str | int] = set()
-        self.none.set()
+    def __init__(self, spec: ServerSpec, calls: Calls, sender: Sender, tasks: TaskGroup) -> None:
+        self._spec = spec
+        self._calls = calls
+        self._sender = sender
+        self._tasks = tasks
+        self._era: Era | None = None
+        self._running: dict[Id, anyio.CancelScope] = {}
 
-    def note(self, message: JSONRPCMessage) -> None:
-        """Note a message of either side."""
-        if isinstance(message, JSONRPCRequest) and message.method != "tools/call":
-            self._ids.add(message.id)
-        elif isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            self._ids.discard(message.id)
-        if self._ids:
-            self.none.clear()
+    def take(self, line: bytes) -> None:
+        """Do what a line asks for."""
+        match read(line):
+            case Malformed(answer):
+                self._sender.send(answer)
+            case Request() as request:
+                self._answer(request)
+            case Notification(method, params) if method == CANCELLED:
+                self._cancel(params)
+            case _:
+                pass
+
+    def _answer(self, request: Request) -> None:
+        self._era = era = self._era or opened(request, self._spec)
+        try:
+            answer = era.answer(request)
+        except ProtocolError as wrong:
+            self._sender.send(_refusal(request.id, wrong))
+            return
+        if isinstance(answer, ToolCall):
+            # Noted before the task starts: the client may cancel in its next line.
+            scope = self._running[request.id] = anyio.CancelScope()
+            self._tasks.start_soon(self._carry_out, request.id, answer, era, scope)
         else:
-            self.none.set()
+            self._sender.send(result(request.id, answer))
+
+    async def _carry_out(self, id: Id, call: ToolCall, era: Era, scope: anyio.CancelScope) -> None:
+        progress = Progress(None if call.progress_token is None else partial(self._report, call.progress_token))
+        try:
+            with scope:
+                answer = await self._calls.call(call.name, call.arguments, progress)
+                self._sender.send(result(id, era.complete(answer)))
+        except ProtocolError as wrong:
+            self._sender.send(_refusal(id, wrong))
+        except anyio.get_cancelled_exc_class():
+            self._sender.send(error(id, Code.CLOSED, "The server ends."))
+            raise
+        finally:
+            if self._running.get(id) is scope:
+                del self._running[id]
+
+    async def _report(self, token: Id | float, progress: float, total: float | None, message: str | None) -> None:
+        params = {"progressToken": token, "progress": progress, "message": message}
+        self._sender.send(write(Notification("notifications/progress", params)))
+
+    def _cancel(self, params: Params) -> None:
+        id = (params or {}).get("requestId")
+        if is_id(id) and id in self._running:
+            self._running[id].cancel()
+
+
+async def _receive(receiver: Receiver, client: Client) -> None:
+    lines = Lines()
+    while chunk := await receiver.chunk():
+        for line in lines.feed(chunk):
+            client.take(line)
+            await asyncio.sleep(0)  # what the line has started begins before the next line is read
+    for line in lines.end():
+        client.take(line)
+        await asyncio.sleep(0)
 
 
 async def _end_on_signal(signals: AsyncIterator[signal.Signals], end: Callable[[], None]) -> None:
@@ -109,37 +157,8 @@ async def _end_on_signal(signals: AsyncIterator[signal.Signals], end: Callable[[
         end()
 
 
-async def _receive(
-    receiver: Receiver, to_server: ToServer, sender: Sender, unanswered: Unanswered, closing: Callable[[], None]
-) -> None:
-    lines = Lines()
-    with suppress(anyio.BrokenResourceError):  # the SDK has stopped reading
-        async with to_server:
-            while chunk := await receiver.chunk():
-                for line in lines.feed(chunk):
-                    await _deliver(line, to_server, sender, unanswered)
-            for line in lines.end():
-                await _deliver(line, to_server, sender, unanswered)
-            with anyio.move_on_after(LAST_WORDS):
-                await unanswered.none.wait()
-            closing()
-
-
-async def _deliver(line: bytes, to_server: ToServer, sender: Sender, unanswered: Unanswered) -> None:
-    message = read(line)
-    if isinstance(message, Malformed):
-        sender.send(message.answer)
-        return
-    unanswered.note(message)
-    await to_server.send(SessionMessage(with_sdk_id(message)))
-
-
-async def _send(from_server: MemoryObjectReceiveStream[SessionMessage], sender: Sender, unanswered: Unanswered) -> None:
-    async with from_server:
-        async for item in from_server:
-            message = with_original_id(item.message)
-            sender.send(write(message))
-            unanswered.note(message)
+def _refusal(id: Id, wrong: ProtocolError) -> bytearray:
+    return error(id, wrong.code, str(wrong), wrong.data)
 
 
 def _take(descriptor: int, elsewhere: int) -> int:

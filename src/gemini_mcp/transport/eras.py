@@ -59,7 +59,7 @@ class Handshake:
             return {}
         answer = _tools(request, self._spec)
         if not self._is_initialized:
-            raise _invalid("Nothing can be asked before `initialize`.")
+            raise _invalid("Nothing but `ping` can be asked before `initialize`.")
         return answer
 
     def complete(self, result: Mapping[str, Json]) -> Mapping[str, Json]:

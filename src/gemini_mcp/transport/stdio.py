@@ -1,6 +1,6 @@
 """Serves the client on stdin and stdout until it leaves or a signal comes. Effect.
 
-It does not use the SDK, which takes three times as long to import as everything else together, leaves malformed lines
+It does not use the SDK, which takes twice as long to import as all the rest together, leaves malformed lines
 unanswered, fails to write a lone surrogate, and does not end on a signal while stdin is open. `messages.py` reads lines
 and `eras.py` decides what they ask for; this module carries it out and ends the server.
 """

@@ -266,6 +266,18 @@ def test_an_untrusted_folder_starts_nothing_and_says_so(greeting: Desk) -> None:
     assert greeting.run("status", "--trust-folder", GEMINI_CLI_TRUST_WORKSPACE="false").stdout.count("CONNECTED") == 1
 
 
+@pytest.mark.parametrize("words", [("tools",), ("call", "srv:greet"), ("resources",)])
+def test_an_untrusted_folder_is_named_where_servers_are_missed(greeting: Desk, words: tuple[str, ...]) -> None:
+    ran = greeting.run(*words, GEMINI_CLI_TRUST_WORKSPACE="false")
+    assert ran.stderr.startswith("Not started: srv: this folder is not trusted;")
+
+
+def test_a_tool_that_is_not_there_is_told_where_names_are(greeting: Desk) -> None:
+    ran = greeting.run("call", "greet")
+    assert ran.returncode == 1
+    assert ran.stderr.endswith("`gemini-mcp-host tools` lists the names; SERVER:TOOL is one, too.\n")
+
+
 @pytest.mark.parametrize("profile", ["current", "documented"])
 def test_status_names_every_configured_server(greeting: Desk, profile: str) -> None:
     servers = '"mcpServers": {"srv": {"command": "greeter"}, "other": {"command": "greeter"}}'

@@ -125,6 +125,18 @@ def test_a_failure_of_a_command_has_its_cause(
     assert told in current["findings"][0]["sentence"]
 
 
+def test_what_a_server_says_on_stdout_that_is_no_message_is_shown(tmp_path: Path) -> None:
+    ran = desk(tmp_path).run("inspect", "--alone", "--", "echo", "Listening on stdin")
+    assert "'Listening on stdin' on stdout, which is no message of MCP" in ran.stdout
+
+
+def test_a_server_that_floods_stdout_is_left_without_complaint(tmp_path: Path) -> None:
+    ran = desk(tmp_path).run("inspect", "--alone", "--timeout", "300", "--", "yes", "flood")
+    assert ran.returncode == 4
+    said = "[MCP STDERR (server)]: 'flood' on stdout, which is no message of MCP\n"
+    assert ran.stderr == said * 2
+
+
 def test_a_command_that_is_not_there_is_named_in_text_json_and_page(tmp_path: Path) -> None:
     here = desk(tmp_path)
     said = "'nobody-has-this' was not found. Install it, or give its whole path as `command`."

@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from gemini_mcp_conformance.play.stderr import Stderr
 
@@ -134,10 +134,14 @@ class StdioWire:
         """Wait after `kill` until the process is gone and its pipes are closed."""
         if self._process is None or self._reader is None or self._process.stdin is None:
             return
-        self._process.stdin.close()
-        _, late = await asyncio.wait((self._reader,), timeout=2)
-        for reader in late:
-            reader.cancel()
+        try:
+            self._process.stdin.close()
+            _, late = await asyncio.wait((self._reader,), timeout=2)
+            for reader in late:
+                reader.cancel()
+        finally:
+            # A pipe that was not read to its end stays open, and asyncio complains of it when its loop is gone.
+            cast(Any, self._process)._transport.close()
 
     async def _read(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
         assert self._process is not None

@@ -39,6 +39,8 @@ def _refused(context: Context, host: Host, name: str, why: str) -> int:
     context.show({"called": False, "modelParts": parts, "isError": True}, f"Model parts:\n{stringify(parts, 2)}")
     if not context.is_json:
         context.complain(why, *host.messages())
+        if host.registry.find(name) is None:
+            context.complain("`gemini-mcp-host tools` lists the names; SERVER:TOOL is one, too.")
     return FINDING
 
 

@@ -18,7 +18,7 @@ from gemini_mcp.host.settings.files import Places, circumstances, extensions, la
 from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
 from gemini_mcp.host.settings.merging import with_extensions
 from gemini_mcp.host.settings.policies import policies
-from gemini_mcp.host.settings.standing import Circumstances, Placed, Standing, placed
+from gemini_mcp.host.settings.standing import NOT_TRUSTED, Circumstances, Placed, Standing, placed
 from gemini_mcp.host.tools.policy import Policy
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
@@ -112,9 +112,12 @@ class Context:
         return found.policy
 
     @asynccontextmanager
-    async def host(self) -> AsyncGenerator[tuple[Settings, Host]]:
-        """The settings, and a running host with the servers that they use."""
+    async def host(self, tells_untrusted: bool = True) -> AsyncGenerator[tuple[Settings, Host]]:
+        """The settings, and a running host with the servers that they use; says which wait for the folder's trust."""
         settings = self.settings()
+        waiting = [one.server.name for one in self.placed(settings) if one.reason == NOT_TRUSTED]
+        if waiting and tells_untrusted:
+            self.complain(f"Not started: {', '.join(waiting)}: {NOT_TRUSTED}.")
         async with open_host(self.plan(self.started(settings), policy=self.policy(settings))) as host:
             yield settings, host
 

@@ -55,7 +55,7 @@ async def run(context: Context, asked: Asked) -> int:
 
 async def seen(context: Context, asked: Asked) -> Sequence[Seen]:
     """What every profile sees of the server, each over a connection of its own."""
-    return [await _seen(replace(context, rules=rules), asked) for rules in profiles().values()]
+    return [await _seen(replace(context, rules=rules, stderr_lines=[]), asked) for rules in profiles().values()]
 
 
 async def _seen(context: Context, asked: Asked) -> Seen:
@@ -66,6 +66,8 @@ async def _seen(context: Context, asked: Asked) -> Seen:
     except (Unreachable, UnusableConfig, InvalidUrl, TimeoutError) as error:
         why = _cause(error, config)
         said = discovery.connection_failure(config.name, str(error) or TIMED_OUT, context.rules)
+        if why.cause == "timed-out":
+            context.show_stderr(config.name)
         return Seen(failed(config.name, said, why, context.rules), failure=why)
     return Seen(inspect(subject, others, context.environment, context.rules, asked.budget), subject)
 

@@ -24,7 +24,8 @@ class Failure:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.sentence}. {self.remedy}"
+        end = "\n   " if "\n" in self.sentence else "."
+        return f"{self.sentence}{end} {self.remedy}"
 
     def to_json(self) -> JsonObject:
         return {"kind": self.cause, "sentence": self.sentence, "remedy": self.remedy}
@@ -49,7 +50,7 @@ def exited(code: int, step: str, stderr: Sequence[str]) -> Failure:
     """A stdio server ended while it was asked."""
     how = f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
     wrote = "".join(f"\n    {line}" for line in stderr[-SHOWN_LINES:])
-    said = f" and wrote:{wrote}" if wrote else " and wrote nothing to stderr"
+    said = f" and wrote:{wrote}" if wrote else " and wrote nothing"
     return Failure("exited", f"it {how} before it answered `{step}`{said}", "Run the command by hand and mend that.")
 
 
@@ -94,11 +95,12 @@ def http_status(status: int, body: str) -> Failure:
 
 
 def needs_authentication(server: str, challenge: str) -> Failure:
-    """A 401."""
-    kind = "OAuth" if "resource_metadata" in challenge else (challenge.split(" ")[0] or "an unnamed kind of").strip(",")
+    """A 401, with the value of its `WWW-Authenticate`, which may be empty."""
+    kind = "OAuth" if "resource_metadata" in challenge else challenge.split(" ")[0].strip(",")
     is_oauth = kind == "OAuth"
     remedy = f"Run `gemini-mcp-host auth {server}`." if is_oauth else "Pass the credentials with `headers`."
-    return Failure("authentication", f"it needs authentication ({kind})", remedy)
+    said = f" ({kind})" if kind else ", and does not say of which kind"
+    return Failure("authentication", f"it needs authentication{said}", remedy)
 
 
 def not_mcp(why: str) -> Failure:

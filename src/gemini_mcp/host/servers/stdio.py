@@ -9,6 +9,7 @@ import signal
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any, cast
 
 import anyio
 import anyio.abc
@@ -23,6 +24,8 @@ from gemini_mcp.host.servers.transport import Stdio
 
 GRACE_SECONDS = 0.5
 LONGEST_LINE = 64 * 1024 * 1024
+SHOWN_STRAY = 200
+"""Characters that are shown of a line that is no message."""
 
 _CLOSED = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
@@ -46,14 +49,15 @@ async def streams(
 ) -> AsyncGenerator[Streams]:
     """The two streams of a running server; leaving the context ends it and everything it started.
 
-    `on_exit` is told the code of a server that ended by itself.
+    `on_stderr` also hears of the first line on stdout that is no message. `on_exit` is told the code of a server that
+    ended by itself.
     """
     process = await _start(server, environment)
     to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_read, process, to_session)
+            tasks.start_soon(_read, process, to_session, on_stderr)
             tasks.start_soon(_write, process, from_session, to_session)
             tasks.start_soon(_read_stderr, process, on_stderr)
             try:
@@ -90,26 +94,34 @@ def _cause(server: Stdio, error: OSError | ValueError) -> Failure:
     return failure.not_started(server.command, str(error))
 
 
-async def _read(process: anyio.abc.Process, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+async def _read(
+    process: anyio.abc.Process,
+    out: MemoryObjectSendStream[SessionMessage | Exception],
+    on_stderr: Callable[[str], None],
+) -> None:
     assert process.stdout
-    buffer = bytearray()
+    buffer, has_strayed = bytearray(), False
     async with out:
         with suppress(*_CLOSED):
             while len(buffer) < LONGEST_LINE:
                 *ends, rest = (await process.stdout.receive()).split(b"\n")
                 for end in ends:
-                    await _deliver(bytes(buffer) + end, out)
+                    text = (bytes(buffer) + end).decode("utf-8", "replace").strip()
                     buffer.clear()
+                    if text and not await _deliver(text, out) and not has_strayed:
+                        has_strayed = True
+                        on_stderr(f"{text[:SHOWN_STRAY]!r} on stdout, which is no message of MCP")
                 buffer += rest
 
 
-async def _deliver(line: bytes, out: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-    text = line.decode("utf-8", "replace").strip()
+async def _deliver(text: str, out: MemoryObjectSendStream[SessionMessage | Exception]) -> bool:
+    """Whether the line is a message."""
     try:
-        if text:
-            await out.send(SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False)))
+        await out.send(SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False)))
     except ValueError as error:
         await out.send(error)
+        return False
+    return True
 
 
 async def _write(
@@ -155,6 +167,8 @@ async def _end(process: anyio.abc.Process, on_exit: Callable[[int], None]) -> No
     _signal_group(process.pid, signal.SIGKILL)
     await _close(process.stdout)
     await _close(process.stderr)
+    # anyio leaves a pipe open that was not read to its end, and asyncio complains of it when its loop is gone.
+    cast(Any, process)._process._transport.close()
 
 
 async def _close(stream: anyio.abc.AsyncResource | None) -> None:

@@ -14,7 +14,7 @@ HELP = Path(__file__).parent / "help"
 DOCS = Path(__file__).parents[2] / "docs" / "host.md"
 
 
-@pytest.mark.parametrize("command", ["lock", "diff", "inspect"])
+@pytest.mark.parametrize("command", ["lock", "diff", "inspect", "call", "session"])
 def test_the_help_is_what_was_read(tmp_path: Path, command: str) -> None:
     ran = desk(tmp_path).run(command, "--help", COLUMNS="110")
     assert ran.returncode == 0

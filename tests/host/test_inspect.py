@@ -153,6 +153,7 @@ class _Answering(BaseHTTPRequestHandler):
         kinds = {
             "/html": (200, {"Content-Type": "text/html"}, b"<html>"),
             "/down": (503, {"Content-Type": "text/plain"}, b"back at noon\nmore"),
+            "/locked": (401, {}, b""),
             "/bearer": (401, {"WWW-Authenticate": 'Bearer realm="x"'}, b""),
             "/oauth": (401, {"WWW-Authenticate": 'Bearer resource_metadata="http://h/x"'}, b""),
         }
@@ -176,6 +177,7 @@ class _Answering(BaseHTTPRequestHandler):
         ("/html", "not-mcp", "it came as text/html"),
         ("/down", "http-status", "it answered HTTP 503: back at noon."),
         ("/bearer", "authentication", "it needs authentication (Bearer)"),
+        ("/locked", "authentication", "it needs authentication, and does not say of which kind. Pass the credentials"),
         ("/oauth", "authentication", "it needs authentication (OAuth). Run `gemini-mcp-host auth server`."),
     ],
 )
@@ -186,7 +188,7 @@ def test_a_failure_of_an_address_has_its_cause(tmp_path: Path, path: str, cause:
         ran = here.run("inspect", f"http://127.0.0.1:{server.server_port}{path}", "--json", "--alone")
         server.shutdown()
     assert ran.returncode == 4
-    assert "Traceback" not in ran.stderr
+    assert ran.stderr == ""
     for inspection in json.loads(ran.stdout):
         assert [finding["kind"] for finding in inspection["findings"]] == [cause]
         assert told in inspection["findings"][0]["sentence"]
@@ -199,6 +201,14 @@ def test_an_address_that_cannot_be_reached_has_its_cause(tmp_path: Path, address
     ran = desk(tmp_path).run("inspect", address, "--json", "--alone")
     assert ran.returncode == 4
     assert [finding["kind"] for finding in json.loads(ran.stdout)[0]["findings"]] == [cause]
+
+
+def test_a_name_that_nobody_has_is_usage(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": {"srv": {"command": "other"}}}')
+    ran = here.run("inspect", "srw")
+    assert ran.returncode == 2
+    assert ran.stderr == "There is no server 'srw'. Configured are: srv. A command is written after `--`.\n"
 
 
 def test_two_words_without_the_separator_are_usage(tmp_path: Path) -> None:

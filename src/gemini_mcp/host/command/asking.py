@@ -19,7 +19,10 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Asked:
-    """What is inspected: the words after the options, the name, and what the options set."""
+    """What is inspected: the words after the options, the name, and what the options set.
+
+    `is_command` says that words stood after `--`; without them the one word is an address or a configured name.
+    """
 
     words: tuple[str, ...]
     name: str | None = None
@@ -27,6 +30,7 @@ class Asked:
     transport: str | None = None
     page: str | None = None
     is_alone: bool = False
+    is_command: bool = False
     budget: int | None = None
 
 
@@ -57,7 +61,9 @@ def asked(given: argparse.Namespace) -> Asked:
         **({"env": dict(_pair(one, "=", "--env") for one in given.env)} if given.env else {}),
         **({"headers": dict(_pair(one, ":", "--header") for one in given.header)} if given.header else {}),
     }
-    return Asked(words, given.name, values, "sse" if given.sse else given.transport, is_alone=True)
+    return Asked(
+        words, given.name, values, "sse" if given.sse else given.transport, is_alone=True, is_command=bool(given.after)
+    )
 
 
 def _pair(text: str, mark: str, flag: str) -> tuple[str, str]:

@@ -29,8 +29,10 @@ example, a tool that demands a new argument:
   1 breaking, 1 compatible, from fs.lock.json to my-server --root .
   What was locked is not what is offered now. Read the changes, and lock the server anew.
 
-Without a server, the configured one is asked that has the lock's name. With a second lock, no server is asked.
-exit: 0 nothing breaks, 1 a call breaks (--strict: or what was approved changed), 2 usage, 4 the server failed"""
+Without a server, the configured one is asked that has the lock's name. With a
+second lock, no server is asked.
+exit: 0 nothing breaks, 1 a call breaks (--strict: or what was approved has
+changed), 2 usage, 4 the server failed"""
 
 Run = Callable[[Context], Awaitable[int]]
 
@@ -47,7 +49,7 @@ def add(subcommand: Callable[[str, str, Callable[[argparse.Namespace], Run]], ar
     diff.add_argument("--strict", action="store_true", help="exit 1 when anything changed that was approved")
     asking.add_options(diff)
     for parser, example in ((lock, _LOCK_EXAMPLE), (diff, _DIFF_EXAMPLE)):
-        parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, example
+        parser.epilog = example
 
 
 def _lock(given: argparse.Namespace) -> Run:

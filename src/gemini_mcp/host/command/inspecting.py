@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from gemini_mcp.host.command import inspection_view
-from gemini_mcp.host.command.asking import Asked
+from gemini_mcp.host.command.asking import Asked, UsageError
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
 from gemini_mcp.host.command.inspection import Inspection, Subject, failed, inspect
 from gemini_mcp.host.rules.profiles import profiles
@@ -90,6 +90,9 @@ def _server(context: Context, asked: Asked) -> ServerConfig:
     values: JsonObject = {"timeout": TIMEOUT_MS, **asked.values}
     if len(words) == 1 and words[0].startswith(("http://", "https://")):
         values |= _addressed(words[0], asked.transport, context)
+    elif not asked.is_command:
+        names = ", ".join(server.name for server in context.settings(is_quiet=True).servers) or "none"
+        raise UsageError(f"There is no server {words[0]!r}. Configured are: {names}. A command is written after `--`.")
     else:
         values |= {"command": words[0], "args": list(words[1:])}
     return ServerConfig(asked.name or "server", values)

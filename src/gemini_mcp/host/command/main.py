@@ -6,8 +6,10 @@ What a subcommand does is in its own module; only the words and the comparison o
 import argparse
 import difflib
 import io
+import logging
 import signal
 import sys
+import textwrap
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,12 +19,13 @@ import anyio
 from gemini_mcp.host.command import asking, calls, comparing, editing, inspecting, policy, results, servers
 from gemini_mcp.host.command import auth as auth
 from gemini_mcp.host.command.context import USAGE, Context, context
+from gemini_mcp.host.command.examples import EXAMPLES
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 
 Run = Callable[[Context], Awaitable[int]]
 Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
 
-_WIDTH = 60
+_WIDTH, _HELP_WIDTH = 60, 79
 _MODES = next(rules.policy.modes for rules in profiles().values() if rules.policy is not None)
 
 
@@ -57,6 +60,8 @@ def _run(words: list[str]) -> int:
         is_folder_trusted=given.trust_folder,
         named=_named(given.allowed_mcp_server_names),
     )
+    if not given.debug:
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # What the SDK logs is told as the failure of a server.
     run: Run = given.run(given)
     return _compare(here, run) if given.compare else anyio.run(_until_signal, here, run)
 
@@ -160,7 +165,14 @@ def _parser() -> argparse.ArgumentParser:
         subcommands.add_parser(name, help=f"{says}, as `gemini mcp {name}` does")
 
     def subcommand(name: str, says: str, run: Callable[[argparse.Namespace], Run]) -> argparse.ArgumentParser:
-        added = subcommands.add_parser(name, help=says, description=says, parents=[common])
+        added = subcommands.add_parser(
+            name,
+            help=says,
+            description=textwrap.fill(says, _HELP_WIDTH),
+            epilog=EXAMPLES.get(name),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            parents=[common],
+        )
         added.set_defaults(run=run)
         return added
 
@@ -205,9 +217,9 @@ def _add_inspect(subcommand: Subcommand) -> None:
 def _add_calls(subcommand: Subcommand) -> None:
     """The subcommands that send something to servers."""
     call = subcommand("call", "call a tool, and show what the model and the user get", _call)
-    call.add_argument("tool")
-    call.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE")
-    call.add_argument("--args", metavar="JSON")
+    call.add_argument("tool", metavar="TOOL", help="the tool")
+    call.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE", help="one argument; repeatable")
+    call.add_argument("--args", metavar="JSON", help="the arguments as an object")
     call.add_argument("--yes", action="store_true", help="confirm the call")
     call.add_argument("--trust", action="store_true", help="trust every server for this call")
     says = "do the steps of standard input, one JSON object a line, in one session: what is allowed once stays so"

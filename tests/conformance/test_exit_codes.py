@@ -67,7 +67,8 @@ def test_a_port_that_does_not_conform_ends_with_1_and_says_how_to_see_it_again(t
         (("--profile", "current"), "--profile goes with --direction host."),
         (("--fake", "x"), "--fake goes with --url"),
         (("--direction", "host", "--url", "http://127.0.0.1:9/mcp"), "--url goes with --direction server."),
-        (("--colour", "always"), "unrecognized arguments"),
+        (("--colour", "always"), "The option '--colour' is not known here."),
+        (("node", "server.js"), "'node server.js' is not understood. If it is the command that starts the port, write"),
     ],
 )
 def test_wrong_usage_ends_with_2(tmp_path: Path, words: tuple[str, ...], told: str) -> None:

@@ -380,6 +380,26 @@ def test_a_terminal_is_told_what_runs_how_many_and_how_long(monkeypatch: pytest.
     assert stream.getvalue() == "\r\x1b[K1/4  ping\r\x1b[K3/4  tools  about 4 s left\r\x1b[K"
 
 
+@pytest.mark.parametrize(
+    ("number", "passed", "told"),
+    [
+        (5, 60.0, ""),
+        (50, 60.0, "  about 60 s left"),
+        (10, 60.0, "  about 9 min left"),
+        (10, 600.0, "  about 5 min left"),
+    ],
+)
+def test_the_time_that_is_left_is_told_when_it_can_be_known_and_is_within_the_budget(
+    number: int, passed: float, told: str
+) -> None:
+    times = iter([0.0, 0.0, passed, passed, passed])
+    stream = StringIO()
+    progress = Progress(stream, budget=900.0, clock=lambda: next(times))
+    progress("tools", "basics", number, 100)
+    progress.beat()
+    assert stream.getvalue() == f"{number + 1}/100  basics\n{number + 1}/100  tools{told}\n"
+
+
 def test_anything_else_gets_a_line_for_each_phase() -> None:
     stream = StringIO()
     progress = Progress(stream)

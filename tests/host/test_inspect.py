@@ -150,7 +150,7 @@ class _Answering(BaseHTTPRequestHandler):
     """Answers every request as the path says."""
 
     def _answer(self) -> None:
-        kinds = {
+        kinds: dict[str, tuple[int, dict[str, str], bytes]] = {
             "/html": (200, {"Content-Type": "text/html"}, b"<html>"),
             "/down": (503, {"Content-Type": "text/plain"}, b"back at noon\nmore"),
             "/locked": (401, {}, b""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -20,9 +21,10 @@ from gemini_mcp_conformance.version import suite_version
 
 INTERRUPTED = 130
 
-ABOUT = """Tests whether a port, in any language, conforms to the specification. No Gemini account is needed.
+ABOUT = """Tests whether a port, in any language, conforms to the specification.
 
-Begin with `smoke`, then `run`. Each subcommand explains itself: `gemini-mcp-conformance run --help`.
+No Gemini account is needed. Begin with `smoke`, then `run`. Each subcommand
+explains itself: `gemini-mcp-conformance run --help`.
 
 example:
   gemini-mcp-conformance run -- node dist/server.js
@@ -56,7 +58,9 @@ def start(words: Sequence[str]) -> int:
     given = argparse.Namespace()
     code = report.CONFORMS
     try:
-        given = _parser().parse_args(own)
+        given, strange = _parser().parse_known_args(own)
+        if strange:
+            raise UsageError(_unknown(strange, own[0]))
         code = given.execute(given, command)
         sys.stdout.flush()
         return code
@@ -88,6 +92,14 @@ def _split(words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     own = list(words)
     at = own.index("--") if "--" in own else len(own)
     return own[:at], tuple(own[at + 1 :])
+
+
+def _unknown(words: Sequence[str], subcommand: str) -> str:
+    """What is wrong with words that no subcommand takes: a misspelled option, or a command without its mark."""
+    line = shlex.join(words)
+    if words[0].startswith("-"):
+        return f"The option {words[0]!r} is not known here. See `gemini-mcp-conformance {subcommand} --help`."
+    return f"{line!r} is not understood. If it is the command that starts the port, write it after `--`: -- {line}"
 
 
 def _parser() -> argparse.ArgumentParser:

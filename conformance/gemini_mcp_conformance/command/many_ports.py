@@ -80,7 +80,8 @@ def read(given: argparse.Namespace) -> tuple[Port, ...]:
     try:
         return ports.parse(file.read_text(encoding="utf-8"), str(file), given.budget)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The list of ports {str(file)!r} cannot be read: {error}.") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"The list of ports {str(file)!r} cannot be read: {reason}.") from None
 
 
 def destinations(given: argparse.Namespace, command: tuple[str, ...], known: Mapping[str, object]) -> list[Destination]:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from textwrap import wrap
+from textwrap import fill, wrap
 
 from gemini_mcp.spec import Requirement, load_requirements
 from gemini_mcp_conformance.command.words import Commands, subcommand
@@ -75,13 +75,17 @@ def _explain(given: argparse.Namespace, command: tuple[str, ...]) -> int:
         raise UsageError(f"There is no requirement {given.id!r}.{meant} `gemini-mcp-conformance list` shows their ids.")
     (requirement,) = found
     source = ", ".join(requirement.source[key] for key in requirement.source if key != "kind")
-    print(f"{requirement.id}  {requirement.level}, since {requirement.since}\n  {requirement.sentence}")
-    print(f"  source   {source}")
+    print(f"{requirement.id}  {requirement.level}, since {requirement.since}\n{_wrapped(requirement.sentence, '  ')}")
+    print(_wrapped(f"source   {source}"))
     if requirement.excluded:
-        print(f"  excluded {requirement.excluded}")
+        print(_wrapped(f"excluded {requirement.excluded}"))
     for line in _lines(requirement, given.spec):
-        print(f"  {line}")
+        print(_wrapped(line))
     return report.CONFORMS
+
+
+def _wrapped(text: str, further: str = " " * 11) -> str:
+    return fill(text, WIDTH, initial_indent="  ", subsequent_indent=further, break_on_hyphens=False)
 
 
 def _coverage(given: argparse.Namespace, command: tuple[str, ...]) -> int:

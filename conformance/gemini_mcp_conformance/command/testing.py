@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from contextlib import AbstractContextManager
@@ -164,4 +165,4 @@ def _found(given: argparse.Namespace, command: tuple[str, ...], known: Baseline)
 
 
 def _progress(given: argparse.Namespace) -> AbstractContextManager[Progress]:
-    return Progress(sys.stderr, not given.quiet).beating()
+    return Progress(sys.stderr, not given.quiet, getattr(given, "budget", math.inf)).beating()

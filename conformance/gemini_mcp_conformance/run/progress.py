@@ -6,6 +6,7 @@ HEARTBEAT seconds, because a log that stands still looks like a run that hangs.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import threading
@@ -19,6 +20,9 @@ HEARTBEAT = 15.0
 LOOK = 1.0
 """Seconds between two looks whether a line is due."""
 
+TOO_EARLY = 1 / 20
+"""The share below which nothing is said of the time that is left: the first are few, and the slow ones among them."""
+
 
 class OnProgress(Protocol):
     """Takes what begins: its name, its phase, its number and how many there are."""
@@ -31,10 +35,16 @@ def unseen(name: str, phase: str, number: int, count: int) -> None:
 
 
 class Progress:
-    """Shows on a stream what begins."""
+    """Shows on a stream what begins; after `budget` seconds the run ends, whatever is left."""
 
-    def __init__(self, stream: TextIO, is_on: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._is_on, self._clock = stream, is_on, clock
+    def __init__(
+        self,
+        stream: TextIO,
+        is_on: bool = True,
+        budget: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream, self._is_on, self._budget, self._clock = stream, is_on, budget, clock
         self._is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         self._began = self._told = clock()
         self._name, self._phase, self._number, self._count = "", "", 0, 0
@@ -93,7 +103,9 @@ class Progress:
         return f"{self._number + 1}/{self._count}  {name}{self._left()}"
 
     def _left(self) -> str:
-        if not self._number:
+        if self._number <= self._count * TOO_EARLY:
             return ""
-        seconds = (self._clock() - self._began) / self._number * (self._count - self._number)
-        return f"  about {seconds:.0f} s left"
+        passed = self._clock() - self._began
+        left = passed / self._number * (self._count - self._number)
+        seconds = max(0.0, min(left, self._budget - passed))
+        return f"  about {seconds:.0f} s left" if seconds < 100 else f"  about {seconds / 60:.0f} min left"

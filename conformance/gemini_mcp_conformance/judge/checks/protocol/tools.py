@@ -75,7 +75,8 @@ def property_is_declared(observation: Observation, subject: Subject) -> Complain
     declared = properties_of(tool(observation, name) or {}).get(key)
     if declared is None or types_of(declared) != specified:
         kind = " or ".join(f"`{one}`" for one in sorted(specified)) or "any type"
-        yield f"The port's {name!r} declares {key!r} as {shown(declared)}, and should declare it with the type {kind}."
+        does = f"does not declare {key!r}" if declared is None else f"declares {key!r} as {shown(declared)}"
+        yield f"The port's {name!r} {does}, and should declare it with the type {kind}."
 
 
 def types_of(schema: Json) -> set[str]:

@@ -79,6 +79,30 @@ def test_a_snippet_starts_the_server_as_told(place: Place, client: str) -> None:
     assert server["env"]["PATH"].startswith(str(place.fake.bin))
 
 
+def test_a_path_is_whole_in_a_snippet(place: Place) -> None:
+    given = ("--allow-cwd", "a", "--allow-cwd=~/b", "--gemini", "gemini-nightly", "--log-file", "./log")
+    server, _ = told("cursor", place, *given, "--expose-session=meta")
+    whole = [str(place.cwd / "a"), f"--allow-cwd={place.home / 'b'}", str(place.cwd / "log")]
+    assert server["args"][:6] == ["--allow-cwd", whole[0], whole[1], "--gemini", "gemini-nightly", "--log-file"]
+    assert server["args"][6] == whole[2]
+
+
+def test_what_a_client_lacks_is_said_before_where_the_snippet_goes(place: Place) -> None:
+    _, done = told("claude-code", place)
+    *lacking, last = done.stderr.splitlines()
+    assert [line.split()[0] for line in lacking] == ["gemini", "A"]
+    assert last == "Run this command:"
+    _, chosen = told("claude-code", place, "--allow-cwd", "a")
+    assert "has to trust" not in chosen.stderr
+
+
+def test_a_key_in_its_file_is_enough_for_a_snippet(place: Place) -> None:
+    (place.home / ".gemini").mkdir()
+    (place.home / ".gemini/.env").write_text("GEMINI_API_KEY=key", encoding="utf-8")
+    _, done = told("claude", place)
+    assert "not signed in" not in done.stderr
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_secret_is_named_and_never_written(place: Place, client: str) -> None:
     server, done = told(client, place, **SHELL)
@@ -103,7 +127,7 @@ def test_nothing_is_referred_to_that_is_not_needed(place: Place, client: str) ->
     (place.home / ".gemini/.env").write_text("GEMINI_API_KEY=key", encoding="utf-8")
     server, done = told(client, place, "--trust-workspace", GEMINI_API_KEY="")
     assert "GEMINI_API_KEY" not in server["env"]
-    assert done.stderr.count("\n") == 2  # an empty variable hides the file's
+    assert len(done.stderr.splitlines()) == 2  # An empty variable hides the file's.
     assert "not signed in" in done.stderr
 
 

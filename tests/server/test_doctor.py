@@ -95,11 +95,33 @@ def test_a_hidden_file_of_variables_is_told(place: Bench) -> None:
     assert f"reads {place.cwd}/.env" in seen
 
 
+def test_a_key_that_gemini_does_not_read_without_trust_is_told(place: Bench) -> None:
+    (place.home / ".gemini").mkdir()
+    (place.home / ".gemini/.env").write_text("GEMINI_API_KEY=key", encoding="utf-8")
+    found = checks(place.run("doctor", "--json").stdout)["sign-in"]
+    assert not found["is_fine"]
+    assert found["seen"] == "~/.gemini/.env says how, but gemini does not read it here"
+    assert found["action"].startswith("Trust the directory")
+
+
+def test_a_gemini_that_was_named_is_not_to_be_installed(place: Bench) -> None:
+    found = checks(place.run("doctor", "--json", "--gemini", "/nowhere/gemini").stdout)["gemini"]
+    assert found["action"] == "Correct --gemini, or leave it out: then gemini is looked for on PATH."
+
+
+def test_the_table_fits_the_terminal(place: Bench) -> None:
+    done = place.run("doctor", COLUMNS="80", PATH="/nowhere", HOMEBREW_PREFIX="/nowhere")
+    lines = [line for line in done.stdout.splitlines() if str(place.cwd.parent) not in line]  # A path is never cut.
+    assert max(map(len, lines)) <= 80
+    assert "npm install -g @google/gemini-cli" in done.stdout
+
+
 def test_a_probe_tells_what_gemini_answers(place: Bench) -> None:
     healthy(place)
     place.fake.load([play(answer("OK"))])
     done = place.run("doctor", "--probe", "--json", **WELL)
     assert checks(done.stdout)["probe"]["seen"].startswith("gemini answered 'OK'")
+    assert done.stderr == "Asking gemini, for 60 s at most.\n"
     place.fake.load([play({"stderr": "no way in"}, {"exit": 41})])
     done = place.run("doctor", "--probe", "--json", **WELL)
     probe = checks(done.stdout)["probe"]
@@ -136,6 +158,7 @@ def test_sessions_are_kept_once_the_user_agrees(place: Bench, typed: str) -> Non
     assert text == (MINE if not agrees else MINE.replace("true", f"true,\n    {KEEPS}"))
     assert ("retention is on" in done.stdout) is not agrees
     assert ("Nothing was changed" in done.stderr) is not agrees
+    assert done.stderr.endswith(f"{file} is changed.\n") is agrees
     if agrees:
         assert "nothing to fix" in place.run("doctor", "--fix", **WELL).stderr
 

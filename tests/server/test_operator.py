@@ -124,6 +124,9 @@ def test_repeatable_flags_add_up_and_their_variables_hold_lists() -> None:
         ("--time", "3"),
         ("serve",),
         ("--print-config", "emacs"),
+        ("--json",),
+        ("--fix",),
+        ("doctor", "--print-config", "claude"),
         ("--spec", "/nowhere"),
         ("--locale", "../ko"),
         ("--log-file", "/nowhere/log"),
@@ -147,7 +150,7 @@ def test_what_only_http_knows_is_refused_on_stdio(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right"), [("--timout=3", "--timeout"), ("--alow-cwd", "--allow-cwd"), ("--xyzzy", "")]
+    ("wrong", "right"), [("--timout=3", "--timeout"), ("--alow-cwd", "--allow-cwd"), ("--xyzzy", ""), ("--bogus", "")]
 )
 def test_an_unknown_option_is_told_with_the_nearest_one(wrong: str, right: str) -> None:
     with pytest.raises(OperatorError) as caught:
@@ -155,6 +158,11 @@ def test_an_unknown_option_is_told_with_the_nearest_one(wrong: str, right: str) 
     assert wrong.split("=")[0] in str(caught.value)
     assert str(caught.value).count("Did you mean") == bool(right)
     assert right in str(caught.value)
+
+
+def test_the_help_fits_a_terminal(place: Place) -> None:
+    done = place.run("--help", COLUMNS="80")
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_an_unknown_variable_is_told_and_ignored(place: Place) -> None:

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from gemini_mcp.call.invocation import inheritable
 from gemini_mcp.errors import OperatorError
+from gemini_mcp.host.settings import trust
 from gemini_mcp.operator.clients import CLIENTS, Client
 from gemini_mcp.operator.discovery import widened_path
+from gemini_mcp.operator.flags import PATH, TABLE
 from gemini_mcp.operator.gemini.startup import look
 from gemini_mcp.operator.launch import TOKEN, Launch, launch
 from gemini_mcp.operator.options import Options
@@ -19,6 +21,9 @@ from gemini_mcp.operator.variables import OWN
 from gemini_mcp.spec import load_server
 
 PROGRAM = "gemini-mcp-server"
+
+PATHS = {f"--{option.name}" for group in TABLE.values() for option in group if option.kind is PATH}
+"""The flags whose values are paths."""
 
 KEY_FILE = "~/.gemini/.env, which gemini reads by itself"
 
@@ -29,7 +34,7 @@ def show(options: Options, arguments: Sequence[str]) -> int:
     spec = load_server()
     made = launch(
         _command(),
-        [*arguments, *_visible_session(client, arguments, os.environ)],
+        [*_absolute(arguments), *_visible_session(client, arguments, os.environ)],
         options,
         inheritable(os.environ, options.withhold),
         # Desktop applications start servers without the PATH that a shell sets.
@@ -37,13 +42,43 @@ def show(options: Options, arguments: Sequence[str]) -> int:
         spec.outcome.secret_names,
     )
     snippet = _snippet(client, made, options)
-    for line in (*_remarks(client, made, options), client.place):
-        print(line, file=sys.stderr)
     environ = options.environment(os.environ, spec.invocation.withhold)
-    if made.url is None and look(os.getcwd(), environ).sign_in.missing:
-        print(f"gemini is not signed in. Put GEMINI_API_KEY=... into {KEY_FILE}.", file=sys.stderr)
+    lacking = _lacking(options, environ) if made.url is None else []
+    for line in (*lacking, *_remarks(client, made, options), client.place):
+        print(line, file=sys.stderr)
     print(snippet)
     return 0
+
+
+def _lacking(options: Options, environ: Mapping[str, str]) -> list[str]:
+    """What gemini may miss where a client starts the server."""
+    lines: list[str] = []
+    if look(os.getcwd(), {**environ, **trust.EVERYWHERE}).sign_in.missing:
+        lines.append(f"gemini is not signed in. Put GEMINI_API_KEY=... into {KEY_FILE}.")
+    if not options.allow_cwd and not options.trust_workspace:
+        lines.append(
+            "A call without `cwd` runs where the client starts the server, and gemini has to trust that directory. "
+            "Choose one that it trusts with --allow-cwd DIR."
+        )
+    return lines
+
+
+def _absolute(arguments: Sequence[str]) -> list[str]:
+    """The flags with whole paths, since a client starts the server elsewhere."""
+    made: list[str] = []
+    for before, argument in zip(("", *arguments), arguments, strict=False):
+        flag, equals, value = argument.partition("=")
+        if before in PATHS:
+            made.append(_whole(before, argument))
+        else:
+            made.append(f"{flag}={_whole(flag, value)}" if equals and flag in PATHS else argument)
+    return made
+
+
+def _whole(flag: str, path: str) -> str:
+    """A path from the root; a bare `--gemini NAME` is looked for on PATH."""
+    is_name = flag == "--gemini" and os.sep not in path
+    return path if is_name else os.path.abspath(os.path.expanduser(path))
 
 
 def _snippet(client: Client, made: Launch, options: Options) -> str:

@@ -153,7 +153,9 @@ def _inspector_reaches(launch: Launch) -> str:
 
 
 CLIENTS: Mapping[str, Client] = {
-    "claude": Client("Merge this into claude_desktop_config.json, then restart Claude:", _claude),
+    "claude": Client(
+        "Merge this into claude_desktop_config.json (Settings, Developer, Edit Config), then restart Claude:", _claude
+    ),
     "claude-code": Client(
         "Run this command:",
         _claude_code,

@@ -157,6 +157,10 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str], version: str) ->
         elif option.is_repeatable and option.field in given:
             given[option.field] = tuple(given[option.field])
     options = Options(**given)
+    if options.command is None and (alone := next((name for name in DOCTOR if name in named), None)):
+        raise OperatorError(f"--{alone} goes with a command: `gemini-mcp-server doctor --{alone}`.")
+    if options.command is not None and options.print_config is not None:
+        raise OperatorError("`doctor` and --print-config do different things. Leave one out.")
     if options.transport == "stdio" and (useless := next((name for name in ONLY_HTTP if name in named), None)):
         raise OperatorError(f"--{useless.replace('_', '-')} needs --transport http: on stdio nobody connects.")
     if options.transport != "stdio" and not options.token and not is_loopback(options.host):
@@ -169,7 +173,7 @@ def unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """A sentence about each variable that looks like an option and is none."""
     known = [option.variable for group in TABLE.values() for option in group]
     unknown = sorted(name for name in environ if name.startswith(OWN) and name not in known)
-    return [f"{name} is no variable of this server.{_suggestion(name, known)}" for name in unknown]
+    return [f"{name} is no variable of this server.{_suggestion(name, known, OWN)}" for name in unknown]
 
 
 def _named(arguments: Sequence[str], version: str) -> dict[str, Any]:
@@ -179,16 +183,17 @@ def _named(arguments: Sequence[str], version: str) -> dict[str, Any]:
     named = (argument.split("=")[0] for argument in arguments if argument.startswith("--"))
     # Before it is parsed: argparse would speak of the value that follows an unknown flag.
     if unknown := next((flag for flag in named if flag not in flags), None):
-        parser.error(f"{unknown} is not known.{_suggestion(unknown, flags)}")
+        parser.error(f"{unknown} is not known.{_suggestion(unknown, flags, '--')}")
     found = parser.parse_args(arguments)
     return {name: value for name, value in vars(found).items() if value is not None}
 
 
-def _suggestion(word: str, known: Sequence[str]) -> str:
+def _suggestion(word: str, known: Sequence[str], prefix: str) -> str:
+    """The known word that is spelled nearly like this one, whatever their common prefix."""
     from difflib import get_close_matches  # Importing it takes time, and a server that starts needs it not.
 
-    near = get_close_matches(word, known, n=1)
-    return f" Did you mean {near[0]}?" if near else ""
+    near = get_close_matches(word.removeprefix(prefix), [each.removeprefix(prefix) for each in known], n=1)
+    return f" Did you mean {prefix}{near[0]}?" if near else ""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -206,7 +211,6 @@ def _parser(version: str) -> _Parser:
         description="An MCP server whose tools `chat` and `chat-reply` drive the gemini command line.",
         epilog=f"Every option can be set in the environment too: --kill-grace is {OWN}KILL_GRACE.",
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", nargs="?", choices=["doctor"], help="doctor: check that a call can succeed")
     for name, does in DOCTOR.items():

@@ -12,6 +12,9 @@ from gemini_mcp.spec.values import Json, inside, object_of, table
 
 LEVELS = ("TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST")
 
+EVERYWHERE: Mapping[str, str] = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+"""The variable with which every folder is trusted."""
+
 Real = Callable[[str], str]
 
 

@@ -29,6 +29,7 @@ def fix(place: Place) -> None:
     if _agrees():
         _replace(file, after)
         del place.__dict__["startup"]  # It is read anew when a check asks for it.
+        _say(f"{file} is changed.")
     else:
         _say("Nothing was changed.")
 

@@ -22,6 +22,8 @@ def check_gemini(place: Place) -> Diagnosis:
         if place.options.gemini is None and (found := discover(place.spec.invocation.program, place.environ)):
             return _elsewhere(found, ", or pass --gemini PATH")
         action = "Install it with `npm install -g @google/gemini-cli`, or pass --gemini PATH."
+        if place.options.gemini is not None:
+            action = "Correct --gemini, or leave it out: then gemini is looked for on PATH."
         return Diagnosis(False, f"{place.gemini.condition.replace('-', ' ')} {where}", action)
     if place.version_text is None:
         action = "Run `gemini --version` and see what it says."

@@ -5,12 +5,15 @@ A new check is a function that gives a `Diagnosis`, and an entry of the table. W
 
 import json
 import os
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from textwrap import wrap
 
 from gemini_mcp.operator.doctor.fix import fix
 from gemini_mcp.operator.doctor.place import Diagnosis, Place
-from gemini_mcp.operator.doctor.probe import check_answer
+from gemini_mcp.operator.doctor.probe import PATIENCE, check_answer
 from gemini_mcp.operator.doctor.program_checks import check_gemini, check_node, check_temporary
 from gemini_mcp.operator.doctor.startup_checks import (
     check_clients,
@@ -43,6 +46,8 @@ def show(options: Options) -> int:
     if options.fix:
         fix(place)
     checks = {**CHECKS, "probe": check_answer} if options.probe else CHECKS
+    if options.probe:
+        print(f"Asking gemini, for {min(options.timeout, PATIENCE):g} s at most.", file=sys.stderr)
     diagnoses = {name: check(place) for name, check in checks.items()}
     is_fine = all(diagnosis.is_fine for diagnosis in diagnoses.values())
     print(_as_json(diagnoses, is_fine) if options.json else _as_table(diagnoses))
@@ -58,6 +63,20 @@ def _as_table(diagnoses: Mapping[str, Diagnosis]) -> str:
     width = max(map(len, diagnoses))
     lines: list[str] = []
     for name, diagnosis in diagnoses.items():
-        lines.append(f"{'✓' if diagnosis.is_fine else '✗'} {name:<{width}}  {diagnosis.seen}")
-        lines += [f"  {'':<{width}}  → {diagnosis.action}"] if diagnosis.action else []
+        lines += _in_lines(f"{'✓' if diagnosis.is_fine else '✗'} {name:<{width}}  ", diagnosis.seen)
+        lines += _in_lines(f"  {'':<{width}}  → ", diagnosis.action or "")
     return "\n".join(lines)
+
+
+def _in_lines(before: str, text: str) -> list[str]:
+    """The text behind its mark, in lines of the terminal; a path is never cut."""
+    columns = max(shutil.get_terminal_size().columns, len(before) + 40)
+    further = " " * len(before)
+    return wrap(
+        text,
+        columns,
+        initial_indent=before,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -46,6 +46,9 @@ def check_sign_in(place: Place) -> Diagnosis:
         named = ", ".join(found.rests_on)
         seen = (f"{named} {_source(found, place)}" if named else found.way) or ""
         return Diagnosis(True, seen, None if found.is_certain else f"Only gemini can tell whether that works. {PROBE}")
+    if (unread := _unread(place)) is not None:
+        action = f"Trust the directory, as the next check says: gemini reads {unread} only where it trusts."
+        return Diagnosis(False, f"{unread} says how, but gemini does not read it here", action)
     file = place.startup.env_file
     read = f"; of all `.env` files gemini reads {place.shown(file)} here" if file else ""
     seen = f"{found.way}: {found.missing}{read}" if found.way else f"{found.missing}{read}"
@@ -94,6 +97,14 @@ def check_clients(place: Place) -> Diagnosis:
     if needed and without.sign_in.missing:
         action = f"Without {' and '.join(needed)} gemini is not signed in (exit code 41). {action}"
     return Diagnosis(True, f"most do not pass on {', '.join(lost)}", action)
+
+
+def _unread(place: Place) -> str | None:
+    """The `.env` file that would sign gemini in if it trusted the directory."""
+    if place.startup.is_trusted:
+        return None
+    there = look(place.directory, {**place.environ, **trust.EVERYWHERE})
+    return place.shown(there.env_file) if there.env_file and there.sign_in.missing is None else None
 
 
 def _source(found: SignIn, place: Place) -> str:

@@ -37,7 +37,7 @@ var sentences = []struct {
 		"The quota of the Gemini API is used up (exit code {exit}). Wait, choose another `model`, or raise the quota."},
 	{42, regexp.MustCompile(`Invalid session identifier|No previous sessions found`),
 		"gemini does not know this session in this directory (exit code 42). Sessions belong to the directory they began in: send the same `cwd`, or begin a new one with `chat`."},
-	{41, nil, "gemini is not signed in (exit code 41). Set GEMINI_API_KEY in the server's environment, or run `gemini` once in a terminal and choose how to sign in."},
+	{41, nil, "gemini is not signed in (exit code 41). Set GEMINI_API_KEY in the server's environment, or run `gemini` once in a terminal and choose how to sign in. gemini reads ~/.gemini/.env only in a directory that it trusts."},
 	{42, nil, "gemini did not accept its input (exit code 42). A prompt that starts with `/` may be a command that works only in a terminal: rephrase it."},
 	{44, nil, "gemini could not start its sandbox (exit code 44). Check that Docker, Podman or sandbox-exec works."},
 	{52, nil, "A settings file of gemini is broken (exit code 52). Correct ~/.gemini/settings.json or .gemini/settings.json below `cwd`."},

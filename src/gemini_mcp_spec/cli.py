@@ -32,7 +32,23 @@ _WRITTEN: Mapping[str, Any] = {
     "metavar": "FORMAT=FILE",
     "help": "write this format into a file, too; repeatable",
 }
-_EPILOG = "exit: 0 nothing to complain of, 1 mistakes, refused changes or drifted pages, 2 usage"
+_EXIT = "exit: 0 nothing to complain of, 1 mistakes, refused changes or drifted pages,\n2 usage"
+_BEGIN = """\
+After a change of spec/, run `lint`, then `diff main spec`, then `docs`.
+
+"""
+_DIFF_EXAMPLES = """\
+Changes that break need a higher major version, or an approval in
+approved-breaks.json. `explain RULE` tells more of each line's [RULE ...].
+
+examples:
+  gemini-mcp-spec diff main spec
+  gemini-mcp-spec diff main spec --impact report.json --report markdown=diff.md
+
+"""
+_EXPLAIN_EXAMPLE = """\
+example:
+  gemini-mcp-spec explain request-required-narrower"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +78,10 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "gemini-mcp-spec", description="Judge changes of the specification.", epilog=_EPILOG
+        "gemini-mcp-spec",
+        description="Judge changes of the specification.",
+        epilog=_BEGIN + _EXIT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--budget", type=int, default=10, metavar="S", help="seconds of work after which nothing is known (10)"
@@ -73,8 +92,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _subcommand(commands: _Commands, name: str, does: str, ending: str = _EXIT) -> argparse.ArgumentParser:
+    formatter = argparse.RawDescriptionHelpFormatter
+    return commands.add_parser(name, help=does, description=does, epilog=ending, formatter_class=formatter)
+
+
 def _add_lint(commands: _Commands) -> None:
-    linting = commands.add_parser("lint", help="find the mistakes of a specification", epilog=_EPILOG)
+    linting = _subcommand(commands, "lint", "find the mistakes of a specification")
     linting.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)")
     linting.add_argument("--format", choices=[*LINT_FORMATS], default="text")
     linting.add_argument("--report", type=_format_and_path(LINT_FORMATS), **_WRITTEN)
@@ -82,20 +106,25 @@ def _add_lint(commands: _Commands) -> None:
 
 
 def _add_diff(commands: _Commands) -> None:
-    diffing = commands.add_parser("diff", help="judge the changes from one specification to another", epilog=_EPILOG)
+    does = "judge the changes from one specification to another"
+    diffing = _subcommand(commands, "diff", does, _DIFF_EXAMPLES + _EXIT)
     diffing.add_argument("old", metavar="OLD", help="a directory, git ref or wheel")
     diffing.add_argument("new", metavar="NEW", help="the same")
     diffing.add_argument("--format", choices=[*DIFF_FORMATS], default="text")
     diffing.add_argument("--report", type=_format_and_path(DIFF_FORMATS), **_WRITTEN)
     diffing.add_argument(
-        "--impact", action="append", default=[], metavar="REPORT", help="JSON report of a port; repeatable"
+        "--impact",
+        action="append",
+        default=[],
+        metavar="REPORT",
+        help="`gemini-mcp-conformance run --report json=REPORT` of a port; tells which verdicts change; repeatable",
     )
     diffing.add_argument("--strict", action="store_true", help="a missing minor or patch bump fails too")
     diffing.set_defaults(run=_diff)
 
 
 def _add_docs(commands: _Commands) -> None:
-    documenting = commands.add_parser("docs", help="write the pages about a specification", epilog=_EPILOG)
+    documenting = _subcommand(commands, "docs", "write the pages about a specification")
     documenting.add_argument(
         "spec", nargs="?", default="spec", metavar="DIR", help="a directory, git ref or wheel (spec)"
     )
@@ -105,15 +134,14 @@ def _add_docs(commands: _Commands) -> None:
 
 
 def _add_explain(commands: _Commands) -> None:
-    explaining = commands.add_parser("explain", help="tell what a rule asks, why, and how to approve what it finds")
+    does = "tell what a rule asks, why, and how to approve what it finds"
+    explaining = _subcommand(commands, "explain", does, _EXPLAIN_EXAMPLE)
     explaining.add_argument("rule", nargs="?", metavar="RULE", help="its name; without one, all names are listed")
     explaining.set_defaults(run=_explain)
 
 
 def _add_freeze(commands: _Commands) -> None:
-    freezing = commands.add_parser(
-        "freeze", help="keep the requirements of this version as a released list", epilog=_EPILOG
-    )
+    freezing = _subcommand(commands, "freeze", "keep the requirements of this version as a released list")
     freezing.add_argument("spec", nargs="?", default="spec", metavar="DIR", help="a directory (spec)")
     freezing.set_defaults(run=_freeze)
 

@@ -29,6 +29,16 @@ def old(tmp_path: Path) -> str:
     return laid_out(small(), tmp_path / "old")
 
 
+@pytest.mark.parametrize("words", [(), ("lint",), ("diff",), ("docs",), ("explain",), ("freeze",)])
+def test_the_help_fits_a_terminal(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
 def test_lint_of_a_sound_specification_is_0(old: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint", old]) == 0
     assert capsys.readouterr().out == "no mistakes\n"

@@ -21,8 +21,8 @@ from gemini_mcp.gemini_cli.understanding import (
 )
 from gemini_mcp.gemini_cli.yargs import Option, Value
 from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tools, load_server
-from gemini_mcp.spec.families import on_command_line, options, prompts
 from gemini_mcp.spec.live import LiveSpec
+from gemini_mcp.spec.subjects import on_command_line, options, prompts
 from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
 from gemini_mcp.spec.templates import Value as TemplateValue
 from gemini_mcp.spec.values import Json, is_unicode, texts_in

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec import ToolSpec
-from gemini_mcp.spec.families import ANNOTATIONS
+from gemini_mcp.spec.subjects import ANNOTATIONS
 from gemini_mcp.spec.values import Json, type_of
 
 KNOWN = ANNOTATIONS | {"properties", "required", "$schema"}

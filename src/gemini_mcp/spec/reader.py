@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
-from gemini_mcp.spec.families import Subject, expanded, named_in, subjects_of, words_of
+from gemini_mcp.spec.families import Subject, expanded, named_in
 from gemini_mcp.spec.host_rules import Rules, rules_of
 from gemini_mcp.spec.live import LiveSpec, live_spec, offered
+from gemini_mcp.spec.subjects import subjects_of, words_of
 from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
 from gemini_mcp.spec.tools import ToolSpec
 from gemini_mcp.spec.values import Json

@@ -50,6 +50,11 @@ def test_an_argument_that_is_new_in_the_specification_is_a_dimension(tmp_path: P
     assert "tone" in combinations.dimensions_of_tools(sources.read(tmp_path / "spec"))["chat"]
 
 
+def test_only_values_that_a_tool_has_are_said_never_to_meet() -> None:
+    chat, reply = combinations.coverage(sources.read(None))
+    assert [len(covered.never) for covered in (chat, reply)] == [1, 2]
+
+
 def test_the_page_of_the_coverage_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert start(["coverage", "--markdown"]) == 0
     printed = capsys.readouterr().out

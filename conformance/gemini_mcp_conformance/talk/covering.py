@@ -67,6 +67,10 @@ class Never:
         (one, first), (other, second) = self.one, self.other
         return f"`{first}` ({one}) with `{second}` ({other}): {self.reason}"
 
+    def concerns(self, dimensions: Dimensions) -> bool:
+        """Whether the dimensions have both values."""
+        return all(value in dimensions.get(name, ()) for name, value in (self.one, self.other))
+
     def holds(self, row: Mapping[str, str]) -> bool:
         return all(row.get(name) == value for name, value in (self.one, self.other))
 

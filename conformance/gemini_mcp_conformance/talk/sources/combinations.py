@@ -156,7 +156,7 @@ class Combinations(Maker):
         return cover(self.dimensions, wanted, NEVER, CHEAP)
 
     def coverage(self) -> Coverage:
-        rows, never = self.rows(), tuple(str(each) for each in NEVER)
+        rows, never = self.rows(), tuple(str(each) for each in NEVER if each.concerns(self.dimensions))
         pairs, triples = (share(self.dimensions, strength, rows, NEVER) for strength in (2, 3))
         sizes = {name: len(values) for name, values in self.dimensions.items()}
         return Coverage(self.tool, len(rows), sizes, pairs, triples, never)

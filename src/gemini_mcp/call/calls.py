@@ -160,8 +160,10 @@ class Calls:
 
     async def _session_after(self, invocation: Invocation, gemini: Command) -> str | None:
         """The session of an answer that does not name its session."""
+        # A session that is resumed keeps its id.
         if invocation.resumes_by_id:
             return invocation.resumes
+        # Only where nothing else names the session: to list, gemini may ask the API and delete old sessions.
         listing = self._spec.invocation.listing
         limits = Limits(min(listing.timeout, self._options.timeout), self._grace)
         return newest_session(await run(replace(gemini, argv=(*gemini.argv, *listing.argv)), limits), listing.entry)

@@ -138,6 +138,7 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
         case Completed(0, stdout, stderr):
             return _read_stdout(stdout, stderr, spec)
         case Completed(exit, stdout, stderr):
+            # Gemini CLI prints its error as JSON to stderr.
             said = _message_in(stderr, spec) or _message_in(stdout, spec)
             return Failure("exit", {"exit": str(exit), "directory": UNNAMED}, stderr, said, exit)
 
@@ -183,6 +184,7 @@ def newest_session(listing: Outcome, entry: str) -> str | None:
     """The id of the entry with the highest number in gemini's list of sessions, on whichever stream it was printed."""
     if not isinstance(listing, Completed) or listing.exit != 0:
         return None
+    # Gemini CLI prints the list on stdout since 0.24, on stderr before. It ascends by the start of the sessions.
     entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".split("\n"))
     numbered = [(int(match[1]), match[2]) for match in entries if match and len(match[1]) <= LONGEST_INDEX]
     return max(numbered, key=lambda pair: pair[0])[1] if numbered else None

@@ -98,6 +98,7 @@ class _Child:
             cwd=path,
             preexec_fn=enter,
             env={**command.environ, descendants.MARK: mark},
+            # An open pipe would cost time: Gemini CLI waits half a second for its first byte.
             stdin=subprocess.DEVNULL if command.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -111,6 +112,7 @@ class _Child:
         self._stdout_limit = command.stdout_limit or 0
         stdout = _open(self._process.stdout)
         self.stdout = WholeReader(stdout, command.stdout_limit, self.is_over.set, command.on_stdout)
+        # Never left unread: Gemini CLI fails when it cannot write to stderr.
         self.stderr = EndReader(_open(self._process.stderr), command.stderr_limit)
 
     async def end(self, grace: Callable[[], float]) -> None:

@@ -35,6 +35,7 @@ class Turn:
         """Whether both may continue one session."""
         if "new" in (self.way, other.way):
             return False
+        # Two replies in one session at once interleave in its history.
         if self.session is None or other.session is None:
             return self.directory == other.directory
         return self.session == other.session

@@ -151,6 +151,7 @@ def _checked(content: Json, rules: Rules) -> Submit | Message:
     is_text = table(content).get("type") == "text" and isinstance(text, str)
     if not is_text or (rules.refuses_empty_prompt and not text):
         return Message(EMPTY_ANSWER)
+    # Gemini CLI submits the text as JSON, with its quotes.
     return Submit(stringify(text) if rules.quotes_prompt else text)
 
 

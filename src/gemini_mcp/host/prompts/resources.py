@@ -111,6 +111,7 @@ def expand(prompt: str, readings: Sequence[Reading]) -> Expanded:
         return Expanded(None, f"Exiting due to an error processing the @ command: {complaint}")
     injected: list[JsonObject] = []
     for reading in readings:
+        # Gemini CLI names the URI here, not the server.
         injected.append({"text": f"\nContent from @{reading.resource.uri}:\n"})
         injected.extend(contents_to_parts(reading.result.get("contents")))
     return Expanded(({"text": _rejoined(split(prompt))}, {"text": HEADER}, *injected, {"text": FOOTER}))

@@ -147,6 +147,7 @@ async def reach(
                 auth = await auth_for(attempt) if auth_for is not None else None
                 connection = await stack.enter_async_context(connect(attempt, surroundings, rules, auth))
             except Unreachable as error:
+                # Gemini CLI tries the next transport after any failure but a 401.
                 if error.challenge is not None:
                     raise
                 failed = failed or error

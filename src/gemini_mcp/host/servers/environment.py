@@ -38,11 +38,13 @@ def server_environment(
     guard = rules.environment
     if guard is None:
         return {**host, **(own or {}), **configured}
+    # Of NODE_OPTIONS, LD_PRELOAD and their like, Gemini CLI 0.61 drops what `env` says and keeps what the host has.
     given, allowed = (
         {name: value for name, value in variables.items() if name.upper() not in guard.not_configurable}
         for variables in (own or {}, configured)
     )
     visible = inherited({**host, **given}, rules)
+    # Against what the server may see: a name in `env` that is withheld from it becomes empty.
     expanded = {name: expand_late(value, visible) for name, value in allowed.items()}
     return {**guard.identification, **given, **visible, **expanded}
 

@@ -127,6 +127,7 @@ class Host:
         return await connection.request(method, params)
 
     def _register(self) -> None:
+        # Gemini CLI registers in the order in which servers answer, which changes from start to start.
         offers = [tool for server in self.servers.values() for tool in server.found.tools]
         built = registry.build(self.plan.rules.builtin_tools, offers, self.plan.rules)
         self.registry = built if self.plan.policy is None else self.plan.policy.declared(built)
@@ -160,6 +161,7 @@ class Host:
             try:
                 surroundings = replace(plan.surroundings, on_notification=self._hear)
                 async with reach(config, surroundings, plan.rules, plan.auth_for) as connection:
+                    # From here on `timeout` bounds each request, not the connection.
                     scope.deadline = float("inf")
                     await self._discover_and_wait(connection)
             except Unreachable as error:

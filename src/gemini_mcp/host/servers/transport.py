@@ -68,6 +68,7 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> 
 
 def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
     """The transports that are tried on the server's `url`, in order."""
+    # A bare `url` means SSE in 0.1 and streamable HTTP since 0.21, which then falls back to SSE.
     return (str(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
 
 

@@ -32,6 +32,7 @@ class AllowList:
     keys: frozenset[str] = frozenset()
 
     def allows(self, server: str, tool: str) -> bool:
+        # As in Gemini CLI, `a.b` is the tool `b` of `a` and also the server `a.b`.
         return server in self.keys or f"{server}.{tool}" in self.keys
 
     def after(self, outcome: Outcome, server: str, tool: str, rules: Rules) -> "AllowList":

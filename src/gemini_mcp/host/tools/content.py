@@ -41,6 +41,7 @@ def render(tool: str, arguments: Json, result: JsonObject, rules: Rules) -> Rend
     if is_reported:
         return _tool_error(tool, arguments, raw)
     blocks = list_of(response.get("content"))
+    # Gemini CLI 0.1 wraps an error so that it has no `content`; the model sees only this of it.
     if blocks is None:
         return Rendered([{"text": UNREADABLE}], f"```json\n{stringify(raw, 2)}\n```", is_error)
     named = tool or "unknown tool"

@@ -68,6 +68,7 @@ def _is_allowed(host: Host, tool: RegisteredTool, arguments: JsonObject) -> bool
 
 async def _ask(host: Host, tool: RegisteredTool, arguments: JsonObject) -> Rendered:
     assert tool.offer is not None
+    # Servers are called by their own names of tools; the registered name is for the model.
     params: JsonObject = {"name": tool.offer.name, "arguments": arguments}
     if host.plan.rules.sends_progress_token:
         params["_meta"] = {"progressToken": str(uuid.uuid4())}

@@ -36,6 +36,7 @@ def is_enabled(tool: str | None, include: Sequence[str] | None, exclude: Sequenc
     """Whether a tool passes its server's lists; they hold the tool's own name, and exclusion wins."""
     if not tool or tool in exclude:
         return False
+    # Gemini CLI compares `includeTools` so, with the rest of `name(...)` unread; `excludeTools` takes whole names.
     return include is None or any(entry == tool or entry.startswith(f"{tool}(") for entry in include)
 
 
@@ -44,6 +45,7 @@ def select_servers(names: Sequence[str], lists: ServerLists, rules: Rules) -> Se
     allowed, excluded = lists.allowed, lists.excluded or ()
     if lists.named is not None:
         allowed, excluded = lists.named, ()
+    # An empty list blocked every server in 0.1.19 and means no list in 0.61.
     if not allowed and rules.empty_allow_list_allows_all:
         allowed = None
     not_allowed = {name for name in names if allowed is not None and name not in allowed}

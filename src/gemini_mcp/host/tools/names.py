@@ -12,6 +12,7 @@ from gemini_mcp.spec import Rules
 def normalise(name: str, rules: Rules) -> str:
     """The name with what the Gemini API refuses replaced, cut in the middle when it is too long."""
     prefixed = name if name.startswith(rules.name_prefix) else rules.name_prefix + name
+    # JavaScript replaces each UTF-16 code unit, so an emoji becomes two underscores.
     valid = re.sub(rules.name_invalid, lambda match: "_" * length(match.group()), prefixed)
     if len(valid) <= rules.name_limit:
         return valid

@@ -62,6 +62,7 @@ def build(builtins: Sequence[str], offers: Iterable[OfferedTool], rules: Rules) 
 
 def _name(offer: OfferedTool, taken: Mapping[str, RegisteredTool], rules: Rules) -> str:
     name = registered_name(offer.server, offer.name, rules)
+    # As 0.1.18 does it: neither normalised nor cut, and where this name is taken too, its tool is overwritten.
     if name in taken and rules.tool_name_when_taken:
         return rules.tool_name_when_taken.format(server=offer.server, tool=offer.name)
     return name

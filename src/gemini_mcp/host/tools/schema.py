@@ -54,6 +54,7 @@ def add_wait_for_previous(schema: Json) -> Json:
     properties = object_of(members.get("properties", {}))
     if properties is None:
         return schema
+    # A property of that name which the server declares is overwritten, and what the model sets reaches the server.
     return {**members, "properties": {**properties, "wait_for_previous": dict(WAIT_FOR_PREVIOUS)}}
 
 
@@ -68,6 +69,7 @@ def _inside(keyword: str, value: Json, visit: Visit) -> Json:
     if keyword in IN_SCHEMA:
         schemas = list_of(value)
         return visit(value) if schemas is None else [visit(schema) for schema in schemas]
+    # In a map the names are the author's: a parameter may be called `$schema`.
     named = object_of(value) if keyword in IN_MAP else None
     return value if named is None else {name: visit(schema) for name, schema in named.items()}
 

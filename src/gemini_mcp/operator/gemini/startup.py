@@ -77,6 +77,7 @@ def _env_file(directory: str, home: Path, is_trusted: bool, only_home: bool) -> 
     """The one `.env` file that gemini reads: the first on the way up, or one of the home."""
     start = Path(os.path.normpath(directory))
     for folder in (start, *start.parents):
+        # Without trust gemini passes over every `.gemini/.env`, that of the home too.
         if is_trusted and (file := folder / ".gemini/.env").exists():
             return file
         if (file := folder / ".env").exists() and (not only_home or folder == home):

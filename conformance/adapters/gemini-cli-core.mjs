@@ -18,7 +18,7 @@ const isCurrent = !version.startsWith('0.1.');
 const here = path.dirname(fileURLToPath(import.meta.url));
 const home = mkdtempSync(path.join(tmpdir(), 'real-host-'));
 process.env.HOME = home;
-process.on('exit', () => rmSync(home, { recursive: true, force: true }));
+process.on('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 
 const said = [];
 for (const level of ['log', 'warn', 'error', 'info', 'debug']) {

@@ -1,9 +1,10 @@
 // What the published CLI knows and its core lacks: prompts, `@` texts, variables in settings, server lists, `gemini mcp`.
 // 0.1.19 has modules; 0.61.0 is a bundle without exports, so its functions are cut out of the text.
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const program = process.env.GEMINI;
 const message = (error) => (error instanceof Error ? error.message : String(error));
@@ -100,14 +101,22 @@ export async function resources(registry, unescapePath, { prompt, server, resour
   return { parts: processedQuery, resourcesRead, exit: error ? 42 : 0 };
 }
 
-// `gemini mcp` in a home and a project of its own.
+// `gemini mcp` in a home and a project of its own. With ONE_PROCESS all grounds share a process, and so one root.
 export class Playground {
   constructor(home) {
-    this.root = mkdtempSync(path.join(home, 'cli-'));
-    for (const folder of ['home/.gemini', 'proj']) mkdirSync(path.join(this.root, folder), { recursive: true });
+    this.root = together ? theProcess(home).root : mkdtempSync(path.join(home, 'cli-'));
+    this.project = path.join(this.root, together ? `proj-${count += 1}` : 'proj');
+    if (together) this.clear();
+    for (const folder of [path.join(this.root, 'home/.gemini'), this.project]) mkdirSync(folder, { recursive: true });
   }
 
-  file(scope) { return path.join(this.root, scope === 'user' ? 'home' : 'proj', '.gemini', 'settings.json'); }
+  // What a person wrote goes; what the program keeps for itself it may still be writing.
+  clear() {
+    const folder = path.join(this.root, 'home/.gemini');
+    for (const name of ['settings.json', 'mcp-server-enablement.json', 'extensions', 'policies']) rmSync(path.join(folder, name), { recursive: true, force: true });
+  }
+
+  file(scope) { return path.join(scope === 'user' ? path.join(this.root, 'home') : this.project, '.gemini', 'settings.json'); }
 
   write(scope, text) {
     mkdirSync(path.dirname(this.file(scope)), { recursive: true });
@@ -119,13 +128,41 @@ export class Playground {
   async run(args, more = {}) {
     const environment = { PATH: process.env.PATH, HOME: path.join(this.root, 'home'), TERM: 'dumb', NO_COLOR: '1', GEMINI_API_KEY: 'k', GEMINI_CLI_TRUST_WORKSPACE: 'true',
       ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}), GEMINI_CLI_NO_RELAUNCH: 'true', ...more };
-    const masked = (text) => text.replaceAll(this.root, '<ROOT>');
+    const { exit, stdout, stderr } = await (together ? this.runTogether(args, environment) : this.runAlone(args, environment));
+    const masked = (text) => text.replaceAll(this.project, '<ROOT>/proj').replaceAll(this.root, '<ROOT>');
+    return { exit, stdout: masked(stdout), stderr: masked(stderr) };
+  }
+
+  async runAlone(args, environment) {
     return new Promise((resolve) => {
-      const child = execFile(process.execPath, [program, 'mcp', ...args], { cwd: path.join(this.root, 'proj'), env: environment, timeout: 60000 },
-        (error, stdout, stderr) => resolve({ exit: error ? error.code ?? 1 : 0, stdout: masked(stdout), stderr: masked(stderr) }));
+      const child = execFile(process.execPath, [program, 'mcp', ...args], { cwd: this.project, env: environment, timeout: 60000 },
+        (error, stdout, stderr) => resolve({ exit: error ? error.code ?? 1 : 0, stdout, stderr }));
       child.stdin.end();
     });
   }
+
+  async runTogether(args, environment) {
+    const before = this.project;
+    this.project = path.join(this.root, `proj-${count += 1}`);
+    cpSync(before, this.project, { recursive: true });
+    return theProcess().ask({ argv: ['mcp', ...args], cwd: this.project, environment });
+  }
+}
+
+const together = process.env.ONE_PROCESS === '1';
+let count = 0;
+let shared;
+
+// The process that runs all command lines, started with the first.
+function theProcess(home) {
+  if (shared) return shared;
+  const root = mkdtempSync(path.join(home, 'cli-'));
+  const file = path.join(path.dirname(fileURLToPath(import.meta.url)), 'published-process.mjs');
+  const child = spawn(process.execPath, [file, program], { env: { PATH: process.env.PATH, HOME: path.join(root, 'home') }, stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] });
+  process.prependListener('exit', () => child.kill('SIGKILL'));
+  const answers = createInterface({ input: child.stdio[4] })[Symbol.asyncIterator]();
+  shared = { root, ask: async (line) => { child.stdio[3].write(`${JSON.stringify(line)}\n`); return JSON.parse((await answers.next()).value); } };
+  return shared;
 }
 
 const excerpt = (text) => (text.length <= 700 ? text : `${text.slice(0, 700)}...`);
@@ -151,7 +188,7 @@ export async function extensions(home, { files, variables, settings = {}, enviro
     mkdirSync(path.join(folder, path.dirname(place)), { recursive: true });
     writeFileSync(path.join(folder, place), typeof content === 'string' ? content : JSON.stringify(content).replaceAll('<ROOT>', ground.root));
   }
-  if (variables !== undefined) writeFileSync(path.join(ground.root, 'proj/.env'), variables);
+  if (variables !== undefined) writeFileSync(path.join(ground.project, '.env'), variables);
   ground.write('project', JSON.stringify(settings));
   const { exit, stdout, stderr } = await ground.run(['list'], environment);
   const said = stdout + stderr;

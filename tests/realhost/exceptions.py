@@ -1,5 +1,6 @@
 """Where the program and the reference are not compared, each with the reason. Pure."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,9 +45,20 @@ def _is_unasked(given: JsonObject, ours: Json, theirs: Json) -> bool:
     return inside(theirs, "clientRequests") == asked and inside(ours, "clientRequests")[:1] == asked
 
 
-def _has_odd_flag(given: JsonObject, ours: Json, theirs: Json) -> bool:
-    words = (word for command in given["commands"] for word in command)
-    return any(re.match(r"---|-[A-Za-z0-9].", word) for word in words)
+def _is_debugging(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether only `--debug` was asked for and the program told what else it did."""
+    told = re.sub(r"Ignore file not found: .*?\\n", "", json.dumps(theirs))
+    return told == json.dumps(ours)
+
+
+def _exits(output: Json, unlike: Json = None) -> list[Json]:
+    """How the lines ended, or those of them that ended otherwise there."""
+    steps, others = items(inside(output, "steps")), items(inside(unlike, "steps"))
+    return [step["exit"] for step in steps if step not in others]
+
+
+def _is_javascript_error(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    return "An unexpected critical error occurred:" in str(theirs)
 
 
 def _is_bare_text(given: JsonObject, ours: Json, theirs: Json) -> bool:
@@ -124,8 +136,26 @@ DIFFERENCES: Sequence[Difference] = (
     Difference(
         "mcp-add",
         "current",
-        "Several short flags in one word and flags with three dashes are read as yargs alone reads them.",
-        _has_odd_flag,
+        "`--debug` makes the program tell of other files too.",
+        _is_debugging,
+    ),
+    Difference(
+        "mcp-add",
+        "current",
+        "A line without a command goes on as a session, and tells what it misses of its terminal.",
+        lambda given, ours, theirs: _exits(ours, unlike=theirs) == [42],
+    ),
+    Difference(
+        "mcp-add",
+        "current",
+        "The usage names a flag of three dashes beside the one that it stands for.",
+        lambda given, ours, theirs: "'---" in str(given["commands"]) and _exits(ours) == _exits(theirs),
+    ),
+    Difference(
+        "mcp-add",
+        "current",
+        "A JavaScript error ends the program, with its stack.",
+        _is_javascript_error,
     ),
 )
 

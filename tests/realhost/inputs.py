@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+from command_lines import lines
+
 from gemini_mcp.spec.values import Json, JsonObject
 
 _PIECES = ("a", "_", "-", ".", ":", "mcp_", "é", "\U0001f600", " ", "/", "A", "1", "x" * 20)
@@ -195,5 +197,6 @@ BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
     "servers": ("discovery", servers),
     "shared servers": ("extensions", shared_servers),
     "policies": ("policy", policies),
+    "command lines": ("mcp-add", lines),
 }
 """By what is made up: the behaviour that it is an input of."""

@@ -145,6 +145,7 @@ class Rules:
     usage: Mapping[str, tuple[str, ...]]
     usage_error: str
     add_flags: Mapping[str, str]
+    command_options: Mapping[str, JsonObject]
     add_words: str
     checks_timeout: bool
     add_keys: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The words of `gemini mcp add` and `remove` as each profile reads them. Pure.
+"""The words of `gemini mcp` as a profile reads them whose `addWords` is `command-ends-flags`. Pure.
 
 Only reading the words belongs here; what they do to a settings file is in `mcp_commands`.
 """
@@ -17,9 +17,7 @@ TRANSPORTS = ("stdio", "sse", "http")
 
 _REMOVE_FLAGS = {"s": "scope", "scope": "scope", "h": "help", "help": "help"}
 _LIST_FLAGS = {"h": "help", "help": "help", "d": "debug", "debug": "debug"}
-_SWITCH_FLAGS = {**_LIST_FLAGS, "session": "session"}
-_SWITCHES = frozenset({"trust", "help", "debug", "session"})
-_SINGLE = frozenset({"env", "header"})
+_SWITCHES = frozenset({"trust", "help", "debug"})
 _LISTS = frozenset({"include-tools", "exclude-tools"})
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?")
 _NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
@@ -50,7 +48,7 @@ class Words:
 
 def read_add(arguments: Sequence[str], rules: Rules) -> Words:
     """The words of `add`; raises Misused."""
-    words = _READERS[rules.add_words](arguments, rules.add_flags)
+    words = _read_flags_before_command(arguments, rules.add_flags)
     if "help" in words.flags:
         return words
     _check_count(words, 2)
@@ -64,11 +62,8 @@ def read_add(arguments: Sequence[str], rules: Rules) -> Words:
 
 def read_remove(arguments: Sequence[str], rules: Rules) -> Words:
     """The words of `remove`; raises Misused."""
-    if rules.faulty_settings == "warn":
-        words = _counted(_read_flags_anywhere(arguments, {**_REMOVE_FLAGS, **_LIST_FLAGS}), 1)
-    else:
-        words = _read_flags_anywhere(arguments, _REMOVE_FLAGS)
-        words = words.with_word(*words.after)
+    words = _read_flags_anywhere(arguments, _REMOVE_FLAGS)
+    words = words.with_word(*words.after)
     if "help" not in words.flags:
         _check_count(words, 1)
         _check_choice(words, "scope", SCOPES)
@@ -78,11 +73,6 @@ def read_remove(arguments: Sequence[str], rules: Rules) -> Words:
 def read_list(arguments: Sequence[str]) -> Words:
     """The words of `list`, which takes none; raises Misused."""
     return _counted(_read_flags_anywhere(arguments, _LIST_FLAGS), 0)
-
-
-def read_switch(arguments: Sequence[str]) -> Words:
-    """The words of `enable` and `disable`; raises Misused."""
-    return _counted(_read_flags_anywhere(arguments, _SWITCH_FLAGS), 1)
 
 
 def _counted(words: Words, needed: int) -> Words:
@@ -198,7 +188,7 @@ def _read_flags_anywhere(arguments: Sequence[str], known: Mapping[str, str]) -> 
         if name is not None and name.startswith("no-") and known.get(name[3:]) in _SWITCHES:
             words = words.with_flag(known[name[3:]], "false")
         elif name is not None and name in known:
-            words = _take_several(words, name, value, rest, known)
+            words = _take_anywhere(words, name, value, rest, known)
         elif len(words.words) >= 2:
             words = words.with_word(coerced(word))
         else:
@@ -207,26 +197,14 @@ def _read_flags_anywhere(arguments: Sequence[str], known: Mapping[str, str]) -> 
     return words
 
 
-def _take_several(words: Words, typed: str, value: str | None, rest: list[str], known: Mapping[str, str]) -> Words:
+def _take_anywhere(words: Words, typed: str, value: str | None, rest: list[str], known: Mapping[str, str]) -> Words:
     flag = known[typed]
     if flag in _SWITCHES:
         is_given = value is None and rest[:1] in (["true"], ["false"])
         return words.with_flag(flag, value or (rest.pop(0) if is_given else "true"))
-    if flag in _SINGLE and value is None:
-        if not rest:
-            raise Misused(f"Not enough arguments following: {typed}")
-        value = rest.pop(0)
     if value is not None:
         return words.with_flag(flag, value)
-    if flag not in _LISTS:
-        return words.with_flag(flag, rest.pop(0) if rest and not _is_ours(rest[0], known) else "")
-    taken: list[str] = []
-    while rest and not _is_ours(rest[0], known):
-        taken.append(rest.pop(0))
-    return words.with_flag(flag, *taken)
-
-
-_READERS = {"command-ends-flags": _read_flags_before_command, "flags-anywhere": _read_flags_anywhere}
+    return words.with_flag(flag, rest.pop(0) if rest and not _is_ours(rest[0], known) else "")
 
 
 def _is_ours(word: str, known: Mapping[str, str]) -> bool:

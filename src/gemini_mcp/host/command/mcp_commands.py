@@ -1,6 +1,6 @@
 """The subcommands of `gemini mcp`: the changed texts of the settings files, and the lines to print. Pure.
 
-The words are read in `mcp_arguments`; the caller reads and writes the files.
+The words are read in `mcp_line` or `mcp_arguments`, as the profile asks; the caller reads and writes the files.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,24 +14,29 @@ from gemini_mcp.host.command.mcp_arguments import (
     read_add,
     read_list,
     read_remove,
-    read_switch,
     unknown_names,
     unknown_said,
 )
-from gemini_mcp.host.rules.javascript import stringify, truthy
+from gemini_mcp.host.command.mcp_line import NO_COMMAND, CommandMisused, read_line
+from gemini_mcp.host.command.mcp_values import INHERITED, Failed, Given, given_by
+from gemini_mcp.host.rules.javascript import in_key_order, stringify, truthy
 from gemini_mcp.host.servers.transport import url_transports
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.settings.standing import disabled_in, identifier
-from gemini_mcp.host.settings.warnings import said_of
+from gemini_mcp.host.settings.warnings import BROKEN_EXIT, MEND, said_of
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, object_of, table, texts_of, without_none
 
 EXIT_USAGE = 1
+EXIT_NO_INPUT = 42
+NO_INPUT = (
+    "No input provided via stdin. Input can be provided by piping data into gemini or using the --prompt option.\n"
+)
+"""What Gemini CLI says where it goes on as without `mcp`."""
+
 ENABLEMENT = "enablement"
 """The scope of the file that names the disabled servers."""
-
-NO_COMMAND = "You need at least one command before continuing."
 
 _SEEN = ("mcpservers", "blockedservernames")
 _RED, _GREEN, _RESET = "\x1b[31m", "\x1b[32m", "\x1b[0m"
@@ -67,21 +72,42 @@ def run(
     exit_code, warned = _said_of(texts, files or {}, rules)
     if exit_code:
         return Ran(exit_code, warned=warned)
-    return replace(_ran(arguments, texts, rules, states or {}), warned=warned)
+    ran = _ran(arguments, texts, rules, states or {})
+    return replace(ran, warned=warned + ran.warned)
 
 
 def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+    if rules.add_words == "as-yargs":
+        return _ran_line(arguments, texts, rules, states)
     name, *rest = arguments or [""]
     if name in _READERS and (name in rules.usage or name == "list"):
         try:
             words = _READERS[name](rest, rules)
         except Misused as misuse:
             return _misused(name, str(misuse), rules)
-        return _help(name, rules) if "help" in words.flags else _RUNS[name](name, words, texts, rules, states)
+        if "help" in words.flags:
+            return _help(name, rules)
+        return _RUNS[name](name, _given_by_words(name, words, rules), texts, rules, states)
     if name in ("--help", "-h"):
         return _help("group", rules)
     unknown = unknown_names(arguments, tuple(_READERS))
     return _misused("group", unknown_said(unknown) if unknown else NO_COMMAND, rules)
+
+
+def _ran_line(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+    try:
+        line = read_line(arguments, rules)
+        shown = _help(line.command, rules) if line.is_help else Ran()
+        if line.goes_on:
+            return replace(shown, exit=EXIT_NO_INPUT, warned=NO_INPUT)
+        if line.is_help or line.is_silent:
+            return shown
+        return _RUNS[line.command](line.command, given_by(line, rules), texts, rules, states)
+    except CommandMisused as misuse:
+        return _misused(misuse.command, str(misuse), rules)
+    except Failed as failure:
+        said = f"An unexpected critical error occurred:TypeError: {failure}\n"
+        return Ran(EXIT_USAGE, said, is_complaint=True)
 
 
 def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -> tuple[int, str]:
@@ -89,12 +115,15 @@ def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -
     if rules.faulty_settings != "warn":
         return 0, ""
     found = [said_of(texts[scope], file, rules) for scope, file in files.items() if scope in texts]
-    return max((code for code, _ in found), default=0), "".join(said for _, said in found)
+    broken = [said for code, said in found if code]
+    if broken:
+        return BROKEN_EXIT, "".join(broken) + MEND
+    return 0, "".join(said for _, said in found)
 
 
-def _list(command: str, words: Words, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
     configured = {name: config for scope in SCOPES for name, config in _servers(texts.get(scope, "")).items()}
-    servers = {name: object_of(config) or {} for name, config in configured.items()}
+    servers = {name: object_of(configured[name]) or {} for name in in_key_order(configured)}
     shown = [ServerConfig(name, config) for name, config in servers.items()]
     return Ran(said=listing(shown, {**states, **_kept_back(servers, texts, rules)}, rules))
 
@@ -117,14 +146,14 @@ def _kept_back(servers: Mapping[str, JsonObject], texts: Mapping[str, str], rule
     return found
 
 
-def _switch(command: str, words: Words, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+def _switch(command: str, given: Given, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
     """Enable or disable as Gemini CLI 0.61 does, which looks for the server among the members of another object."""
-    name, enablement = identifier(words.words[0]), dict(table(read(texts.get(ENABLEMENT) or "{}")))
+    name, enablement = identifier(given.name), dict(table(read(texts.get(ENABLEMENT) or "{}")))
     if name not in _SEEN:
-        said = f"{_RED}Error:{_RESET} Server '{words.words[0]}' not found. Use 'gemini mcp' to see available servers.\n"
+        said = f"{_RED}Error:{_RESET} Server '{given.name}' not found. Use 'gemini mcp' to see available servers.\n"
         return Ran(said=said)
-    is_session = words.last("session") == "true"
-    return Ran(said=switched(command, name, is_session), texts={} if is_session else kept(command, name, enablement))
+    texts = {} if given.is_session else kept(command, name, enablement)
+    return Ran(said=switched(command, name, given.is_session), texts=texts)
 
 
 def switched(command: str, name: str, is_session: bool) -> str:
@@ -154,7 +183,13 @@ def _misused(command: str, complaint: str, rules: Rules) -> Ran:
     return Ran(EXIT_USAGE, said, is_complaint=True)
 
 
-def server_config(words: Words, rules: Rules) -> JsonObject:
+def _given_by_words(command: str, words: Words, rules: Rules) -> Given:
+    config = _server_config(words, rules) if command == "add" else {}
+    scope, transport = words.last("scope") or "project", words.last("transport") or "stdio"
+    return Given(words.words[0] if words.words else "", scope, transport, config)
+
+
+def _server_config(words: Words, rules: Rules) -> JsonObject:
     """The server that the words of `add` describe."""
     transport = words.last("transport") or "stdio"
     target, args = words.words[1], [*words.words[2:], *words.after]
@@ -191,30 +226,40 @@ def _described(config: JsonObject, rules: Rules) -> str:
     return rules.stdio_line.format(words=" ".join(words), command=words[0], arguments=" ".join(words[1:]))
 
 
-def _edit(command: str, words: Words, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
-    """Add or remove the server that the first word names."""
-    name, scope = words.words[0], words.last("scope") or "project"
+def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+    """Add or remove the server that the line names."""
+    name, said = given.name, given.scope
+    scope = "user" if said == "user" else "project"
     text = texts.get(scope, "")
-    is_known = truthy(_servers(text).get(name))
+    servers = _servers(text)
+    is_inherited = rules.add_words == "as-yargs" and name in INHERITED
+    is_known = is_inherited or truthy(servers.get(name))
+    if command == "remove" and not is_known:
+        return Ran(said=f'Server "{name}" not found in {said} settings.\n')
     if command == "remove":
-        if not is_known:
-            return Ran(said=f'Server "{name}" not found in {scope} settings.\n')
-        said = f'Server "{name}" removed from {scope} settings.\n'
-        return Ran(said=said, texts={scope: without_value(text, ("mcpServers", name))})
-    said = f'MCP server "{name}" added to {scope} settings. ({words.last("transport") or "stdio"})\n'
-    if is_known:
-        said = f'MCP server "{name}" is already configured within {scope} settings.\n'
-        said += f'MCP server "{name}" updated in {scope} settings.\n'
-    changed = with_value(text, ("mcpServers", name), server_config(words, rules))
-    return Ran(said=said, texts={scope: changed})
+        told, is_untouched = f'Server "{name}" removed from {said} settings.\n', name not in servers
+    else:
+        told, is_untouched = _added(given, is_known), is_inherited and name == "__proto__"
+    if is_untouched:
+        changed = with_value(text, ("mcpServers",), servers)
+    elif command == "remove":
+        changed = without_value(text, ("mcpServers", name))
+    else:
+        changed = with_value(text, ("mcpServers", name), given.config)
+    return Ran(said=told, texts={scope: changed})
+
+
+def _added(given: Given, is_known: bool) -> str:
+    if not is_known:
+        return f'MCP server "{given.name}" added to {given.scope} settings. ({given.transport})\n'
+    told = f'MCP server "{given.name}" is already configured within {given.scope} settings.\n'
+    return told + f'MCP server "{given.name}" updated in {given.scope} settings.\n'
 
 
 _READERS: Mapping[str, Callable[[Sequence[str], Rules], Words]] = {
     "add": read_add,
     "remove": read_remove,
     "list": lambda arguments, rules: read_list(arguments),
-    "enable": lambda arguments, rules: read_switch(arguments),
-    "disable": lambda arguments, rules: read_switch(arguments),
 }
 _RUNS = {"add": _edit, "remove": _edit, "list": _list, "enable": _switch, "disable": _switch}
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gemini_mcp.spec.values import SURROGATE, Json, items, list_of, object_of
 
@@ -120,6 +120,13 @@ def truthy(value: Json) -> bool:
     if isinstance(value, list | dict):
         return True
     return not isinstance(value, Undefined) and bool(value)
+
+
+def in_key_order(names: Iterable[str]) -> list[str]:
+    """Names of properties as JavaScript orders them: array indices by size, then the others as they came."""
+    listed = list(names)
+    indices = [name for name in listed if re.fullmatch(r"0|[1-9]\d{0,9}", name, re.ASCII) and int(name) < 2**32 - 1]
+    return [*sorted(indices, key=int), *(name for name in listed if name not in set(indices))]
 
 
 def trim(text: str) -> str:

@@ -13,7 +13,7 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, object_of, table, type_of
 
 BROKEN_EXIT = 52
-_MEND = "Please fix the configuration file(s) and try again."
+MEND = "Please fix the configuration file(s) and try again.\n"
 _SHOWN = 5
 _HELP = "Please fix the configuration.\nSee: https://geminicli.com/docs/reference/configuration/\n"
 
@@ -25,7 +25,7 @@ def said_of(text: str, file: str, rules: Rules) -> tuple[int, str]:
     if fault is None and object_of(json.loads(bare)) is None:
         fault = "Settings file is not a valid JSON object."
     if fault is not None:
-        return BROKEN_EXIT, f"Error in {file}: {fault}\n{_MEND}\n"
+        return BROKEN_EXIT, f"Error in {file}: {fault}\n"
     return 0, warning(json.loads(bare), rules.settings_schema, file)
 
 

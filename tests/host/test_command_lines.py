@@ -1,0 +1,25 @@
+"""Lines of `gemini mcp` whose whole answer no vector can hold, since Gemini CLI adds what it misses of its terminal."""
+
+import pytest
+
+from gemini_mcp.host.command.mcp_commands import EXIT_NO_INPUT, NO_INPUT, run
+from gemini_mcp.host.rules.profiles import profiles
+
+
+@pytest.mark.parametrize("words", [["--", "x"], ["remove", "a", "help"], ["help"]])
+def test_a_line_that_runs_no_command_goes_on_and_finds_no_input(words: list[str]) -> None:
+    ran = run(words, {}, profiles()["current"])
+    assert (ran.exit, ran.warned) == (EXIT_NO_INPUT, NO_INPUT)
+
+
+def test_help_as_the_last_word_is_shown_before_it_goes_on() -> None:
+    rules = profiles()["current"]
+    assert run(["remove", "a", "help"], {}, rules).said == run(["remove", "--help"], {}, rules).said
+
+
+def test_what_javascript_cannot_do_is_a_complaint() -> None:
+    ran = run(["add", "a", "b", "--env.x=1"], {}, profiles()["current"])
+    assert (ran.exit, ran.said) == (
+        1,
+        "An unexpected critical error occurred:TypeError: env2?.reduce is not a function\n",
+    )

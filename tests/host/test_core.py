@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gemini_mcp import spec
 from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
-from gemini_mcp.host.rules.javascript import number_text, stringify, trim
+from gemini_mcp.host.rules import messages
+from gemini_mcp.host.rules.javascript import locale_key, number_text, stringify, trim
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
@@ -134,6 +135,18 @@ def test_a_refused_list_is_told() -> None:
     with pytest.raises(StopIteration) as ended:
         steps.send(Refusal("MCP error -32603: kaput", -32603))
     assert ended.value.value.messages == ("Error discovering tools from s: MCP error -32603: kaput",)
+
+
+def test_members_of_what_a_server_lists_come_in_the_order_of_javascript() -> None:
+    listed: Any = {
+        "tools": [{"name": "t", "inputSchema": {"type": "object", "properties": {"b": {}, "10": {}, "9": {}}}}]
+    }
+    properties = messages.read("tools/list", listed, CURRENT).value["tools"][0]["inputSchema"]["properties"]
+    assert list(properties) == ["9", "10", "b"]
+
+
+def test_an_emoji_is_sorted_before_digits_and_letters() -> None:
+    assert sorted(["z", "1", "\U0001f600é", "B", "-"], key=locale_key) == ["-", "\U0001f600é", "1", "B", "z"]
 
 
 def test_secrets_of_a_command_line_are_masked() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO
 
 from gemini_mcp.host.adapter import authorization, configuration, execution, extensions, policy, tools
+from gemini_mcp.host.rules.javascript import in_order
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
@@ -40,10 +41,11 @@ def answer(request: JsonObject) -> JsonObject:
     behaviour = str(request.get("behaviour"))
     try:
         rules = profiles()[str(request.get("profile"))]
+        given: JsonObject = in_order(request["input"])
         if behaviour == "oauth":
-            return {**reply, "output": authorization.oauth(request["input"], rules, str(request.get("id")))}
+            return {**reply, "output": authorization.oauth(given, rules, str(request.get("id")))}
         if behaviour in BEHAVIOURS:
-            return {**reply, "output": BEHAVIOURS[behaviour](request["input"], rules)}
+            return {**reply, "output": BEHAVIOURS[behaviour](given, rules)}
     except (KeyError, ValueError):
         pass
     return {**reply, "unsupported": True}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gemini_mcp.host.command import mcp_commands as commands
-from gemini_mcp.host.rules.javascript import in_key_order, stringify
+from gemini_mcp.host.rules.javascript import in_order, stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.environment import is_inherited, server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
@@ -13,7 +13,7 @@ from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.loading import Layer, load
 from gemini_mcp.host.tools.filters import ServerLists, select_servers
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of
 
 SETTINGS_FILE = "<ROOT>/proj/.gemini/settings.json"
 FILES = {"user": "<ROOT>/home/.gemini/settings.json", "project": SETTINGS_FILE}
@@ -114,17 +114,9 @@ def mcp_add(value: JsonObject, rules: Rules) -> Json:
 def _read(text: str | None, rules: Rules) -> Json:
     """The settings that a text holds; of one that is no JSON, the text itself."""
     try:
-        return _in_order(read(text, rules.allows_trailing_commas)) if text else text
+        return in_order(read(text, rules.allows_trailing_commas)) if text else text
     except BrokenJson:
         return text
-
-
-def _in_order(value: Json) -> Json:
-    """The value with the keys of its objects as JavaScript orders them."""
-    members, listed = object_of(value), list_of(value)
-    if members is not None:
-        return {key: _in_order(members[key]) for key in in_key_order(members)}
-    return value if listed is None else [_in_order(item) for item in listed]
 
 
 def _streams(ran: commands.Ran, rules: Rules) -> JsonObject:

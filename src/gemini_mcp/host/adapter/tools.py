@@ -6,7 +6,7 @@ from operator import getitem
 
 from gemini_mcp.host.prompts.prompts import prompts_by_name
 from gemini_mcp.host.rules import messages
-from gemini_mcp.host.rules.javascript import length
+from gemini_mcp.host.rules.javascript import cut_units, length
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers import scripted
 from gemini_mcp.host.servers.discovery import State, conclude
@@ -114,5 +114,5 @@ def discovery(value: JsonObject, rules: Rules) -> Json:
         "prompts": list(prompts_by_name(found.prompts)),
         "resources": [resource.uri for resource in found.resources],
         "clientRequests": list(played.requests),
-        "messages": [said[:EXCERPT] for said in (*built.log.get("srv", ()), *played.conclusion.messages)],
+        "messages": [cut_units(said, 0, EXCERPT) for said in (*built.log.get("srv", ()), *played.conclusion.messages)],
     }

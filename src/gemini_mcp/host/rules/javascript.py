@@ -18,6 +18,8 @@ SPACES = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join
 """What `\\s` and `trim` take for space."""
 
 
+_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+
 LINE_ENDS = r"\n\r\u2028\u2029"
 """What `.` does not stand for in a regular expression."""
 
@@ -85,7 +87,7 @@ def _written(value: Json, step: str, line: str) -> str:
     inner = line + step
     if members is not None:
         colon = ": " if line else ":"
-        kept = ((key, member) for key, member in members.items() if not isinstance(member, Undefined))
+        kept = ((key, members[key]) for key in in_key_order(members) if not isinstance(members[key], Undefined))
         written = [f"{_quoted(key)}{colon}{_written(member, step, inner)}" for key, member in kept]
         return f"{{{inner}{f',{inner}'.join(written)}{line}}}" if written else "{}"
     if isinstance(value, list | tuple):
@@ -125,8 +127,16 @@ def truthy(value: Json) -> bool:
 def in_key_order(names: Iterable[str]) -> list[str]:
     """Names of properties as JavaScript orders them: array indices by size, then the others as they came."""
     listed = list(names)
-    indices = [name for name in listed if re.fullmatch(r"0|[1-9]\d{0,9}", name, re.ASCII) and int(name) < 2**32 - 1]
-    return [*sorted(indices, key=int), *(name for name in listed if name not in set(indices))]
+    indices = {name for name in listed if _INDEX.fullmatch(name) and int(name) < 2**32 - 1}
+    return [*sorted(indices, key=int), *(name for name in listed if name not in indices)] if indices else listed
+
+
+def in_order(value: Json) -> Json:
+    """The value with the keys of its objects as JavaScript orders them once it has parsed them."""
+    members, listed = object_of(value), list_of(value)
+    if members is not None:
+        return {key: in_order(members[key]) for key in in_key_order(members)}
+    return value if listed is None else [in_order(item) for item in listed]
 
 
 def trim(text: str) -> str:
@@ -154,4 +164,6 @@ def _rank(character: str) -> tuple[int, str]:
     place = _COLLATION.find(character)
     if character.isspace():
         return (0, character)
+    if place < 0 and unicodedata.category(character)[0] in "SP":
+        return (1, f"{_COLLATION.index('$') - 1:03d}{character}")
     return (1, f"{place:03d}") if place >= 0 else (2, character.casefold())

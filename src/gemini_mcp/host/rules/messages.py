@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.javascript import UNDEFINED
+from gemini_mcp.host.rules.javascript import UNDEFINED, in_order
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, is_array, list_of, object_of, table
 
@@ -43,9 +43,8 @@ class Reading:
 
 def read(method: str, answer: Json, rules: Rules) -> Reading:
     """Read the answer to a request."""
-    return _Reader(rules.messages, rules.list_validator == "zod3").read(
-        rules.messages["properties"][method], answer, ()
-    )
+    reader = _Reader(rules.messages, rules.list_validator == "zod3")
+    return reader.read(rules.messages["properties"][method], in_order(answer), ())
 
 
 @dataclass(frozen=True)

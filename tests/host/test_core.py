@@ -139,7 +139,7 @@ def test_a_refused_list_is_told() -> None:
 
 def test_members_of_what_a_server_lists_come_in_the_order_of_javascript() -> None:
     listed: Any = {
-        "tools": [{"name": "t", "inputSchema": {"type": "object", "properties": {"b": {}, "10": {}, "9": {}}}}]
+        "tools": [{"name": "t", "inputSchema": {"type": "object", "properties": {"b": True, "10": True, "9": True}}}]
     }
     properties = messages.read("tools/list", listed, CURRENT).value["tools"][0]["inputSchema"]["properties"]
     assert list(properties) == ["9", "10", "b"]

@@ -1,4 +1,4 @@
-"""Lateness: measures how late a busy machine lets the suite do what is due. Effect.
+"""Lateness: measures how late the suite itself is on a busy machine. Effect.
 
 A port on the same machine is as late through no fault of its own, so checks of time allow for it.
 """

@@ -1,6 +1,6 @@
-"""Pace: what a port took so far, how often it kept silent, and what it need not be asked any more; pure.
+"""Pace: how long a port has taken so far, how often it stayed silent, and what it is not asked any more; pure.
 
-Only what waits follow from belongs here; how long the waits are is said in `patience`.
+What the waits depend on belongs here; `patience` says how long they are.
 """
 
 from __future__ import annotations

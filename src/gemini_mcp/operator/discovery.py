@@ -1,4 +1,4 @@
-"""Finds a program where installers put it that is not on PATH. Effect: reads the file system.
+"""Finds a program that is not on PATH, in the places where installers put it. Effect: reads the file system.
 
 A new installer is an entry of the table.
 """

@@ -1,4 +1,4 @@
-"""Profiles of hosts compared: what hosts of a version have to do otherwise. Pure.
+"""Profiles of hosts compared: what a host of that version has to do differently. Pure.
 
 Everything in a profile binds hosts. A key that binds nobody is one branch of `_rule`.
 """

@@ -1,6 +1,7 @@
 """Streams: a script's answer as gemini prints it when it is asked to tell what it does; steps in, steps out; pure.
 
-Only an answer that is one JSON object becomes a stream. What fails, is damaged or has company is played as it stands.
+Only an answer that is one JSON object becomes a stream. What fails, is damaged or stands beside other
+text is played as it is.
 """
 
 from __future__ import annotations

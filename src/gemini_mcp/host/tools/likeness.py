@@ -1,6 +1,6 @@
-"""Tools that a model may take for each other: by names spelled otherwise, or by words of descriptions. Pure.
+"""Tools that a model may take for each other: their names are spelled alike, or their descriptions share words. Pure.
 
-The second is an estimate, and told as one: it knows words and no meanings.
+The second is an estimate, and reported as one: it compares words, not meanings.
 """
 
 import itertools

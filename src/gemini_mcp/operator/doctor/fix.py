@@ -1,6 +1,6 @@
 """Stops gemini from deleting sessions: shows the change of its settings, asks, and writes it. Effect.
 
-What can be mended without a decision of the user belongs here; each mending shows what it changes.
+A mending belongs here if there is only one way to do it; each shows first what it would change.
 """
 
 import difflib

@@ -47,7 +47,7 @@ def check_sign_in(place: Place) -> Diagnosis:
         seen = (f"{named} {_source(found, place)}" if named else found.way) or ""
         return Diagnosis(True, seen, None if found.is_certain else f"Only gemini can tell whether that works. {PROBE}")
     if (unread := _unread(place)) is not None:
-        action = f"Trust the directory, as the next check says: gemini reads {unread} only where it trusts."
+        action = f"Trust the directory, as the next check says: gemini reads {unread} only in a trusted one."
         return Diagnosis(False, f"{unread} says how, but gemini does not read it here", action)
     file = place.startup.env_file
     read = f"; of all `.env` files gemini reads {place.shown(file)} here" if file else ""

@@ -1,7 +1,8 @@
 """What Gemini CLI reads when it starts: a directory and variables in, a `Startup` out. Effect: reads files.
 
-The order is gemini's: the settings without the directory's own decide about trust, trust about the directory's own,
-all of them about the `.env` file, and the variables with that file about trust once more. Nothing is written here.
+The order is gemini's. The settings without the directory's own decide whether it is trusted. If it is, its own settings
+count too. All of them decide which `.env` file is read, and the variables with that file decide about trust once more.
+Nothing is written here.
 """
 
 import os

@@ -3,6 +3,7 @@
 //                                            each answered on descriptor 4 with {"exit", "stdout", "stderr"}
 // The entry and its main module run anew for each line. The other modules stay, and keep settings by their directory
 // and HOME as it was first: so each line needs a new `cwd` and the same HOME.
+import { EventEmitter } from 'node:events';
 import { writeSync } from 'node:fs';
 import { register } from 'node:module';
 import { Socket } from 'node:net';
@@ -19,6 +20,9 @@ register(`data:text/javascript,${encodeURIComponent(anew)}`);
 
 // What the profiler of starts says when there is more than one of them in a process.
 const NOISE = /^\[STARTUP\] Cannot start phase .*\n/gm;
+
+// Each run adds listeners to what stays.
+EventEmitter.defaultMaxListeners = 0;
 
 let run;
 process.stdout.write = (text) => { if (!run.ended) run.stdout += text; return true; };

@@ -23,3 +23,13 @@ def test_what_javascript_cannot_do_is_a_complaint() -> None:
         1,
         "An unexpected critical error occurred:TypeError: env2?.reduce is not a function\n",
     )
+
+
+def test_an_underscore_among_letters_is_a_word() -> None:
+    ran = run(["remove", "-mcp_s", "user", "s"], {}, profiles()["current"])
+    assert ran.said.startswith("Unknown arguments: m, c, p, s\n")
+
+
+def test_a_letter_takes_what_follows_it_when_that_is_no_word() -> None:
+    ran = run(["add", "-s\U0001f600", "a"], {}, profiles()["current"])
+    assert ran.said.startswith("Not enough non-option arguments: got 1")

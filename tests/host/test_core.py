@@ -24,7 +24,7 @@ from gemini_mcp.host.settings.server_command import UnusableCommand, split
 from gemini_mcp.host.settings.validation import problems
 from gemini_mcp.host.tools import schema
 from gemini_mcp.host.tools.registry import OfferedTool, build
-from gemini_mcp.spec.values import object_of
+from gemini_mcp.spec.values import JsonObject, object_of
 
 DOCUMENTED = profiles()["documented"]
 CURRENT = profiles()["current"]
@@ -138,10 +138,9 @@ def test_a_refused_list_is_told() -> None:
 
 
 def test_members_of_what_a_server_lists_come_in_the_order_of_javascript() -> None:
-    listed: Any = {
-        "tools": [{"name": "t", "inputSchema": {"type": "object", "properties": {"b": True, "10": True, "9": True}}}]
-    }
-    properties = messages.read("tools/list", listed, CURRENT).value["tools"][0]["inputSchema"]["properties"]
+    members: dict[str, JsonObject] = {"b": {}, "10": {}, "9": {}}
+    tool: JsonObject = {"name": "t", "inputSchema": {"type": "object", "properties": members}}
+    properties = messages.read("tools/list", {"tools": [tool]}, CURRENT).value["tools"][0]["inputSchema"]["properties"]
     assert list(properties) == ["9", "10", "b"]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.profiles import profiles
-from gemini_mcp.spec.values import Json, JsonObject, inside, items, table
+from gemini_mcp.spec.values import SURROGATE, Json, JsonObject, inside, items, table
 
 _ANSWERS = "A person answers at a terminal; headless, the CLI refuses every tool or allows every tool."
 
@@ -150,6 +150,18 @@ DIFFERENCES: Sequence[Difference] = (
         "current",
         "The usage names a flag of three dashes beside the one that it stands for.",
         lambda given, ours, theirs: "'---" in str(given["commands"]) and _exits(ours) == _exits(theirs),
+    ),
+    Difference(
+        "mcp-add",
+        "current",
+        "Half a pair of UTF-16, which neither a command line nor a file can hold.",
+        lambda given, ours, theirs: SURROGATE.search(json.dumps(given, ensure_ascii=False)) is not None,
+    ),
+    Difference(
+        "mcp-add",
+        "current",
+        "Gemini CLI writes control characters as they are, and then cannot read its file; here they are escaped.",
+        lambda given, ours, theirs: "\\u001c" in json.dumps(given),
     ),
     Difference(
         "mcp-add",

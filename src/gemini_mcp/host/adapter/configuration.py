@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gemini_mcp.host.command import mcp_commands as commands
-from gemini_mcp.host.rules.javascript import in_order, stringify
+from gemini_mcp.host.rules.javascript import cut_units, in_order, length, stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.environment import is_inherited, server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
@@ -126,4 +126,4 @@ def _streams(ran: commands.Ran, rules: Rules) -> JsonObject:
 
 
 def _excerpt(text: str) -> str:
-    return text if len(text) <= EXCERPT else text[:EXCERPT] + "..."
+    return text if length(text) <= EXCERPT else cut_units(text, 0, EXCERPT) + "..."

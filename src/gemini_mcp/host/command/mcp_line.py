@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gemini_mcp.host.command.mcp_arguments import Misused
 from gemini_mcp.host.rules import yargs
-from gemini_mcp.host.rules.javascript import in_key_order, stringify, trim, truthy
+from gemini_mcp.host.rules.javascript import in_key_order, stringify, template, trim, truthy
 from gemini_mcp.host.rules.yargs_values import Options, maybe_number
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of
@@ -74,7 +74,7 @@ def _read_command(command: str, arguments: Sequence[str], rules: Rules) -> Line:
 
 def _without_help(parsed: yargs.Parsed, before: int) -> tuple[list[str], bool]:
     """The words behind the first few, and whether help is asked for, as a last word too."""
-    words: list[str] = parsed.values["_"]
+    words = [template(word) for word in parsed.values["_"]]
     is_last = words[-1] == "help"
     return (words[:-1] if is_last else words)[before:], is_last or truthy(parsed.values.get("help"))
 

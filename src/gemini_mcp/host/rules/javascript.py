@@ -42,6 +42,11 @@ def units(text: str) -> Iterator[str]:
     return (chr(int.from_bytes(data[place : place + 2], "little")) for place in range(0, len(data), 2))
 
 
+def joined(text: str) -> str:
+    """The text that these UTF-16 code units are."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
 def cut_units(text: str, start: int, end: int) -> str:
     """The text between two places that are counted in UTF-16 code units; half a pair becomes a lone surrogate."""
     units = text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end]

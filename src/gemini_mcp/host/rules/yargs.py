@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.javascript import LINE_ENDS
+from gemini_mcp.host.rules.javascript import LINE_ENDS, joined, units
 from gemini_mcp.host.rules.yargs_values import Options, Values
 from gemini_mcp.spec.values import Json
 
@@ -123,13 +123,13 @@ class _Reading:
 
     def _take_letters(self, place: int) -> int:
         """Short options in one word, the last of which may have a value."""
-        word = self.words[place]
+        word = "".join(units(self.words[place]))
         letters = word[1:-1]
         for index, letter in enumerate(letters):
             rest = word[index + 2 :]
             following = letters[index + 1 : index + 2]
             if following == "=":
-                return self._take_given(place, letter, word[index + 3 :], strips=False)
+                return self._take_given(place, letter, joined(word[index + 3 :]), strips=False)
             if rest == "-":
                 self.kept.set(letter, rest)
                 continue
@@ -137,7 +137,7 @@ class _Reading:
             if (has_digits and not self.kept.is_a(rest, self.options.booleans)) or (
                 following and _NO_WORD.match(following)
             ):
-                self.kept.set(letter, rest)
+                self.kept.set(letter, joined(rest))
                 return place
             self.kept.set(letter, self.kept.default(letter))
         return place if word[-1] == "-" else self._take_named(place, word[-1], r"(-|--)[^-]")
@@ -173,6 +173,7 @@ class _Reading:
     def _has_known_letters(self, word: str) -> bool:
         if not re.match(r"-[^-]+", word):
             return False
+        word = "".join(units(word))
         letters = word[1:]
         for index, letter in enumerate(letters):
             rest, following = word[index + 2 :], letters[index + 1 : index + 2]

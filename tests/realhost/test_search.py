@@ -34,7 +34,7 @@ LIFE = 100
 
 COUNT = int(os.environ.get("SEARCH", "100"))
 
-SAMPLE = 20
+SAMPLE = 8
 """How many inputs show that one process may run all."""
 
 ALONE = ("extensions", "mcp-add", "settings-validation")

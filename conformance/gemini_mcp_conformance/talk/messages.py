@@ -22,7 +22,7 @@ UNKNOWN_METHOD, INVALID_PARAMS = -32601, -32602
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 """Error codes."""
 
-NO_CURSOR = "no-such-page"
+NO_CURSORS = ("no-such-page", "")
 """A cursor that no port has given."""
 
 

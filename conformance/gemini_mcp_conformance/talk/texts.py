@@ -167,6 +167,7 @@ def sized(limit: int) -> Mapping[str, str]:
         f"{limit}-dash": "-" + "x" * (limit - 1),
         f"{limit + 1}": "x" * (limit + 1),
         f"{limit + 1}-wide": "€" * (limit // 3) + "x" * (limit % 3 + 1),
+        f"{limit + 1}-widest": "😀" * (limit // 4) + "x" * (limit % 4 + 1),
     }
 
 
@@ -198,6 +199,9 @@ WORDS: Mapping[str, str] = {
     "latin": "café-日本-😀",
     "slash": "models/x:latest",
     "upper": "Gemini-3-PRO",
+    "uuid-upper": "5B3B6B48-99E7-4BE4-906C-9B1F2F76C7BC",
+    "uuid-without-hyphens": "5b3b6b4899e74be4906c9b1f2f76c7bc",
+    "uuid-in-braces": "{5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc}",
     "percent-format": "%s{0}",
     "inner-blank": "two words",
     "long": "x" * 1000,

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -12,6 +13,9 @@ from port import Port
 from running import Call
 from speaking import as_object
 from steps import Step, after, always, before, for_tool, only
+
+CANCELLABLE = 8
+PLACES = threading.Semaphore(17)
 
 
 def leader_only(when: Callable[[Port], bool]) -> Step:
@@ -82,6 +86,19 @@ def deaf_after_unknown(port: Any, method: str, params: Any) -> None:
     port.memory["is_deaf"] = port.memory.get("is_deaf") or is_unknown(port, method, params)
 
 
+def only_the_newest(port: Any, real: Any, call: Call) -> None:
+    if call in port.calls[-CANCELLABLE:]:
+        real(call)
+
+
+def in_a_place(port: Any, real: Any, call: Call) -> Any:
+    """What is raised leaves the place taken."""
+    PLACES.acquire()
+    result = real(call)
+    PLACES.release()
+    return result
+
+
 defect("cancel-ignored", "Ignores cancellations.", "cancel:child")(cancel=always(None))
 defect("cancel-silences-only", "Lets gemini run on, and only keeps the answer to itself.", "cancel:child")(
     cancel=only_silences, answer=only(lambda call, result: not call.is_answered)
@@ -114,3 +131,9 @@ defect("deaf-after-late-cancel", "Falls silent when a call is cancelled that it 
     notified=before(deaf_after_unknown),
     dispatch=lambda port, real, message: port.memory.get("is_deaf") or real(message),
 )
+defect("eight-can-be-cancelled", "Finds only the eight newest calls when one is cancelled.", "cancel:child")(
+    cancel=only_the_newest
+)
+defect(
+    "cancelled-keep-their-places", "Serves no more than 17 calls at a time, and counts cancelled ones.", "cancel:others"
+)(execute=in_a_place)

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from answering import Outcome
 from defects.record import defect
@@ -14,6 +15,13 @@ remembers_session = notes("session", lambda result: result.get("_meta", {}).get(
 def resuming(port: Any, real: Any, tool: Any, texts: Any, form: Any) -> Any:
     session = port.memory.get("session") if tool == "chat" else None
     return (*real(tool, texts, form), "-r", session) if session else real(tool, texts, form)
+
+
+def respelt(session: str) -> str:
+    try:
+        return str(UUID(session))
+    except ValueError:
+        return session
 
 
 defect("chat-in-text-format", "Asks for no output format in `chat`.", "command:chat")(
@@ -156,3 +164,8 @@ defect(
     check_word=takes(lambda text: text.lstrip("-") or "x"),
     model_option=lambda port, real, tool, texts: ("-m", *texts["model"].split()) if "model" in texts else (),
 )
+defect(
+    "session-id-respelt",
+    "Writes an id that is a UUID in the usual way, in lower case and with hyphens.",
+    "command:chat-reply:session-id",
+)(resumed=gives(respelt))

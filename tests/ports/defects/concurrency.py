@@ -133,3 +133,8 @@ defect(
     "Keeps a system prompt in a file named after its text, and removes it when the first of two calls has ended.",
     "system:life",
 )(write_system=file_by_text)
+defect(
+    "turns-by-session-and-model",
+    "Lets replies in the same session overlap when they name different models.",
+    "concurrency:same-session",
+)(turn=lambda port, real, tool, texts: (found := real(tool, texts)) and f"{found} with {texts.get('model')}")

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from answering import KEYS, Failure
+from answering import KEYS, STDERR_LIMIT, Failure
 from conditions import failed, refused
 from defects.privacy import log
 from defects.record import defect
@@ -199,4 +199,7 @@ defect("long-answer-logged", "Logs the beginning of a long answer.", "stdio:stde
 )
 defect("command-logged-before-list", "Logs the command line when it asks for the list.", "stdio:stderr:private")(
     list_sessions=before(logs_empty_session)
+)
+defect("cut-before-masked", "Cuts stderr before it masks keys, so that half a key is none.", "error:secrets")(
+    stderr_part=takes(lambda failure: replace(failure, stderr=failure.stderr and failure.stderr[-STDERR_LIMIT:]))
 )

@@ -172,3 +172,13 @@ defect("latin1-output", "Writes its messages in the encoding of an old locale.",
 defect("raw-surrogates", "Writes half characters of an answer as bytes that are no UTF-8.", "stdio:encoding")(
     whole=lambda port, real, text: text, encoded=encoded_as("utf-8", "surrogatepass")
 )
+defect("request-without-id-answered", "Answers a request for the tools that has no id.", "rpc:notification:unanswered")(
+    notified=before(
+        lambda port, method, params: method == "tools/list" and port.send_result(None, {"tools": port.tools()})
+    )
+)
+defect("false-arguments-are-none", "Takes arguments that count as false for no arguments.", "rpc:error:params")(
+    new_call=lambda port, real, identity, params, stateless: real(
+        identity, params if params.get("arguments") else without("arguments")(params), stateless
+    )
+)

@@ -10,7 +10,7 @@ from typing import Any
 from answering import Answer, Failure, Outcome, Scan
 from defects.record import defect
 from speaking import as_object
-from steps import Change, Step, always, raises, takes
+from steps import Change, Step, always, gives, raises, takes
 
 
 def refuses_stderr(port: Any, real: Any, outcome: Outcome) -> Answer:
@@ -168,4 +168,15 @@ defect(
 )(read=answer_first(lambda outcome: outcome.exit == 53))
 defect("only-first-warning", "Reports the first of several warnings.", "result:warnings")(
     success=takes(lambda answer: replace(answer, warnings=answer.warnings[:1]) if answer.warnings else answer)
+)
+defect("answer-taken-from-stderr", "Looks for the answer on stderr when stdout is empty.", "result:no-output")(
+    read_stdout=lambda port, real, stdout, stderr: real(
+        stdout if stdout.strip() or not port.scan(stderr).objects else stderr, stderr
+    )
+)
+defect("number-is-an-answer", "Takes a number for a text.", "result:no-response")(
+    response=gives(lambda found: str(found) if type(found) in (int, float) else found)
+)
+defect("empty-error-ignored", "Takes an error without anything in it for none.", "result:error-key")(
+    read_json=lambda port, real, value, stderr: real({**value, "error": value.get("error") or None}, stderr)
 )

@@ -206,3 +206,6 @@ defect("cancelled-by-anybody", "Lets a client cancel the calls of another.", "ca
 defect("lists-at-once-shared", "Lists the sessions of one directory for another.", "fallback:list-sessions")(
     list_sessions=lists_together
 )
+defect("cwd-tidied-before-links", "Takes `..` for the folder before it, which may be a link.", "cwd:used")(
+    cwd=gives(lambda cwd: os.path.normpath(cwd) if cwd else cwd)
+)

@@ -144,3 +144,6 @@ defect("file-is-its-directory", "Runs beside the file that `cwd` names.", "cwd:f
 defect("cwd-reason-vague", "Refuses a directory without saying which or why.", "cwd:reason")(
     check_cwd=on(Refusal, lambda port, error: Refusal("`cwd` is not valid."))
 )
+defect("nul-refused-anywhere", "Refuses a NUL also where no argument is declared.", "arguments:unknown")(
+    texts=refuses(Refusal("`arguments` holds a NUL."), lambda tool, arguments: "\\u0000" in json.dumps(arguments))
+)

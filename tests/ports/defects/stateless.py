@@ -78,3 +78,6 @@ defect("stateless-uncancellable", "Ignores cancellations in this era.", "cancel:
 defect("stateless-list-short", "Lists `chat` alone in this era.", "tools:chat-reply")(
     list_tools=stateless(lambda result: {**result, "tools": result["tools"][:1]})
 )
+defect("stateless-warnings-lost", "Leaves warnings out in this era.", "result:warnings")(
+    finished=stateless(lambda result: {**result, "_meta": without("warnings")(result["_meta"])})
+)

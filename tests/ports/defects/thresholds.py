@@ -133,6 +133,11 @@ def is_negative(value: Any) -> bool:
     return isinstance(value, int | float) and value < 0
 
 
+def counted_short(port: Any, real: Any, prompt: str) -> Any:
+    length = sum(min(3, len(character.encode())) for character in prompt)
+    return ((f"--prompt={prompt}",), None) if length <= ARGUMENT_LIMIT else real(prompt)
+
+
 defect("prompt-limit-one-more", "Passes a prompt of one byte too many on the command line.", "prompt:long")(
     prompt_form=on_argv_below(ARGUMENT_LIMIT + 1)
 )
@@ -249,3 +254,8 @@ defect("sigterm-from-elsewhere-unanswered", "Answers nothing when somebody else 
 defect("answer-of-8192-bytes-shortened", "Loses the last byte of a text of exactly 8,192 bytes.", "result:text")(
     read_json=gives(lambda answer: replace(answer, text=answer.text[: 8191 if len(answer.text) == 8192 else None]))
 )
+defect(
+    "wide-characters-counted-short",
+    "Counts three bytes for any character beyond the alphabets, and puts a longer prompt into an argument.",
+    "prompt:long",
+)(prompt_form=counted_short)

@@ -98,3 +98,6 @@ defect(
         lambda identity, params, stateless: params.get("name") not in PROPERTIES,
     )
 )
+defect("empty-cursor-is-the-beginning", "Takes an empty cursor for none.", "tools:cursor")(
+    list_tools=lambda port, real, params, stateless: real({**params, "cursor": params.get("cursor") or None}, stateless)
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.messages import NO_CURSOR, handshake
+from gemini_mcp_conformance.talk.messages import NO_CURSORS, handshake
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Notify, Request, call
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS, PLAIN
@@ -18,8 +18,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """In the order of what explains most."""
     made = Basics(sources)
     yield made.lists()
-    cursor = (Request("tools/list", {"cursor": NO_CURSOR}),)
-    yield made.conversation("tools-cursor", "A page of tools that nobody named.", cursor, "tools:cursor")
+    pages = [Request("tools/list", {"cursor": cursor}) for cursor in NO_CURSORS]
+    yield made.conversation("tools-cursor", "Pages of tools that nobody named.", pages, "tools:cursor")
     pings = (Request("ping"), Request("ping", {}), Request("ping", {"_meta": {"example.org/note": 1}}))
     yield made.conversation("ping", "Pings with parameters and without.", pings, "lifecycle:ping")
     yield made.unknown_method()

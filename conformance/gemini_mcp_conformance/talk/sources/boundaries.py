@@ -38,7 +38,14 @@ WRONG: Mapping[str, Json] = {
 }
 """Values of every type; some schemas allow some of them."""
 
-UNKNOWN: Mapping[str, Json] = {"temperature": 0.2, "yolo": True, "session_id": "x", "__proto__": {}, "args": ["-d"]}
+UNKNOWN: Mapping[str, Json] = {
+    "temperature": 0.2,
+    "yolo": True,
+    "session_id": "x",
+    "__proto__": {},
+    "args": ["-d"],
+    "comment": "before\0after",
+}
 """Arguments that no tool declares, unless a specification has them."""
 
 DIRECTORIES: Mapping[str, str] = {
@@ -236,9 +243,10 @@ class Boundaries(Maker):
         last = call(self.tool, given, self.answer)
         id = f"{self.tool}-{kebab(name)}-none"
         yield self.conversation(id, title, (*steps, last), *refused, files=MADE)
-        ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"))
+        ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."))
         there = tuple(call(self.tool, {**given, name: cwd}, self.answer) for cwd in ways)
-        arranged = Arrange({"demo/real/inner": None}, {"demo/link": "real"}, ("demo/link",))
+        links = {"demo/link": "real", "demo/deep": "real/inner"}
+        arranged = Arrange({"demo/real/inner": None}, links, tuple(links))
         title = "Working directories behind a link, at the root, and written in other ways."
         yield self.conversation(f"{self.tool}-{kebab(name)}-links", title, (arranged, *there), *shows)
         for folder in ("no-such/a", "demo/file"):

@@ -109,7 +109,8 @@ class Concurrency(Maker):
                          *others, *self.behind(tool, "second", **same))  # fmt: skip
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
-                         *self.behind(tool, "second", **same), *self.behind(tool, "third", **same))  # fmt: skip
+                         *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
+                         *self.behind(tool, "third", **same))  # fmt: skip
 
     def _of_latest(self, tool: str) -> Iterable[Conversation]:
         here, there = path("one"), path("other")

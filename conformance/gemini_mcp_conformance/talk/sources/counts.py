@@ -16,6 +16,8 @@ MANY = 105
 SOME = 18
 """Calls that fail, one more than a pool that never gets its places back is likely to have."""
 FEW = 6
+WAITING = 14
+"""Calls beside these that are cancelled too, whether or not they have begun: more in all than a port may count."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -59,11 +61,11 @@ class Counts(Maker):
     def cancellations(self, tool: str) -> Conversation:
         """Calls that run at the same time and are cancelled, the oldest first; with the same arguments each."""
         steps: list[Step] = []
-        for number in range(FEW):
-            name = f"{number} of the cancelled {tool}"
-            how: dict[str, Json] = {"session": session(name), "name": name, "until": "started"}
+        for number in range(FEW + WAITING):
+            name, until = f"{number} of the cancelled {tool}", "started" if number < FEW else "sent"
+            how: dict[str, Json] = {"session": session(name), "name": name, "until": until}
             steps.append(self.ask(tool, f"No end of {name}", hangs(), **how))
         steps += [Cancel(step.name) for step in steps if isinstance(step, Request)]
         steps.append(self.ask(tool, "Served after them", self.answers("Served after them.")))
         shows = ("cancel:child", "cancel:unanswered", "cancel:others")
-        return self.conversation(f"cancelled-{tool}", f"{FEW} cancelled calls of {tool}.", steps, *shows)
+        return self.conversation(f"cancelled-{tool}", f"{FEW + WAITING} cancelled calls of {tool}.", steps, *shows)

@@ -65,10 +65,12 @@ class Leaks(Maker):
                     yield self.ask(self.tool, words, Script("echoes", way(text)), also={name: text})
 
     def keys(self) -> Conversation:
-        """A key of each kind that the specification masks, once and twice."""
+        """A key of each kind that the specification masks: once, twice, and where stderr is cut."""
         keys = [found for mask in self.spec.outcome.masks for found in samples(mask)[:1]]
         steps = [self._keys(key, key) for key in keys]
         steps += [self._keys(key, f"{key}\n{other} {key}\n") for key, other in pairwise(keys)]
+        room = self.spec.outcome.stderr_bytes
+        steps += [self._keys(key, f"{key}\n".ljust(room + len(key) // 3, ".")) for key in keys]
         title = f"Failures of {self.tool} that show keys."
         return self.conversation(f"{self.tool}-keys", title, steps, "error:secrets")
 

@@ -31,7 +31,7 @@ NO_JSON = (
 )
 NO_REQUEST = (b"42", b'"text"', b"true", b"null", b"[]", b"[1,2]", b"{}", b'{"jsonrpc":"2.0"}', b'{"id":null}',
               b'{"jsonrpc":"2.0","method":7}', b'{"jsonrpc":"2.0","id":"no-method"}')  # fmt: skip
-UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call")
+UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call", "tools/list", "ping")
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -89,7 +89,7 @@ class Malformed(Maker):
 
     def wrong_params(self) -> Conversation:
         every: list[Json] = [{}, {"name": 7}, {"arguments": self.arguments(self.first, "No name")}]
-        values: tuple[Json, ...] = (["prompt"], "prompt", 7, True)
+        values: tuple[Json, ...] = (["prompt"], "prompt", 7, True, [], "", 0, False)
         every += [{"name": tool, "arguments": value} for tool in self.names for value in values]
         steps = [*(Request("tools/call", params) for params in every), *self.alive("wrong parameters")]
         return self.conversation("params", "Calls whose parameters are wrong.", steps, "rpc:error:params")

@@ -230,6 +230,9 @@ class Results(Maker):
             "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
+            "an empty error": (document("No.", SESSION, error={}),),
+            "a number for a text": (document(42, SESSION),),
+            "a truth for a text": (document(True, SESSION),),
         }
         steps: list[Request] = []
         for kind, documents in written.items():
@@ -241,9 +244,11 @@ class Results(Maker):
         steps += [self.ask(f"Answer in way {number}", script) for number, script in enumerate(self._laid_out())]
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
+        steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
         shows = (
             *("result:session-id", "result:error-key", "result:warnings"),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
+            *("result:no-output", "result:no-response"),
             *("result:json:notice-before", "result:json:pretty"),
         )
         title = f"{self.tool}, answered in unusual ways."

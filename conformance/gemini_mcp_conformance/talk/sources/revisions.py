@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json, table
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CAPABILITIES, CLIENT, CLIENT_INFO, VERSION, handshake
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
@@ -85,9 +87,15 @@ class Revisions(Maker):
         yield ask(tool, f"The failing {tool}", fails(1), **more)
         yield self._refused(tool)
         yield ask(tool, f"After a failed {tool}", answers("질문 🙂\n"), id=f"text {tool}", **more)
+        yield ask(tool, f"Warnings of {tool}", self._warned(), **more)
         arguments = self.arguments(tool, f"The {tool}'s progress", **more)
         params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": f"of {tool}"}}
         yield Request("tools/call", params, (answers("Progress."),))
+
+    def _warned(self) -> Script:
+        """An empty answer of a model, with a warning."""
+        document = self.sources.document("", SESSION, warnings=["Something may be wrong."])
+        return Script("warned", ({"stdout": json.dumps(document)},))
 
     def _refused(self, tool: str) -> Request:
         """A call that lacks what it requires, or has a value that no schema allows."""

@@ -266,11 +266,6 @@ def message_comes_first(exchange: Exchange) -> Complaints:
         yield f"The port's error reads {shown(sentence(exchange))}, and should hold {shown(message)}."
 
 
-def _end_of_stderr(exchange: Exchange) -> str:
-    """The part of stderr that a port may quote."""
-    return stderr_of(exchange)[-limit(exchange) :] if shows_error(exchange) else ""
-
-
 def _private(exchange: Exchange) -> list[str]:
     """The texts of a call that no error may repeat."""
     given = (text_of(exchange, name) for name in exchange.spec.template(exchange.tool).private)
@@ -314,9 +309,12 @@ def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
 
 
 def _keys(exchange: Exchange) -> list[str]:
-    """What gemini has written to stderr that the specification masks."""
-    end, masks = _end_of_stderr(exchange), exchange.spec.outcome.masks
-    return [found[0] for mask in masks for found in re.finditer(mask, end)] if end else []
+    """What the specification masks in the end of stderr; of a key that the cut divides, the part behind it."""
+    text = stderr_of(exchange)[-2 * limit(exchange) :] if shows_error(exchange) else ""
+    cut = max(0, len(text) - limit(exchange))
+    found = [each for mask in exchange.spec.outcome.masks for each in re.finditer(mask, text)]
+    keys = [text[max(cut, each.start()) : each.end()] for each in found]
+    return [key for key, each in zip(keys, found, strict=True) if key == each[0] or len(key) >= LONG_ENOUGH]
 
 
 @check("error:secrets", judges=lambda exchange: bool(_keys(exchange)))

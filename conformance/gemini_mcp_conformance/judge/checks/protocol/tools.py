@@ -17,7 +17,7 @@ from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.listing import is_foreign, lists_all, tool, tools, whole_lists
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.witness import reply, shown
-from gemini_mcp_conformance.talk.messages import NO_CURSOR
+from gemini_mcp_conformance.talk.messages import NO_CURSORS
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
 REFERENCES = 10
@@ -142,9 +142,9 @@ def the_order_stays(observation: Observation) -> Complaints:
             yield f"The port listed the tools {shown(first)} and then {shown(names)}, and should keep their order."
 
 
-@check("tools:cursor", judges=lambda exchange: exchange.params.get("cursor") == NO_CURSOR)
+@check("tools:cursor", judges=lambda exchange: exchange.params.get("cursor") in NO_CURSORS)
 def unknown_cursor_is_a_wrong_parameter(exchange: Exchange) -> Complaints:
-    return invalid_params(exchange, "a list of tools from an unknown cursor")
+    return invalid_params(exchange, f"a list of tools from the unknown cursor {shown(exchange.params['cursor'])}")
 
 
 def calls_unknown(exchange: Exchange) -> bool:

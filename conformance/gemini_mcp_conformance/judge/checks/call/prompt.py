@@ -70,9 +70,10 @@ def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
 
 
 def is_long(exchange: Exchange, text: str) -> bool:
-    """Whether a prompt is too long for the form of short ones, and nothing forbids it."""
-    name = exchange.spec.prompt(exchange.tool) or ""
-    return size(text) > exchange.spec.limit and not refusals(name, text, exchange.spec.invocation)
+    """Whether a prompt is too long for the form of short ones, has another form, and nothing forbids it."""
+    name, call = exchange.spec.prompt(exchange.tool) or "", specified(exchange)
+    goes_to_stdin = call is not None and call.stdin is not None
+    return goes_to_stdin and size(text) > exchange.spec.limit and not refusals(name, text, exchange.spec.invocation)
 
 
 @check("prompt:long", judges=with_prompt(is_long), about="command")

@@ -157,6 +157,7 @@ def test_a_signal_while_a_cancelled_call_ends_hastens_its_end(place: Place) -> N
     server.cancel(call_id)
     server.ask("ping")
     assert server.kill(signal.SIGTERM) == 0
+    assert call_id not in {message.get("id") for message in server.unread()}
     assert not place.fake.alive(call)
     assert place.left() == []
 

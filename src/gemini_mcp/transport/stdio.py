@@ -121,15 +121,20 @@ class Client:
         try:
             with scope:
                 answer = await self._calls.call(call.name, call.arguments, progress)
-                self._sender.send(result(id, era.complete(answer)))
+                self._settle(scope, result(id, era.complete(answer)))
         except ProtocolError as wrong:
-            self._sender.send(_refusal(id, wrong))
+            self._settle(scope, _refusal(id, wrong))
         except anyio.get_cancelled_exc_class():
-            self._sender.send(error(id, Code.CLOSED, "The server ends."))
+            self._settle(scope, error(id, Code.CLOSED, "The server ends."))
             raise
         finally:
             if self._running.get(id) is scope:
                 del self._running[id]
+
+    def _settle(self, scope: anyio.CancelScope, line: bytearray) -> None:
+        """Send the answer of a call, unless the client has cancelled it: it may have ended all the same."""
+        if not scope.cancel_called:
+            self._sender.send(line)
 
     async def _report(self, token: Id | float, progress: float, total: float | None, message: str | None) -> None:
         params = {"progressToken": token, "progress": progress, "message": message}

@@ -212,3 +212,12 @@ def test_a_server_on_stdio_sweeps_too(place: Place) -> None:
     assert len(place.left()) == 1
     place.start()
     wait_until(lambda: place.left() == [])
+
+
+def test_a_server_that_ends_at_once_has_swept(place: Place) -> None:
+    killed = place.start()
+    _, call = running(killed, {"hang": True})
+    killed.kill(signal.SIGKILL)
+    assert place.run().returncode == 0
+    assert place.left() == []
+    wait_until(lambda: not place.fake.alive(call))

@@ -47,11 +47,16 @@ FIRST_FREE = 3
 LAST_WORDS = 0.5
 """Seconds to send the last answers."""
 
+LAST_SWEEP = 2.0
+"""Seconds that a server which ends at once goes on sweeping."""
+
 
 def serve(spec: ServerSpec, options: Options) -> None:
     """Serve the client on stdin and stdout until it leaves or a signal ends the server."""
-    threading.Thread(target=sweep, args=(spec,), daemon=True).start()
+    sweeping = threading.Thread(target=sweep, args=(spec,), daemon=True)
+    sweeping.start()
     asyncio.run(_serve(spec, options))
+    sweeping.join(LAST_SWEEP)
 
 
 def sweep(spec: ServerSpec) -> None:

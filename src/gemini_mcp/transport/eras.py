@@ -22,6 +22,14 @@ CAPABILITIES = PREFIX + "clientCapabilities"
 CLIENT = PREFIX + "clientInfo"
 SERVER = PREFIX + "serverInfo"
 
+OFFERED = {"tools": {"listChanged": False}}
+"""The capabilities of the server."""
+
+ONE_PAGE = "There is one page of tools, so no cursor leads to another."
+
+COMPLETE = {"resultType": "complete"}
+"""What the stateless era demands of every result."""
+
 LIST_FRESH_FOR = 3_600_000
 """Milliseconds that a client may cache the list of tools, which changes only when the server is restarted."""
 
@@ -75,7 +83,7 @@ class Handshake:
         known = self._spec.manifest.handshake_revisions
         return {
             "protocolVersion": asked if asked in known else known[-1],
-            "capabilities": {"tools": {"listChanged": False}},
+            "capabilities": OFFERED,
             "serverInfo": _server(self._spec),
             **_instructions(self._spec),
         }
@@ -102,7 +110,7 @@ class Stateless:
     def complete(self, result: Mapping[str, Json]) -> Mapping[str, Json]:
         """The result of a request, as this era shapes it."""
         meta = {**table(result.get("_meta")), SERVER: _server(self._spec)}
-        return {**result, "resultType": "complete", "_meta": meta}
+        return {**result, **COMPLETE, "_meta": meta}
 
     def _check(self, meta: Mapping[str, Json]) -> None:
         revision = _text(meta, REVISION)
@@ -120,7 +128,7 @@ class Stateless:
     def _discover(self) -> Mapping[str, Json]:
         offered = {
             "supportedVersions": self._spec.manifest.stateless_revisions,
-            "capabilities": {"tools": {"listChanged": False}},
+            "capabilities": OFFERED,
             "ttlMs": 0,
             "cacheScope": "private",
         }
@@ -160,7 +168,7 @@ def _tools(request: Request, spec: ServerSpec) -> Answer:
 def _list(params: Params, spec: ServerSpec) -> Mapping[str, Json]:
     _progress_token(params)
     if table(params).get("cursor") is not None:
-        raise _invalid("There is one page of tools, so no cursor leads to another.")
+        raise _invalid(ONE_PAGE)
     return {"tools": [tool.definition for tool in spec.tools]}
 
 

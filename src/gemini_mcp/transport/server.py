@@ -10,20 +10,17 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
+from mcp_types import CallToolRequestParams, PaginatedRequestParams
 
 from gemini_mcp.call.calls import Calls
 from gemini_mcp.call.progress import Progress
-from gemini_mcp.errors import UnknownTool
+from gemini_mcp.errors import Code, ProtocolError
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.spec.values import Json
-from gemini_mcp.transport.eras import LIST_FRESH_FOR
+from gemini_mcp.transport.eras import COMPLETE, LIST_FRESH_FOR, ONE_PAGE
 from gemini_mcp.transport.post_bodies import AS_SENT
 
 Context = ServerRequestContext[Any, Any]
-
-COMPLETE = {"resultType": "complete"}
-"""What the stateless revision demands of every result; the SDK removes it for the other revisions."""
 
 
 def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
@@ -40,15 +37,15 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
 
     async def list_tools(context: Context, params: PaginatedRequestParams) -> dict[str, Json]:
         if params.cursor is not None:
-            raise MCPError(INVALID_PARAMS, "There is one page of tools, so no cursor leads to another.")
-        return {"tools": tools, **COMPLETE}
+            raise MCPError(Code.INVALID_PARAMS, ONE_PAGE)
+        return {"tools": tools, **COMPLETE}  # the SDK removes this in the other era
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Json]:
         try:
             name, arguments = _as_sent(context, params)
             return {**await calls.call(name, arguments, _progress(context)), **COMPLETE}
-        except UnknownTool as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from None
+        except ProtocolError as error:
+            raise MCPError(error.code, str(error), error.data) from None
 
     server.add_request_handler("tools/list", PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", CallToolRequestParams, call_tool)

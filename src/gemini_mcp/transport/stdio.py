@@ -153,13 +153,12 @@ class Client:
 
 async def _receive(receiver: Receiver, client: Client) -> None:
     lines = Lines()
-    while chunk := await receiver.chunk():
-        for line in lines.feed(chunk):
+    chunk = b"."
+    while chunk:
+        chunk = await receiver.chunk()
+        for line in lines.feed(chunk) if chunk else lines.end():
             client.take(line)
             await asyncio.sleep(0)  # what the line has started begins before the next line is read
-    for line in lines.end():
-        client.take(line)
-        await asyncio.sleep(0)
 
 
 async def _end_on_signal(signals: AsyncIterator[signal.Signals], end: Callable[[], None]) -> None:

@@ -5,7 +5,7 @@ with its values is in `mcp_commands`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gemini_mcp.host.command.mcp_arguments import Misused
 from gemini_mcp.host.rules import yargs
@@ -97,18 +97,13 @@ def _read_again(command: str, given: Mapping[str, Sequence[str]], options: Optio
     if not words:
         return {}
     more = rules.command_options[command].get("more")
-    names = (*options.names, *(given if options.keeps_unknown else ()))
     lists = frozenset(() if more is None else (more,))
-    again = Options(
-        names,
-        {**options.aliases, **{name: () for name in given if name not in options.aliases}},
-        options.booleans,
-        options.strings,
-        options.numbers,
-        options.arrays | lists,
-        options.single,
-        {**{name: [] for name in lists}, **options.defaults},
-        options.keeps_unknown,
+    again = replace(
+        options,
+        names=(*options.names, *(given if options.keeps_unknown else ())),
+        aliases={**options.aliases, **{name: () for name in given if name not in options.aliases}},
+        arrays=options.arrays | lists,
+        defaults={**{name: [] for name in lists}, **options.defaults},
     )
     parsed = yargs.parse(words, again, reads_numbers=True)
     if parsed.error is not None:

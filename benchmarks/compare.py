@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.fake import Fake
 from measures import PLAIN, Bench, Subject
 from table import medians, table
 

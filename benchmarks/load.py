@@ -22,7 +22,8 @@ from time import perf_counter
 from bare_client import LIMIT, Client, NoAnswer
 from compare import ours
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake import Fake, Play
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
 
 SAMPLES = 200
 REQUESTS: dict[str, Json] = {"tools/list": {}, "tools/call": {"name": "chat", "arguments": {"prompt": "hello"}}}

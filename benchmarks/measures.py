@@ -13,7 +13,8 @@ from time import perf_counter
 
 from bare_client import Client, NoAnswer, result_of
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake import Fake, Play
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
 
 Samples = dict[str, dict[str, list[float]]]
 """By row, by subject."""

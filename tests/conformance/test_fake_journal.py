@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from gemini_mcp_conformance.play.fake import Call, Fake, Play
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
+from gemini_mcp_conformance.see.call import Call
 
 HELLO = Play({"play": [{"stdout": "hello\n"}]})
 SHELLS = [(name, *rest) for name, *rest in (("dash",), ("bash", "--posix"), ("busybox", "sh")) if shutil.which(name)]

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from gemini_mcp_conformance.play.fake import Call, Fake, Play, ScriptError
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
+from gemini_mcp_conformance.see.call import Call
+from gemini_mcp_conformance.spec.script import ScriptError
 
 SECONDS = 30
 """More than any of this takes."""

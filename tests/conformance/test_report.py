@@ -14,7 +14,7 @@ from sample_report import EVERY, SAMPLE, broken, faulty, foreign, kept, report_o
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.judge.evidence import HEAD, TAIL, evidence, shown
 from gemini_mcp_conformance.judge.judgement import Evidence, Judgement, Run
-from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.tell import report_file
 from gemini_mcp_conformance.tell.report import Score, Url, exit_code
 from gemini_mcp_conformance.tell.reports import FORMATS

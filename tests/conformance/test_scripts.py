@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from gemini_mcp_conformance.play.fake import Fake, Play, Script
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
 from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.spec.script import Script
 
 FOLDER = Path(__file__).parent.parent.parent / "spec" / "server" / "scripts"
 SCRIPTS = specification.load().scripts

@@ -17,7 +17,9 @@ import pytest
 
 from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
 from gemini_mcp.spec import load_requirements
-from gemini_mcp_conformance.play.fake import Call, Fake, Play
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
+from gemini_mcp_conformance.see.call import Call
 from gemini_mcp_conformance.tell.mutants import mutants
 
 JSON = Any

@@ -14,7 +14,8 @@ from time import monotonic
 from typing import Self
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake import Fake, Play
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
 
 PATIENCE = 60.0
 """Seconds; more than anything here takes."""

@@ -10,7 +10,7 @@ import pytest
 from client import HELLO, PATIENCE, Place, Server, answer, play, text, wait_until
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake import Call
+from gemini_mcp_conformance.see.call import Call
 
 STUBBORN = (
     {"ignore": ["TERM", "INT", "HUP"]},

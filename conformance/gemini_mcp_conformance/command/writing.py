@@ -10,7 +10,7 @@ from gemini_mcp_conformance.command import init
 from gemini_mcp_conformance.command.installing import installed, release
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
-from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.target import INHERITED, Target
 from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_place
 from gemini_mcp_conformance.tell import report

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import ClassVar
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.fake.proof import prove
 from gemini_mcp_conformance.play.fake.watched import watched
 from gemini_mcp_conformance.play.greeting import Greeter, declining, unanswered, ungreeted

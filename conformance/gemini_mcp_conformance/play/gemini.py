@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt
-from gemini_mcp_conformance.play.fake import Fake, Play
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
 from gemini_mcp_conformance.see.attribution import Pending, claimed
 from gemini_mcp_conformance.see.call import Call
 from gemini_mcp_conformance.see.observation import Run

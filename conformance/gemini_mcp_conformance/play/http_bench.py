@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gemini_mcp_conformance.play.bench import Bench
-from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.port_process import PortProcess

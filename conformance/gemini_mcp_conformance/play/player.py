@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gemini_mcp.spec.values import Json, decode, inside, table
-from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.gemini import Gemini
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.play.lateness import Lateness

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemini_mcp_conformance.play.fake import Fake
+from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.see.observation import Exchange, Place
 from gemini_mcp_conformance.see.witness import bytes_shown, stderr_shown

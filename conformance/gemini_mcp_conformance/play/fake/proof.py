@@ -10,7 +10,9 @@ import subprocess
 from pathlib import Path
 
 from gemini_mcp_conformance.errors import SuiteError
-from gemini_mcp_conformance.play.fake import Fake, Play, Script
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.fake.script import Play
+from gemini_mcp_conformance.spec.script import Script
 
 SECONDS = 10
 ARGUMENT, ANSWER = "a b\n'c'", "The fake answers.\n"

@@ -135,7 +135,7 @@ class Answers:
         text, session = self.response(value), value.get("session_id")
         if not isinstance(text, str):
             raise Failure("gemini printed JSON without a text in `response`.", stderr)
-        if not text and self.asked(value) == {}:
+        if not (text or value.get("warnings")) and self.asked(value) == {}:
             raise Failure("gemini asked no model; the prompt may be too long.", stderr)
         named = session if isinstance(session, str) and session else None
         return Answer(self.whole(text), named, value.get("warnings") or None)

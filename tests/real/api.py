@@ -23,6 +23,8 @@ class Api:
     def __init__(self, url: str) -> None:
         self.url = url
         self.status = 200
+        self.refusal = ("The quota is used up.", "NO")
+        self.finish = "STOP"
         self.answer = ANSWER
         self.tool: Json = None
         self.says = ""
@@ -35,12 +37,17 @@ class Api:
     def reset(self) -> None:
         """Forget what was asked, and answer again."""
         self.status = 200
+        self.finish = "STOP"
         self.answer = ANSWER
         self.tool = None
         self.requests.clear()
         self.paths.clear()
         self.asked.clear()
         self.may_answer.set()
+
+    def refuses(self, status: int, message: str, word: str) -> None:
+        """Answer requests with an error."""
+        self.status, self.refusal = status, (message, word)
 
     def uses(self, tool: str, arguments: Json, says: str = "") -> None:
         """Answer the next request with the call of a tool, and with a text before it."""
@@ -84,10 +91,11 @@ class Api:
         self.asked.set()
         self.may_answer.wait()
         if self.status != 200:
-            return self.status, {"error": {"code": self.status, "message": "The quota is used up.", "status": "NO"}}
+            message, word = self.refusal
+            return self.status, {"error": {"code": self.status, "message": message, "status": word}}
         tool, self.tool = self.tool, None
         if tool is None:
-            return 200, _says(self.answer)
+            return 200, _says(self.answer, self.finish)
         return 200, _answers(*([{"text": self.says}] if self.says else []), {"functionCall": tool})
 
 
@@ -135,11 +143,11 @@ def texts_in(request: Json) -> list[str]:
     return [text for text in texts if not text.startswith(CONTEXT)]
 
 
-def _says(text: str) -> Json:
-    return _answers({"text": text})
+def _says(text: str, finish: str = "STOP") -> Json:
+    return _answers({"text": text}, finish=finish)
 
 
-def _answers(*parts: Json) -> Json:
+def _answers(*parts: Json, finish: str = "STOP") -> Json:
     content = {"role": "model", "parts": list(parts)}
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10}
-    return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}
+    return {"candidates": [{"content": content, "finishReason": finish, "index": 0}], "usageMetadata": usage}

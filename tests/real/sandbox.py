@@ -65,13 +65,15 @@ def cli_directory(location: str = CURRENT) -> Path:
     return directory
 
 
-def ended(words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """The CLI after it has ended by itself, with nothing on its stdin."""
+def ended(
+    words: Sequence[str], cwd: Path, environ: Mapping[str, str], typed: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    """The CLI after it has ended by itself, with `typed` on its stdin."""
     return subprocess.run(
         words,
         cwd=cwd,
         env=environ,
-        stdin=subprocess.DEVNULL,
+        input=typed,
         capture_output=True,
         timeout=PATIENCE,
         check=False,

@@ -86,9 +86,14 @@ def _documents(text: str) -> Iterator[_Document]:
 
 
 def _is_unasked(value: Mapping[str, Json], outcome: OutcomeSpec) -> bool:
-    """Whether the text is empty and gemini says that it asked no model."""
-    is_answer = value.get(outcome.answer["text"]) == "" and value.get(outcome.answer["error"]) is None
-    return is_answer and bool(outcome.asked) and inside(value, *outcome.asked) == {}
+    """Whether the text is empty for no reason but that gemini asked no model."""
+    has_reason = value.get(outcome.answer["error"]) is not None or bool(value.get(outcome.answer["warnings"]))
+    return (
+        value.get(outcome.answer["text"]) == ""
+        and not has_reason
+        and bool(outcome.asked)
+        and inside(value, *outcome.asked) == {}
+    )
 
 
 def _answer(value: Mapping[str, Json], keys: Keys, traits: frozenset[Trait]) -> Reading:

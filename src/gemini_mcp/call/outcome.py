@@ -208,12 +208,14 @@ def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> A
     text, session = value.get(spec.answer["text"]), value.get(spec.answer["session"])
     if not isinstance(text, str):
         return Failure("no-response", {}, stderr)
-    if not text and spec.asked and reduce(_inside, spec.asked, value) == {}:
+    warnings = encodable(value.get(spec.answer["warnings"]), DEEPEST_WARNING) or None
+    # gemini counts no model either when it stops one that repeats itself, but then it warns.
+    if not text and not warnings and spec.asked and reduce(_inside, spec.asked, value) == {}:
         return Failure("unasked", {}, stderr, _message_in(stderr, spec))
     return Answer(
         without_surrogates(text),
         without_surrogates(session) if isinstance(session, str) and session else None,
-        encodable(value.get(spec.answer["warnings"]), DEEPEST_WARNING) or None,
+        warnings,
         spec.no_session is not None and re.search(spec.no_session, stderr) is not None,
     )
 

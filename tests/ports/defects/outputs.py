@@ -140,6 +140,11 @@ defect("empty-answer-is-error", "Calls an empty answer an error.", "result:empty
 defect("unasked-is-empty", "Takes an empty text for an answer though no model was asked.", "result:unasked")(
     asked=always(None)
 )
+defect("warned-is-unasked", "Calls an empty answer an error though a warning says why it is empty.", "result:empty")(
+    read_json=reads(
+        lambda value: {name: item for name, item in value.items() if value.get("response") or name != "warnings"}
+    )
+)
 defect("warnings-dropped", "Drops the warnings.", "result:warnings")(
     success=takes(lambda answer: replace(answer, warnings=None))
 )

@@ -219,7 +219,8 @@ function understood({ code, signal, late, out, err }) {
   }
   if (answer.error) throw new Failure("gemini reports an error", err, answer.error.message ?? String(answer.error));
   const { models } = answer.stats ?? {};
-  if (answer.response === "" && models && !Object.keys(models).length) throw new Failure("no model was asked", err);
+  const isSilent = answer.response === "" && !answer.warnings?.length;
+  if (isSilent && models && !Object.keys(models).length) throw new Failure("no model was asked", err);
   if (typeof answer.response !== "string") throw new Failure("the response is not a string", err);
   return answer;
 }

@@ -123,7 +123,7 @@ func read(ended *outcome, private []string) (*answer, *failure) {
 		if !isText {
 			break
 		}
-		if text == "" && asksNoModel(result.last["stats"]) {
+		if text == "" && !hasItems(result.last["warnings"]) && asksNoModel(result.last["stats"]) {
 			return nil, fail("gemini asked no model: the prompt may be too long for its context.", "")
 		}
 		session, _ := asText(result.last["session_id"])
@@ -147,6 +147,12 @@ func read(ended *outcome, private []string) (*answer, *failure) {
 func asksNoModel(stats json.RawMessage) bool {
 	var counted struct{ Models fields }
 	return json.Unmarshal(stats, &counted) == nil && counted.Models != nil && len(counted.Models) == 0
+}
+
+// hasItems tells whether the JSON is a list that is not empty.
+func hasItems(list json.RawMessage) bool {
+	var items []json.RawMessage
+	return json.Unmarshal(list, &items) == nil && len(items) > 0
 }
 
 var listed = regexp.MustCompile(`^[\s\v]*([0-9]+)\.[\s\v][^\n]*\[([^\[\]\s\v]+)\][^\[\]]*$`)

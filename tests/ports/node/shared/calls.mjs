@@ -86,7 +86,8 @@ export function read(outcome) {
   if (answer?.error) return { problem: "gemini reported an error", said: messageOf(answer.error) };
   if (answer && typeof answer.response !== "string") return { problem: "the response is no text" };
   const models = answer?.stats?.models;
-  if (answer?.response === "" && models && !Object.keys(models).length) return { problem: "no model was asked" };
+  const isSilent = answer?.response === "" && !answer.warnings?.length;
+  if (isSilent && models && !Object.keys(models).length) return { problem: "no model was asked" };
   if (answer) return { answer: answer.response, session: answer.session_id, warnings: answer.warnings };
   if (cut || found.some(({ fresh }) => fresh)) return { problem: "the JSON is not complete" };
   return { answer: out };

@@ -180,6 +180,12 @@ def test_the_project_wins_server_by_server() -> None:
     ]
 
 
+def test_the_server_of_a_command_line_stands_where_one_of_its_name_was_configured() -> None:
+    text = '{"mcpServers": {"mcp": {"command": "old"}, "s": {"command": "x"}}, "mcp": {"serverCommand": "new"}}'
+    servers = load([Layer("user", "F", text)], {}, DOCUMENTED).servers
+    assert [(server.name, server.values["command"]) for server in servers] == [("mcp", "new"), ("s", "x")]
+
+
 def test_a_third_profile_is_a_file(tmp_path: Path) -> None:
     shutil.copytree(spec.default_root() / "host", tmp_path / "host")
     third = {**spec.read(tmp_path / "host/profiles/documented.json"), "name": "third", "nameLimit": 9, "nameHead": 3}

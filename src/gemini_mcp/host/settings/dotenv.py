@@ -1,6 +1,6 @@
-"""A `.env` file to its variables, as the package `dotenv` reads it, its oddities too. Pure.
+"""Reads the variables of a `.env` file as the npm package `dotenv` does, with its oddities. Pure.
 
-Only the form of the file belongs here; which files count, and what is taken from them, is for their readers to say.
+Only the form of the file belongs here. Which files count, and which variables, is decided where they are read.
 """
 
 import re
@@ -11,6 +11,7 @@ _S = f"[{SPACES}]"
 _LINE = re.compile(
     rf"^{_S}*(?:export{_S}+)?([A-Za-z0-9_.-]+)(?:{_S}*?=|:{_S}+?)"
     rf"""({_S}*'(?:\\'|[^'])*'|{_S}*"(?:\\"|[^"])*"|{_S}*`(?:\\`|[^`])*`|[^#\r\n]+)?"""
+    # JavaScript's `.` ends at U+2028 and U+2029 too.
     rf"{_S}*(?:#[^\n\u2028\u2029]*)?$",
     re.MULTILINE,
 )

@@ -19,6 +19,7 @@ def expand(text: str, environment: Mapping[str, str], rules: Rules) -> str:
     """The text with its variables put in; a variable that is not set stays as it is written."""
 
     def value(match: re.Match[str]) -> str:
+        # 0.1.19 knows no defaults: the pattern of its profile has no third group.
         name, braced, *defaults = match.groups()
         default = next((text for text in defaults if text is not None), match.group())
         return environment.get(name or braced, default)
@@ -43,6 +44,7 @@ def expand_late(text: str, environment: Mapping[str, str]) -> str:
     `\\$` stands for a dollar sign. Where that library would not end, the expansion stops.
     """
     result, seen = text, set[str]()
+    # dotenv-expand reads a result again until no variable is left: `x$A` with `A=$B` and `B=$A` never ends there.
     while (match := _LATE.search(result)) and result not in seen and len(seen) < _MOST_STEPS:
         seen.add(result)
         result = replace_first(result, match.group(), _late_value(match, environment, seen))
@@ -51,10 +53,12 @@ def expand_late(text: str, environment: Mapping[str, str]) -> str:
 
 def _late_value(match: re.Match[str], environment: Mapping[str, str], seen: set[str]) -> str:
     expression = match.group(1) or match.group(2)
+    # The first operator anywhere in the braces counts, so `${A-B:-c}` is `A` with the default `B:-c`.
     operator = _OPERATOR.search(expression)
     name = expression[: operator.start()] if operator else expression
     default = expression[operator.end() :] if operator else ""
     value = environment.get(name, "")
     if operator and operator.group().endswith("+"):
         return default if value else ""
+    # dotenv-expand takes a value that the whole text was before for a reference to itself, and puts the default in.
     return value if value and value not in seen else default

@@ -20,6 +20,8 @@ _NO_TEXT = (
     'The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. '
     "Received type {type} ({value})"
 )
+"""What Node says when Gemini CLI hashes a name that is a number or a boolean; such a name passes all checks before."""
+
 _PLACEHOLDER = re.compile(r"\$\{([^\n\r\u2028\u2029]*?)\}")
 
 
@@ -93,6 +95,7 @@ def _extension(
 ) -> Extension:
     manifest = _manifest(place, shelf, known)
     name: str = manifest["name"]
+    # Settings are read before variables are put in, so `envVar` is taken as it is written.
     settings = list(_settings(manifest))
     variables = _variables(name, shelf, known)
     filled = table(expand_everywhere(manifest, {**environment, **variables}, rules))
@@ -160,6 +163,7 @@ def _variables(name: str, shelf: Shelf, known: ExtensionRules) -> dict[str, str]
 
 def _servers(value: Json, known: ExtensionRules) -> Iterator[tuple[str, JsonObject]]:
     members = object_of(value)
+    # `Object.entries` takes the items of a list, and the letters of a text, for members named 0, 1, 2.
     elements = value if isinstance(value, str) else items(value)
     pairs = members.items() if members is not None else ((str(at), one) for at, one in enumerate(elements))
     for name, config in pairs:
@@ -172,6 +176,7 @@ def _is_enabled(name: str, shelf: Shelf, known: ExtensionRules) -> bool:
     """Whether the last rule that covers this folder enables the extension; without one it is enabled."""
     states = _json(shelf.read(posixpath.join(shelf.directory, known.enablement)))
     lists = {key: texts_of(inside(state, "overrides")) for key, state in table(states).items()}
+    # One malformed entry makes Gemini CLI ignore the whole file, and every extension is enabled.
     rules = () if None in lists.values() else lists.get(name) or ()
     covering = [rule for rule in rules if _covers(rule.removeprefix("!"), shelf.workspace)]
     return not (covering and covering[-1].startswith("!"))
@@ -180,6 +185,7 @@ def _is_enabled(name: str, shelf: Shelf, known: ExtensionRules) -> bool:
 def _covers(rule: str, folder: str) -> bool:
     escaped = re.sub(r"[.+?^${}()|[\]\\]", r"\\\g<0>", rule)
     pattern = re.sub(r"(/?)\*", r"(?:\1.*)?", escaped)
+    # Gemini CLI compares with a slash at the end, so that `/a` does not cover `/ab`.
     return re.fullmatch(pattern, folder.rstrip("/") + "/") is not None
 
 

@@ -26,6 +26,7 @@ class Places:
     def files(self) -> Mapping[str, Path]:
         """The settings file of each scope; the project's counts only where it is not the user's own."""
         user, project = (base / ".gemini" / "settings.json" for base in (self.home, self.project))
+        # In the home directory both are one file. Gemini CLI reads it once, as the user's.
         return {"user": user} if user == project else {"user": user, "project": project}
 
     @property
@@ -83,6 +84,7 @@ def extensions(where: Places, environment: Mapping[str, str], rules: Rules, is_t
         return Installed()
     directory = where.home / rules.extensions.folder
     folders = [file.name for file in directory.iterdir() if file.is_dir()] if directory.is_dir() else []
+    # Node's `readdir` sorts by bytes. Of two extensions that configure one server, the first counts.
     ordered = tuple(sorted(folders, key=os.fsencode))
     shelf = Shelf(str(directory), ordered, _text_or_none, str(where.project), is_trusted)
     return installed(shelf, environment, rules)
@@ -97,6 +99,7 @@ def policy_texts(where: Places, rules: Rules) -> dict[str, str]:
 
 def _text_or_none(file: str) -> str | None:
     try:
+        # Node replaces invalid UTF-8 without an error; the manifest or policy is then judged by what is left.
         return Path(file).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
@@ -115,6 +118,7 @@ def layers(where: Places) -> tuple[Layer, ...]:
 def replace_text(file: Path, text: str, mode: int | None = None) -> None:
     """Write the file beside itself and put it in its place in one step; a new one gets the mode."""
     file.parent.mkdir(parents=True, exist_ok=True)
+    # Replacing a link would leave the file that it points to as it was.
     target = file.resolve()
     kept = target.stat().st_mode & 0o777 if target.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

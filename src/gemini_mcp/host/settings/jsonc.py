@@ -16,6 +16,7 @@ _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\r\n]*|/\*[\s\S]*?\*/)*")
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
 _END_OF_LINE_COMMENT = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*(?=\r?\n))")
 _DEEPEST = 200
+"""A settings file is not nested so deep; without a limit a hostile one would exhaust Python's stack."""
 
 
 class BrokenJson(ValueError):
@@ -85,6 +86,7 @@ def without_value(text: str, path: Path) -> str:
         if inner is None:
             return text
         node = inner.node
+    # All members of the name go, from the last: else the one before would count, and the places would move.
     for member in reversed([member for member in node.members if member.name == path[-1]]):
         text = _cut(text, node, member)
         node = replace(node, members=tuple(other for other in node.members if other is not member))
@@ -107,6 +109,7 @@ def _insert(text: str, node: Node, name: str, value: Json) -> str:
     at, comma = node.members[-1].node.end, ","
     if node.trailing_comma is not None:
         at, comma = node.trailing_comma + 1, ""
+    # A comment behind the last member on its line stays with that member.
     comment = _END_OF_LINE_COMMENT.match(text, at)
     tail = text[comment.end() if comment else at :]
     if not tail.lstrip(" \t").startswith(("\n", "\r")):
@@ -129,6 +132,7 @@ def _cut(text: str, node: Node, member: Member) -> str:
         return text[:start] + text[end:].lstrip(" \t")
     if is_last and position > 0:
         start = node.members[position - 1].node.end
+        # The comma before the last member goes with it, because 0.61.0 refuses a trailing one; a comment stays.
         kept = text[start : member.start].replace(",", "", 1).rstrip() if "//" in text[start : member.start] else ""
         return text[:start] + kept + text[end:]
     before = text[:start].rstrip()

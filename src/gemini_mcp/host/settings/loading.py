@@ -131,11 +131,13 @@ def load(
         values, found = _read_layer(layer, environment, rules)
         said = warning(values, rules.settings_schema, layer.file) if rules.faulty_settings == "warn" else ""
         if rules.faulty_settings == "warn" and not said:
+            # One fault in the file, and Gemini CLI drops what Zod has converted: `"false"` stays a text, which is true.
             values = as_read(values, rules.settings_schema)
         merged = _merge(merged, layer, values, found, rules)
         merged = replace(merged, warnings=(*merged.warnings, *([said] if said else ())))
         mcp = table(values.get("mcp"))
         command = (mcp["serverCommand"], layer.file) if "serverCommand" in mcp else command
+    # `mcp list` reads `mcpServers` alone, so it does not name the server of `mcp.serverCommand`.
     merged = replace(merged, listed=merged.servers)
     return _with_command(merged, template(command[0]), command[1], environment) if truthy(command[0]) else merged
 
@@ -164,6 +166,7 @@ def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Pr
         if name not in refused:
             servers[name] = ServerConfig(name, config, layer.file)
         else:
+            # The file's own server was meant to replace that of the file before.
             servers.pop(name, None)
     lists = _lists(settings.lists, object_of(values.get("mcp")) or {}, rules)
     choices = _choices(settings.choices, values, lists, rules)
@@ -203,5 +206,7 @@ def _with_command(settings: Settings, line: str, file: str, environment: Mapping
         fix = "Give one program and its arguments, without operators, globs or comments."
         problem = Problem(("mcp", "serverCommand"), line, str(error), fix, file)
         return replace(settings, problems=(*settings.problems, problem))
-    others = [server for server in settings.servers if server.name != server_command.SERVER_NAME]
-    return replace(settings, servers=(*others, ServerConfig(server_command.SERVER_NAME, config, file)))
+    # Gemini CLI gives the command's server a fixed name, and overwrites one configured under it.
+    servers = {server.name: server for server in settings.servers}
+    servers[server_command.SERVER_NAME] = ServerConfig(server_command.SERVER_NAME, config, file)
+    return replace(settings, servers=tuple(servers.values()))

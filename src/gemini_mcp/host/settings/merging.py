@@ -24,6 +24,7 @@ def with_extensions(settings: Settings, installed: Installed, rules: Rules) -> S
         twice = Problem((), None, complaint, "Remove one of them.", known.folder)
         return replace(settings, servers=(), listed=(), problems=(*settings.problems, twice))
     session = _Session({server.name: server for server in settings.servers}, [])
+    # Only enabled extensions are started, so a disabled one cannot take a server's name from them.
     for extension in sorted(installed.extensions, key=lambda one: not one.is_active):
         session.add(extension, known)
     warnings = (*settings.warnings, *installed.warnings, *session.warnings)
@@ -36,6 +37,7 @@ def merged(extension: JsonObject, settings: JsonObject, known: ExtensionRules) -
     values: JsonObject = {**extension, **settings}
     for key in known.intersected:
         sides = [side[key] for side in (extension, settings) if truthy(side.get(key))]
+        # With nothing in common the list stays, empty: without it every tool would be let through.
         values[key] = [one for one in sides[0] if all(one in side for side in sides)] if sides else None
     for key in known.united:
         values[key] = list(dict.fromkeys((*items(extension.get(key)), *items(settings.get(key))))) or None
@@ -71,6 +73,7 @@ def _shared(extension: Extension, values: JsonObject, before: ServerConfig, know
     """A server of both; Gemini CLI starts one that the settings describe whole twice, and keeps the tools of both."""
     together = merged(values, before.values, known)
     if before.has_transport:
+        # Gemini CLI 0.61.0 starts the server as the settings alone configure it too, and registers those tools.
         lists = (*known.united, *known.intersected)
         own = {key: value for key, value in before.values.items() if key in lists}
         together = {**{key: value for key, value in together.items() if key not in lists}, **own}

@@ -19,6 +19,7 @@ from gemini_mcp.spec.values import Json, JsonObject, inside, items, objects_of, 
 _LEGACY = re.compile(r"([a-zA-Z0-9_-]+)\([^\n\r\u2028\u2029]*\)")
 _REPEATED = re.compile(r"\([^)]*[*+?{].*\)[*+?{]")
 _LONGEST = 2048
+"""Gemini CLI 0.61.0 leaves out longer patterns, and those with a repeated group that repeats something itself."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def policies(
         *own,
         *(rule for entry in known.settings for rule in _of_setting(entry, settings)),
     ]
+    # The sort keeps the order of rules with the same priority, as JavaScript's does.
     ordered = tuple(sorted(found, key=lambda rule: -rule.priority))
     return Policies(Policy(ordered, mode, is_interactive), tuple(warnings))
 
@@ -60,6 +62,7 @@ def _of_file(name: str, text: str, known: PolicyRules, warnings: list[str]) -> I
         warnings.append(f"Policy file {name} is skipped: `{place}` breaks `{fault.keyword}` of its form")
         return
     for rule in objects_of(inside(parsed, "rule")):
+        # A rule with `subagent` is for calls by that agent; the host makes its calls for the main one.
         if rule.get("subagent") is None:
             yield from _of_table(rule, f"{known.folder}/{name}", known, warnings)
 
@@ -80,6 +83,7 @@ def _patterns(rule: JsonObject) -> Sequence[str | None]:
     prefixes = rule.get("commandPrefix")
     if prefixes:
         texts = texts_of(prefixes) or (prefixes,)
+        # The text of the prefix is left open; a blank or a quote must end it, so that `git` does not cover `gitk`.
         return [rf'"command":{re.escape(stringify(text)[:-1])}(?:[\s"]|\\\\")' for text in texts]
     return [f'"command":"{rule["commandRegex"]}'] if rule.get("commandRegex") else [rule.get("argsPattern")]
 

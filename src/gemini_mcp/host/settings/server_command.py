@@ -31,6 +31,7 @@ def split(line: str, environment: Mapping[str, str]) -> tuple[str, ...]:
         if word.is_comment:
             break
     known = tuple(word for word in words if word is not None)
+    # shell-quote gives objects for operators, globs and comments; Gemini CLI takes nothing but texts.
     if len(known) < len(words):
         raise UnusableCommand(f"failed to parse mcpServerCommand: {line}")
     return known
@@ -114,4 +115,5 @@ class _Word:
         return self._value(name)
 
     def _value(self, name: str) -> str:
+        # A `$` without a name stays.
         return self._environment.get(name, "" if name else "$")

@@ -70,6 +70,7 @@ def _placed(
         is_excluded = settings.lists.named is None and name in (settings.lists.excluded or ())
         flag = "`--allowed-mcp-server-names` does" if settings.lists.named is not None else "`mcp.allowed` does"
         return Placed(server, Standing.BLOCKED, "`mcp.excluded` names it" if is_excluded else f"{flag} not name it")
+    # 0.1.19 knows neither `mcp disable` nor trust of folders for servers.
     if not rules.trust_needs_folder:
         return Placed(server, Standing.STARTED)
     if identifier(name) in circumstances.disabled:

@@ -51,8 +51,10 @@ def problem(folders: Json) -> str | None:
 
 
 def _by_list(folder: str, folders: Json, real: Real) -> bool:
+    # Two spellings of one folder are one rule, as Gemini CLI normalises paths when it reads the file.
     rules = {posixpath.normpath(posixpath.join(folder, rule)): level for rule, level in table(folders).items()}
     covering = [rule for rule, level in rules.items() if _covers(rule, level, folder, real)]
+    # The longest rule as it is written counts, even where TRUST_PARENT makes it cover less of the path.
     longest = max(covering, key=len, default=None)
     return longest is not None and rules[longest] != "DO_NOT_TRUST"
 

@@ -61,6 +61,7 @@ def _setting(fault: SchemaFault) -> tuple[tuple[str, ...], tuple[str, ...]]:
     path = tuple(map(str, fault.path))
     if fault.keyword == "required":
         path = (*path, *_missing(fault.schema, table(fault.value)))
+    # `mcp.KEY`, `mcpServers.NAME.KEY`, and one step more below `oauth`.
     depth = 2 if path[:1] == ("mcp",) else 4 if path[2:3] == ("oauth",) else 3
     return path[:depth], path[depth:]
 

@@ -13,8 +13,12 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, object_of, table, type_of
 
 BROKEN_EXIT = 52
+"""The exit code of Gemini CLI's FatalConfigError."""
+
 MEND = "Please fix the configuration file(s) and try again.\n"
 _SHOWN = 5
+"""Faults that Gemini CLI shows of one file."""
+
 _HELP = "Please fix the configuration.\nSee: https://geminicli.com/docs/reference/configuration/\n"
 
 
@@ -69,5 +73,6 @@ def _worded(fault: SchemaFault) -> str:
             return f"Invalid enum value. Expected {expected}, received '{fault.value}'"
     else:
         types = fault.schema["type"]
+        # Gemini CLI turns a text into a number or boolean before it judges: those are what it says it expects.
         expected = types if isinstance(types, str) else types[0]
     return f"Expected {expected}, received {received}\nExpected: {expected}, but received: {received}"

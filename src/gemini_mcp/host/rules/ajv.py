@@ -1,7 +1,7 @@
-"""What Ajv says of a value: a JSON Schema and a value in, the text of the errors out. Pure.
+"""The text of the errors that Ajv finds in a value by a JSON Schema. Pure.
 
-Gemini CLI judges the arguments of a call with Ajv, and stops at the first fault; the MCP SDK judges structured content
-with it, and goes on. Keywords are taken in Ajv's order. A schema that Ajv cannot compile judges nothing.
+Gemini CLI judges the arguments of a call with Ajv, and stops at the first fault. The MCP SDK judges structured content
+with it, and goes on to the last. A schema that Ajv cannot compile judges nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,6 +37,7 @@ def complaint(schema: Json, value: Json, name: str, has_all: bool = False) -> st
 def _check(schema: Json, is_unread: bool) -> None:
     """Raise Uncompilable for what Ajv does not compile; the SDK does not hold it against its meta schema."""
     draft = table(schema).get("$schema", DRAFT_7[0])
+    # Gemini CLI has an Ajv for draft-07 and one for 2020-12. Both refuse to compile a `$schema` they do not know.
     if not is_unread and draft not in (*DRAFT_7, DRAFT_2020):
         raise Uncompilable
     kind = _validators.Draft202012Validator if draft == DRAFT_2020 else _validators.Draft7Validator
@@ -45,6 +46,7 @@ def _check(schema: Json, is_unread: bool) -> None:
     for inner in _schemas(schema):
         if "$ref" in inner:
             _resolved(schema, inner["$ref"])
+        # Ajv's meta-schema of draft-07 asks for unique values; that of `jsonschema` does not.
         choices = items(inner.get("enum"))
         if not is_unread and draft != DRAFT_2020 and any(equal(*pair) for pair in combinations(choices, 2)):
             raise Uncompilable
@@ -78,6 +80,7 @@ class _Judge:
             return [] if schema else [f"{at} boolean schema is false"]
         members = table(schema)
         types = _types(members)
+        # Ajv leaves a single type to the group of keywords for that type, which comes after those for any type.
         is_late = len(types) == 1 and any(keyword in members for keyword in _GROUPS.get(types[0], ()))
         said = [] if is_late else _type_faults(members, types, value, at)
         if said and not self.has_all and not self.is_inside:
@@ -124,6 +127,7 @@ class _Judge:
         """The faults by a local reference; what refers further is judged as a schema of its own."""
         meant = _resolved(self.root, reference)
         is_own = any("$ref" in inner for inner in _schemas(meant))
+        # Ajv puts a schema without references in place of its `$ref`. Any other is a function, which returns early.
         return replace(self, is_inside=self.is_inside and not is_own).faults(meant, value, at)
 
 
@@ -199,6 +203,7 @@ def _if(judge: _Judge, schema: Mapping[str, Json], value: Json, at: str) -> Iter
     taken = "then" if judge.holds(schema["if"], value) else "else"
     said = judge.faults(schema.get(taken, True), value, at)
     yield from said
+    # Else Ajv has returned from within the branch, and never gets to this sentence.
     if said and (judge.has_all or judge.is_inside):
         yield f'{at} must match "{taken}" schema'
 
@@ -248,6 +253,7 @@ def _dependencies(judge: _Judge, schema: Mapping[str, Json], value: Json, at: st
 
 def _required_by(schema: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
     given = {**table(schema.get("dependencies")), **table(schema.get("dependentRequired"))}
+    # Ajv judges the lists of names before the schemas.
     yield from sorted(given.items(), key=lambda pair: not is_array(pair[1]))
 
 
@@ -296,6 +302,8 @@ _OBJECT = (
     *("dependencies", "dependentRequired", "dependentSchemas", "properties", "patternProperties"),
 )
 _ORDER = (("", _ANY), ("number", _NUMBER), ("string", _STRING), ("array", _ARRAY), ("object", _OBJECT))
+"""Ajv's groups of keywords. The order decides which fault is the first, and so the only one that the model is told."""
+
 _GROUPS = {kind: keywords for kind, keywords in _ORDER if kind}
 
 

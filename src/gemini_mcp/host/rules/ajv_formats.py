@@ -53,6 +53,7 @@ def _is_time(text: str, needs_zone: bool) -> bool:
         return False
     if hour <= 23 and minute <= 59 and second < 60:
         return True
+    # A leap second can only be the last second of a day in UTC (RFC 3339, appendix D).
     utc = minute - more * sign
     utc_hour = hour - ahead * sign - (1 if utc < 0 else 0)
     return utc_hour in (23, -1) and utc in (59, -1) and second < 61
@@ -79,6 +80,7 @@ def _is_regex(text: Json) -> bool:
         re.compile(text)
     except re.error:
         return False
+    # ajv-formats refuses `\Z`, which JavaScript does not know.
     return not text.endswith("\\Z")
 
 
@@ -116,6 +118,7 @@ FORMATS: Mapping[str, Format] = {
     "relative-json-pointer": _text(r"(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~/]|~0|~1)*)*)"),
     "byte": _text(r"(?:[a-z0-9+/]{4})*(?:[a-z0-9+/]{2}==|[a-z0-9+/]{3}=)?"),
     "int32": Format(_NUMBER, _is_integer(32)),
+    # JavaScript has doubles only: ajv-formats takes any integer for one of 64 bits.
     "int64": Format(_NUMBER, lambda value: float(value).is_integer()),
 }
 

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema that judge a value without looking into it by another schema, as Ajv words them. Pure.
+"""Keywords of JSON Schema that apply no other schema to a part of the value, in the words of Ajv. Pure.
 
 Each takes the schema and the value, and gives what follows the value's name in the complaint, or nothing.
 """
@@ -57,6 +57,7 @@ def _size(name: str, word: str) -> Judgement:
 
 
 def _multiple_of(schema: Mapping[str, Json], value: Json) -> str | None:
+    # Ajv divides doubles, so 0.3 is no multiple of 0.1 to it.
     part = value / schema["multipleOf"]
     return None if part == math.floor(part) else f"must be multiple of {number_text(schema['multipleOf'])}"
 
@@ -85,6 +86,7 @@ def _unique_items(schema: Mapping[str, Json], value: Json) -> str | None:
     alike = [pair for pair in combinations(range(len(value)), 2) if equal(value[pair[0]], value[pair[1]])]
     if not schema["uniqueItems"] or not alike:
         return None
+    # Ajv compares from the last item backwards, and names the first pair that it meets.
     first, second = max(alike, key=lambda pair: (pair[1], pair[0]))
     return f"must NOT have duplicate items (items ## {first} and {second} are identical)"
 

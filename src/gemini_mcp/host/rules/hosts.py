@@ -1,4 +1,4 @@
-"""Hosts of URLs as the WHATWG parser reads them: names, IPv4 and IPv6 addresses. Pure."""
+"""Hosts of URLs as the URL Standard of the WHATWG has them read: names, IPv4 and IPv6 addresses. Pure."""
 
 import ipaddress
 import re
@@ -20,7 +20,7 @@ class InvalidUrl(ValueError):
 
 
 def utf8(text: str) -> bytes:
-    """The bytes of the text; half a pair becomes a replacement character."""
+    """The bytes of the text; a lone surrogate becomes U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode("utf-8")
 
 
@@ -53,6 +53,7 @@ def _ascii(name: str) -> str:
 
 
 def _label(label: str) -> str:
+    # UTS 46 refuses a label that begins with a combining mark, and Punycode of nothing but ASCII.
     if label and unicodedata.category(label[0]).startswith("M"):
         raise InvalidUrl
     if not label.isascii():
@@ -74,6 +75,7 @@ def _ipv4(name: str) -> str:
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         raise InvalidUrl
     numbers = [_number(part) for part in parts]
+    # The last part fills the bytes that are left: `127.1` is 127.0.0.1.
     whole = sum(number << (8 * (3 - index)) for index, number in enumerate(numbers[:-1])) + numbers[-1]
     if any(number > 255 for number in numbers[:-1]) or numbers[-1] >= 256 ** (5 - len(numbers)):
         raise InvalidUrl
@@ -84,6 +86,7 @@ def _number(part: str) -> int:
     try:
         if part[:2] in ("0x", "0X"):
             return int(part[2:] or "0", 16)
+        # A leading zero means octal: `010` is 8.
         return int(part, 8 if len(part) > 1 and part.startswith("0") else 10)
     except ValueError:
         raise InvalidUrl from None
@@ -100,10 +103,11 @@ def _ipv6(text: str) -> str:
 
 
 def _compressed(address: ipaddress.IPv6Address) -> str:
-    """The address in groups; the standard library would write the last two of some as IPv4."""
+    """The address in groups of hexadecimal digits; `str` writes the last two groups of some addresses as IPv4."""
     groups = [f"{int(group, 16):x}" for group in address.exploded.split(":")]
     runs = re.findall(r"(?:0,)+", "".join(f"{group}," if group == "0" else "x," for group in groups))
     longest = max(runs, key=len, default="")
+    # Two groups of zeros or more are written as `::`; a group counts two characters here.
     if len(longest) < 4:
         return ":".join(groups)
     zeros = len(longest) // 2

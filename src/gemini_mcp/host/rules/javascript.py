@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from gemini_mcp.spec.values import SURROGATE, Json, items, list_of, object_of
 
 _COLLATION = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+"""Punctuation and digits in the order of ICU's root collation, which `localeCompare` of Node uses."""
 
 
 SPACES = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -48,7 +49,7 @@ def joined(text: str) -> str:
 
 
 def cut_units(text: str, start: int, end: int) -> str:
-    """The text between two places that are counted in UTF-16 code units; half a pair becomes a lone surrogate."""
+    """The text between two places, counted in UTF-16 code units; a cut inside a pair leaves a lone surrogate."""
     units = text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end]
     return units.decode("utf-16-le", "surrogatepass")
 
@@ -74,6 +75,7 @@ def _exponent(text: str) -> str:
     if not mark:
         return mantissa
     power = int(exponent)
+    # JavaScript writes exponents from 21 up and from -7 down, Python from 16 and from -5.
     if -7 < power < 0:
         digits = mantissa.replace(".", "").lstrip("-")
         return f"{'-' if mantissa.startswith('-') else ''}0.{'0' * (-power - 1)}{digits}"
@@ -105,6 +107,7 @@ def _written(value: Json, step: str, line: str) -> str:
 
 
 def _quoted(text: str) -> str:
+    # Since ES2019 `JSON.stringify` writes lone surrogates as escapes.
     return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(text, ensure_ascii=False))
 
 
@@ -132,6 +135,7 @@ def truthy(value: Json) -> bool:
 def in_key_order(names: Iterable[str]) -> list[str]:
     """Names of properties as JavaScript orders them: array indices by size, then the others as they came."""
     listed = list(names)
+    # ECMA-262: an array index is less than 2^32 - 1, and written without leading zeros.
     indices = {name for name in listed if _INDEX.fullmatch(name) and int(name) < 2**32 - 1}
     return [*sorted(indices, key=int), *(name for name in listed if name not in indices)] if indices else listed
 

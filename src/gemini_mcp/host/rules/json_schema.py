@@ -28,7 +28,7 @@ class SchemaFault:
 
 
 def _additional_properties(validator: Any, allowed: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
-    """The keyword in the order of the instance; the library's own goes through a set."""
+    """The keyword in the order of the instance; the library's own goes through a set, whose order changes."""
     extra = [name for name in table(instance) if name not in schema.get("properties", {})]
     if allowed is False and extra:
         yield ValidationError(f"additional properties: {extra}")

@@ -1,5 +1,4 @@
-"""An answer of a server, read by the shape that the profile's MCP SDK gives it: the value as it is handed on, or what
-is wrong with it. Pure.
+"""Reads answers of servers by the shapes of the profile's MCP SDK: what the SDK hands on, or what is wrong. Pure.
 
 The shapes are `spec/host/messages-*.schema.json`; the wording of an issue is in `zod`.
 """
@@ -71,6 +70,7 @@ class _Reader:
         readings = [self.read(choice, value, at) for choice in choices]
         taken = next((one for one in readings if not one.issues), None)
         if taken is None and self.is_lenient:
+            # Zod 3 calls such a value dirty, and takes a union's dirty branch instead of refusing all branches.
             taken = next((one for one in readings if all(issue.is_soft for issue in one.issues)), None)
         branches = tuple(one.issues for one in readings)
         return taken or Reading(value, (Issue(at, "anyOf", None, value, branches),))
@@ -79,6 +79,7 @@ class _Reader:
         named, rest = table(shape.get("properties")), shape.get("additionalProperties", False)
         kept: JsonObject = {}
         issues: list[Issue] = []
+        # Zod hands on the members that it knows first, in the order of the schema, and then the others.
         for name, inner in (*named.items(), *((name, rest) for name in value if name not in named)):
             if name not in value and "default" in inner:
                 kept[name] = inner["default"]
@@ -120,6 +121,7 @@ def _kind(keyword: str, shape: JsonObject) -> str:
 
 
 def _is_const(value: Json, expected: Json) -> bool:
+    # In Python 1 equals True.
     return type(value) is type(expected) and value == expected
 
 

@@ -1,4 +1,4 @@
-"""URLs as the WHATWG parser reads them, as far as a server's address needs it. Pure.
+"""URLs as the URL Standard of the WHATWG has them read, as far as a server's address needs it. Pure.
 
 What a host may be is in `hosts`.
 """
@@ -76,6 +76,7 @@ def with_query(url: Url, values: dict[str, str]) -> str:
 
 def encode_form(pairs: list[tuple[str, str]]) -> str:
     """The pairs as a form or a query."""
+    # The form encoding of the URL Standard leaves `*` and escapes `~`; Python's does the reverse.
     return urlencode([(key, utf8(value)) for key, value in pairs], safe="*").replace("~", "%7E")
 
 
@@ -85,6 +86,7 @@ def _special(scheme: str, rest: str, fragment: str) -> Url:
     if scheme == "file":
         authority, path = _file_parts(place.replace("\\", "/"))
         return Url(scheme, special_host(authority) if authority else "", _resolved(path), shown, "", fragment)
+    # In http and its like, backslashes are slashes, and any number of them may follow the colon.
     authority, slash, path = place.replace("\\", "/").lstrip("/").partition("/")
     user, at, host = authority.rpartition("@")
     return Url(scheme, _with_port(scheme, host), _resolved(slash + path), shown, _user(user) if at else "", fragment)

@@ -1,10 +1,12 @@
-"""What `JSON.parse` of Node 20 says of a text that is no JSON: the text in, the message of the error out. Pure."""
+"""The message of the error with which `JSON.parse` of Node 20 refuses a text. Pure."""
 
 import re
 
 from gemini_mcp.host.rules.javascript import units
 
 _CONTEXT = 10
+"""Characters that V8 shows on each side of a fault."""
+
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
@@ -15,7 +17,8 @@ class _Refused(Exception):
 
 
 def complaint(text: str) -> str | None:
-    """What is wrong with the text; nothing when it is JSON. Half a pair is shown as a replacement character."""
+    """What is wrong with the text; nothing when it is JSON. A lone surrogate is shown as U+FFFD."""
+    # V8 counts positions in UTF-16 code units.
     said = _complaint("".join(units(text)))
     return None if said is None else said.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -69,6 +72,7 @@ def _object(text: str, at: int) -> int:
             raise _Refused(f"{wanted} in JSON at position {at}")
         at = _space(text, _string(text, at))
         if text[at : at + 1] != ":":
+            # V8 has this sentence for the first name of an object only.
             is_first = wanted.endswith("'}'")
             expected = _Refused(f"Expected ':' after property name in JSON at position {at}")
             raise expected if is_first else _unexpected(text, at)

@@ -66,11 +66,13 @@ class _Reading:
     def _take(self, place: int) -> int:
         """Read the word there; the place of the last word that belongs to it."""
         word = self.words[place]
+        # The order of these tests is that of yargs-parser 21: `-x.y=1` and `-xy=1` fit several of them.
         if (word.startswith("-") and self._stays(word)) or re.match(r"---+(=|\Z)", word):
             return self._push(place)
         if re.match(rf"--{_ANY}+=", word):
             split = re.match(r"--?([^=]+)=([\s\S]*)\Z", word)
             return self._take_given(place, split[1], split[2], strips=True) if split else place
+        # `--no-NAME=VALUE` does not get here: the test for `=` stands before.
         if negated := _NEGATED.match(word):
             self.kept.set(negated[1], [False] if self.kept.is_a(negated[1], self.options.arrays) else False)
             return place
@@ -164,6 +166,7 @@ class _Reading:
         """Whether the word is an option that nobody declared, and so a word like others."""
         if not self.options.keeps_unknown:
             return False
+        # yargs-parser takes three hyphens and more for two when it asks whether an option is known.
         word = re.sub(r"^-{3,}", "--", word)
         if _NEGATIVE.match(word) or self._has_known_letters(word):
             return False

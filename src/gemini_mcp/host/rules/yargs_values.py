@@ -34,6 +34,7 @@ class Options:
 
 def camel_case(text: str) -> str:
     """The name of an option without its hyphens."""
+    # A name that is all upper or all lower case loses its case; in any other, capitals stay.
     if text in (text.lower(), text.upper()):
         text = text.lower()
     if "-" not in text and "_" not in text:
@@ -79,7 +80,8 @@ def _looks_like_number(value: Json) -> bool:
 
 def _is_safe(value: Json) -> bool:
     if isinstance(value, str) and value[:2].lower() == "0x":
-        return True  # `parseFloat` stops at the x
+        # `parseFloat` stops at the x, and so finds a zero.
+        return True
     found = float(value)
     return math.isfinite(found) and abs(math.floor(found)) < 2**53
 
@@ -211,6 +213,7 @@ def _holder_in(holder: Json, key: str) -> Json:
     if before is None:
         holder[key] = {}
     elif list_of(before) is not None:
+        # yargs-parser adds an object to a list that a dotted name leads through.
         before.append({})
         return before[-1]
     elif object_of(before) is None:
@@ -220,4 +223,5 @@ def _holder_in(holder: Json, key: str) -> Json:
 
 
 def _harmless(key: str) -> str:
+    # yargs-parser renames the key, so that a command line cannot change the prototype of all objects.
     return "___proto___" if key == "__proto__" else key

@@ -1,5 +1,4 @@
-"""What Zod says of a value that it refuses, in its third and its fourth version: issues in, the text of the error out.
-Pure.
+"""The text of the error with which Zod 3 or Zod 4 refuses a value. Pure.
 
 Only wording belongs here; what is refused is decided in `messages`.
 """
@@ -13,6 +12,7 @@ from gemini_mcp.spec.values import Json, JsonObject, type_of
 
 def complaint(issues: Sequence[Issue], validator: str) -> str:
     """The message of the error."""
+    # The message is the JSON of the issues, so their members stand in Zod's order.
     worded = [_zod_3(issue) if validator == "zod3" else _zod_4(issue, 0) for issue in issues]
     return stringify(worded, 2)
 

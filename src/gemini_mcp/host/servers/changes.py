@@ -1,4 +1,4 @@
-"""What a server says of its lists unasked: which have changed, one after another, until the host ends. Effect.
+"""The changes of its lists that a server notifies, one after another, until the host ends. Effect.
 
 What becomes of a change is in `host`.
 """
@@ -12,7 +12,7 @@ CHANGED: Mapping[str, str] = {f"notifications/{kind}/list_changed": kind for kin
 
 
 class Changes:
-    """The lists that are to be read again; one that changes again while it waits is read once."""
+    """The lists to read again. One that changes once more while it waits is read once, as Gemini CLI does it."""
 
     def __init__(self) -> None:
         self.settled = anyio.Event()

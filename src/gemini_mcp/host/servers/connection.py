@@ -124,6 +124,7 @@ async def connect(
     attempt = _Attempt(config, rules, bearer or BearerAuth())
     try:
         async with AsyncExitStack() as stack:
+            # The stack ends the process, and so notes its exit code, before `_unreachable` needs it.
             read, write = await _open(stack, chosen, attempt, surroundings)
             dispatcher = JSONRPCDispatcher(read, write)
             await stack.enter_async_context(_running(dispatcher, config.name, surroundings))
@@ -161,6 +162,7 @@ async def reach(
 def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
     """The configuration with each transport that the profile tries, in order."""
     values, kinds = config.values, url_transports(config.values, rules)
+    # Only the `url` of a server without `type` may mean either transport.
     if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
         return (config,)
     return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
@@ -191,6 +193,7 @@ async def _running(dispatcher: JSONRPCDispatcher, server: str, surroundings: Sur
 async def _initialize(
     dispatcher: JSONRPCDispatcher, config: ServerConfig, introduction: JsonObject, rules: Rules
 ) -> Connection:
+    # MCP, cancellation: "The `initialize` request MUST NOT be cancelled by clients".
     options: CallOptions = {"timeout": config.timeout_ms / 1000, "cancel_on_abandon": False}
     met = greeting(await _ask(dispatcher, "initialize", introduction, options), rules)
     await dispatcher.notify("notifications/initialized", None, {"headers": {PROTOCOL_HEADER: met.protocol_version}})
@@ -202,6 +205,7 @@ async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, o
         return await dispatcher.send_raw_request(method, params, options)
     except MCPError as error:
         code = error.error.code
+        # The SDK of Gemini CLI words a timeout so; that of Python has another sentence.
         message = "Request timed out" if code == TIMED_OUT else error.error.message
         raise Refusal(f"MCP error {code}: {message}", code) from error
 

@@ -107,6 +107,7 @@ def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> I
         try:
             found = add(found, (yield from _list(kind, rules)), config)
         except Refusal as refusal:
+            # A capability without its method is no fault: Gemini CLI takes the list for an empty one.
             if refusal.code == METHOD_NOT_FOUND:
                 continue
             if rules.refused_list_ends_discovery:
@@ -162,7 +163,7 @@ def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConf
 
 
 _ADDERS = {"prompts": _with_prompts, "tools": _with_tools, "resources": _with_resources}
-"""How each list is added to what was found, in the order in which they are asked for."""
+"""How each list is added to what was found. Gemini CLI asks for them in this order."""
 
 
 def _list(kind: str, rules: Rules) -> _Listing:
@@ -170,6 +171,7 @@ def _list(kind: str, rules: Rules) -> _Listing:
     listed: list[Json] = []
     cursor: str | None = None
     seen: set[str | None] = set()
+    # Gemini CLI asks on for ever when a server repeats a cursor.
     while cursor not in seen:
         seen.add(cursor)
         reply = yield Ask(f"{kind}/list", cursor)
@@ -179,6 +181,7 @@ def _list(kind: str, rules: Rules) -> _Listing:
         listed.extend(answer[kind])
         if kind == "tools" and rules.refuses_duplicates:
             _refuse_duplicates([tool["name"] for tool in objects_of(listed)])
+        # An empty cursor ends the list, as every false value does in JavaScript.
         cursor = answer.get("nextCursor") or None
         if cursor is None or kind not in rules.paged_lists:
             break

@@ -17,10 +17,12 @@ def is_inherited(name: str, value: str, rules: Rules, is_strict: bool = False) -
     guard, upper = rules.environment, name.upper()
     if guard is None or upper.startswith(guard.always_prefix):
         return True
+    # Secret-looking values are withheld whatever their name, but for Gemini CLI's own variables.
     if any(re.search(pattern, value.upper(), SECRET_FLAGS) for pattern in guard.secret_values):
         return False
     if upper.startswith(guard.passed_prefix) or upper in guard.passed:
         return True
+    # On a GitHub runner nothing but the listed names passes.
     return upper not in guard.withheld and not is_strict and not re.search(guard.secret_name, upper)
 
 
@@ -46,6 +48,7 @@ def server_environment(
     visible = inherited({**host, **given}, rules)
     # Against what the server may see: a name in `env` that is withheld from it becomes empty.
     expanded = {name: expand_late(value, visible) for name, value in allowed.items()}
+    # What is set for an extension reaches its servers, secret-looking names too, so `given` is not only in `visible`.
     return {**guard.identification, **given, **visible, **expanded}
 
 

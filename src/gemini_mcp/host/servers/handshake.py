@@ -12,6 +12,7 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
 UNSUPPORTED = "Server's protocol version is not supported: {version}"
+"""What the MCP SDK of Gemini CLI says before it closes the connection."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ TIMED_OUT = "MCP error -32001: Request timed out"
 Authenticate = Callable[[ServerConfig, str], Awaitable[bool]]
 
 RENEWAL_PAUSE_SECONDS = 0.5
-"""How long the program waits before it asks once more for a list that has not changed."""
+"""How long Gemini CLI waits before it asks again for a list that has not changed: some servers notify too early."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,7 @@ class Host:
         if is_open:
             self._is_discovered[config.name].set()
             async for kind in self._changes[config.name]:
+                # Gemini CLI follows the lists of declared capabilities, with or without `listChanged`.
                 if connection.capabilities.get(kind) is not None:
                     await self._renew(connection, kind)
             self._update(replace(self.servers[config.name], connection=None))
@@ -196,6 +197,7 @@ class Host:
         before = self.servers[config.name].found
         with suppress(Refusal):
             found = await connection.interview(discovery.renewed(kind, before, config, rules))
+            # Gemini CLI compares names alone, so a list whose descriptions have changed is asked for twice.
             if _names(kind, found) == _names(kind, before):
                 await anyio.sleep(RENEWAL_PAUSE_SECONDS)
                 found = await connection.interview(discovery.renewed(kind, before, config, rules))
@@ -225,4 +227,5 @@ async def open_host(plan: Plan) -> AsyncGenerator[Host]:
             yield host
         finally:
             host.end()
+            # A server that does not end by itself is given the time to be killed, and no more.
             tasks.cancel_scope.deadline = anyio.current_time() + 10

@@ -1,4 +1,4 @@
-"""A server that exists only as data: its answers to the interview, for vectors of discovery. Pure.
+"""A server that exists only as data, and answers the requests of discovery from a vector. Pure.
 
 It plays what a vector's `spec` says and nothing else; real servers are in `connection`.
 """

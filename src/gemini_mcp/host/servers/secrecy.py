@@ -19,6 +19,8 @@ _MORE_SECRET_NAMES = re.compile(
 )
 _USER = re.compile(r"(?<=://)(?:[^\s/?#]*@|[^\s/?#:@]*:(?!\d+(?:[/?#]|$))[^\s@]*@)")
 _QUERY = re.compile(r"([?&#][^\s=&#]*)=[^\s&#]*")
+"""All values of a query are masked: which of them are keys cannot be told by their names."""
+
 _CREDENTIALS = re.compile(r"\b(Bearer|Basic|Digest|Token)(\s+|:\s*|=)(?!\s)\S.*", re.IGNORECASE | re.DOTALL)
 _AUTHORIZATION = re.compile(r"((?:proxy-)?authorization|cookie)(\s*[:=]\s*).+", re.IGNORECASE | re.DOTALL)
 
@@ -40,10 +42,12 @@ def shown_address(address: str) -> str:
 
 def _shown_after(flag: str, word: str) -> str:
     """The word as the flag before it lets it be seen."""
+    # A long option after a flag is the next flag, not its value.
     if not flag or re.fullmatch(r"--[a-z][a-z-]+", word):
         return _shown_word(word)
     if _HEADER_FLAG.fullmatch(flag):
         return _shown_header(word)
+    # As in curl: the password stands behind the colon.
     if _USER_FLAG.fullmatch(flag) and ":" in word:
         return f"{word.partition(':')[0]}:{MASK}"
     return MASK if _is_secret_name(flag) else _shown_word(word)
@@ -66,6 +70,7 @@ def _shown_word(word: str) -> str:
     word = shown_address(word) if "://" in word else word
     word = _AUTHORIZATION.sub(rf"\1\2{MASK}", word)
     word = _CREDENTIALS.sub(rf"\1\2{MASK}", word)
+    # A pattern for addresses would mask the whole word; `shown_address` has masked the part that is secret.
     patterns = (pattern for guard in _guards() for pattern in guard.secret_values if "://" not in pattern)
     return MASK if any(re.search(pattern, word, SECRET_FLAGS) for pattern in patterns) else word
 

@@ -21,6 +21,7 @@ ICONS = {
     Status.DISABLED: "○",
 }
 DOCKER = "🐳"
+
 WILL_NOT_CONNECT = (
     "Check configuration: Verify `command`, `args`, and `cwd` are correct",
     "Test manually: Run the server command directly to ensure it works",
@@ -28,6 +29,8 @@ WILL_NOT_CONNECT = (
     "Review logs: Look for error messages in the CLI output",
     "Verify permissions: Ensure the CLI can execute the server command",
 )
+"""The advice of the guide, section Common Issues, in its words; so are the next two."""
+
 NO_TOOLS = (
     "Verify tool registration: Ensure your server actually registers tools",
     "Check MCP protocol: Confirm your server implements the MCP tool listing correctly",

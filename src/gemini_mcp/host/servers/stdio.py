@@ -23,7 +23,11 @@ from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.transport import Stdio
 
 GRACE_SECONDS = 0.5
+"""How long each step of its end may take. MCP has the input closed first; Gemini CLI 0.61.0 sends SIGTERM at once."""
+
 LONGEST_LINE = 64 * 1024 * 1024
+"""A server that never ends its line is left at this length, before it fills the memory."""
+
 SHOWN_STRAY = 200
 """Characters that are shown of a line that is no message."""
 
@@ -79,6 +83,7 @@ async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Pro
         with anyio.CancelScope(shield=True):
             process = await anyio.open_process(words, env=environment, cwd=server.cwd, start_new_session=True)
     except (OSError, ValueError) as error:
+        # Node names the error where Python has a sentence.
         reasons: Mapping[type, str] = {FileNotFoundError: "ENOENT", PermissionError: "EACCES"}
         reason = reasons.get(type(error), str(error))
         raise NotStarted(f"spawn {server.command} {reason}", _cause(server, error)) from error
@@ -133,6 +138,7 @@ async def _write(
     try:
         async with messages:
             async for message in messages:
+                # In ASCII, because UTF-8 has no bytes for a lone surrogate, which arguments may hold.
                 line = json.dumps(message.message.model_dump(by_alias=True, exclude_unset=True, mode="python"))
                 await process.stdin.send(line.encode("ascii") + b"\n")
     except _CLOSED:

@@ -16,6 +16,7 @@ from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, table
 
 MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and command (for stdio)."
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
+"""Gemini CLI since 0.21 sends credentials of Google to these and no others, though the guide has `run.app`."""
 
 
 class UnusableConfig(Exception):
@@ -58,6 +59,7 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> 
     provider = _auth_provider(config, rules)
     address = next((config[key] for key in ("httpUrl", "url") if truthy(config.get(key))), None)
     if address is not None:
+        # `httpUrl` is deprecated since 0.21, and wins all the same.
         is_sse = not truthy(config.get("httpUrl")) and url_transports(config, rules)[0] == "sse"
         url, headers = str(parse(template(address))), _headers(config, environment, rules)
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)

@@ -79,6 +79,7 @@ def prompts_by_name(prompts: Iterable[Prompt]) -> dict[str, Prompt]:
     """The prompts by the name that they are stored under; one whose name is taken gets its server's before it."""
     stored: dict[str, Prompt] = {}
     for prompt in prompts:
+        # With one underscore, and no third name: a later prompt of that name overwrites it.
         stored[f"{prompt.server}_{prompt.name}" if prompt.name in stored else prompt.name] = prompt
     return dict(sorted(stored.items(), key=lambda named: locale_key(named[0])))
 
@@ -177,6 +178,7 @@ def _read(line: str, rules: Rules) -> tuple[dict[str, str], list[str]]:
         between.append(line[end : match.start()])
         end = match.end()
     rest = trim("".join([*between, line[end:]]))
+    # Words are separated by spaces alone; a tab or a line break belongs to its word.
     words = (match[2] if match[1] is None else match[1] for match in _WORD.finditer(rest))
     return named, [_ESCAPE.sub(r"\1", word) for word in words]
 
@@ -191,6 +193,7 @@ def _fill_in_order(given: Filled, words: Sequence[str], declared: Sequence[Promp
 def _fill_required(given: Filled, words: Sequence[str], declared: Sequence[PromptArgument]) -> _Filling:
     """Words fill what is required and not named; when that is one argument, it gets all of them."""
     unfilled = [argument for argument in declared if argument.is_required and argument.name not in given]
+    # Also where there are no words: Gemini CLI since 0.21 then fills it with an empty text, and shows no error.
     if len(unfilled) == 1:
         return {**given, unfilled[0].name: " ".join(words)}, []
     names = (argument.name for argument in unfilled)

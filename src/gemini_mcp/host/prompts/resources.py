@@ -15,6 +15,7 @@ from gemini_mcp.spec.values import JsonObject
 HEADER = "\n--- Content from referenced files ---"
 FOOTER = "\n--- End of content ---"
 FAILED_EXIT = 42
+"""The exit code of Gemini CLI for input that it cannot use."""
 
 _REFERENCE = re.compile(
     rf'(?<!\\)@(?:(?:"(?:[^"]*)")|(?:\\[^{LINE_ENDS}]|[^ \t\n\r,;!?()\[\]{{}}.]|\.(?!\Z|[ \t\n\r])))+',
@@ -76,6 +77,7 @@ def candidates(reference: str, servers: Sequence[str], rules: Rules) -> tuple[tu
 def _to_listed_server(reference: str, servers: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """A server's name may have colons: the longest that fits is tried first."""
     named = sorted((name for name in servers if reference.startswith(f"{name}:")), key=len, reverse=True)
+    # The guide writes `@server://path`; the URI may be `//path` or `path`.
     uris = [(name, reference[len(name) + 1 :]) for name in named]
     return tuple((name, cut) for name, uri in uris for cut in dict.fromkeys((uri, uri.removeprefix("//"))))
 
@@ -120,6 +122,7 @@ def expand(prompt: str, readings: Sequence[Reading]) -> Expanded:
 def _rejoined(pieces: Sequence[Piece]) -> str:
     text = ""
     for piece in pieces:
+        # Gemini CLI puts a space before a reference that stands behind a word.
         space = " " if piece.is_reference and text and not text.endswith(" ") else ""
         text += f"{space}@{piece.text}" if piece.is_reference else piece.text
     return trim(text)

@@ -14,6 +14,7 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject
 
 _ASCII_TOKENS, _OTHER_TOKENS = 0.25, 1.5
+"""Tokens of one character, as `tokenCalculation` of Gemini CLI 0.61.0 estimates them for texts."""
 
 
 @dataclass(frozen=True)

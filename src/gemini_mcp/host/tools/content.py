@@ -15,6 +15,8 @@ SUCCEEDED = "Tool execution succeeded."
 STRIPPED = "[SYSTEM: Binary content ({}) stripped from response due to protocol limitations.]"
 
 OUTPUT_FILE = "<a file below ~/.gemini/tmp>"
+"""Gemini CLI writes the whole output to a file whose name holds the call's id. The reference writes none."""
+
 TOO_LARGE = (
     "Output too large. Showing first {head:,} and last {tail:,} characters. For full output see: {file}\n|"
     "\n\n... [{omitted:,} characters omitted] ...\n\n"
@@ -33,6 +35,7 @@ class Rendered:
 def render(tool: str, arguments: Json, result: JsonObject, rules: Rules) -> Rendered:
     """Read a `CallToolResult`; the tool is named by its server's own name for it."""
     is_error = _is_set(result.get("isError"))
+    # Beside the `isError` of MCP, Gemini CLI reads an older one inside `error`.
     if rules.reports_tool_errors and truthy(result.get("error")):
         is_error = is_error or _is_set(table(result["error"]).get("isError"))
     is_reported = is_error and rules.reports_tool_errors
@@ -44,6 +47,7 @@ def render(tool: str, arguments: Json, result: JsonObject, rules: Rules) -> Rend
     # Gemini CLI 0.1 wraps an error so that it has no `content`; the model sees only this of it.
     if blocks is None:
         return Rendered([{"text": UNREADABLE}], f"```json\n{stringify(raw, 2)}\n```", is_error)
+    # Only here: Gemini CLI reports an error under the name as it is, empty or not.
     named = tool or "unknown tool"
     parts = [part for block in blocks for part in _block_parts(object_of(block) or {}, named, rules)]
     return Rendered(parts, "\n".join(_shown(object_of(block) or {}) for block in blocks))
@@ -53,6 +57,7 @@ def render_failure(tool: str, arguments: Json, message: str, rules: Rules) -> Re
     """Read a JSON-RPC error, by its message."""
     if not rules.reports_tool_errors:
         return Rendered(message, message, is_error=True)
+    # Gemini CLI 0.61.0 puts a JSON-RPC error into the older form of a tool's error.
     failure = {"error": {"message": message, "isError": True}}
     return _tool_error(tool, arguments, [{"functionResponse": {"name": tool, "response": failure}}])
 
@@ -116,6 +121,7 @@ def _embedded_parts(resource: JsonObject, tool: str, rules: Rules) -> list[JsonO
         return [{"text": _guarded(resource["text"], rules)}]
     if not truthy(resource.get("blob")):
         return []
+    # A text wins over a blob, but an empty text counts as none.
     mime = resource.get("mimeType") or "application/octet-stream"
     note = f"[Tool '{tool}' provided the following embedded resource with mime-type: {template(mime)}]"
     return [{"text": note}, {"inlineData": {"mimeType": mime, "data": resource["blob"]}}]
@@ -192,6 +198,7 @@ def _response(name: str, call_id: str, response: JsonObject) -> JsonObject:
 
 
 def _resource_part(item: JsonObject) -> JsonObject | None:
+    # Contents may stand in a `resource` of their own, as they do in a tool's result.
     read = table(item.get("resource")) or item
     if truthy(read.get("text")):
         return {"text": read["text"]}

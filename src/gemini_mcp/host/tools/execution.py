@@ -41,11 +41,13 @@ class Called:
 
 async def call(host: Host, name: str, arguments: JsonObject, allowed: AllowList, confirm: Confirm) -> Called:
     """Call a registered tool: validate, confirm, ask the server, render; raises NotCalled."""
+    # What the server has said of its lists before decides which tools there are now.
     await host.settled()
     rules, tool = host.plan.rules, host.registry.find(name)
     if tool is None or tool.offer is None:
         known = [tool.name for tool in host.registry.tools]
         raise NotCalled(rules.unknown_tool.format(name=name, suggestion=suggestion(name, known)))
+    # Arguments are judged by the schema that the model got, with `wait_for_previous` in it.
     fault = complaint(parameters(tool.offer.schema, rules), arguments, "params")
     if fault is not None:
         raise NotCalled(fault)

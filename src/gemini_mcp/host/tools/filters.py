@@ -28,7 +28,7 @@ class Selection:
 
 
 def excluded(value: Json) -> Sequence[str]:
-    """What `excludeTools` names; a text in place of the list excludes whatever is part of it."""
+    """What `excludeTools` names; as in JavaScript, a text instead of a list excludes whatever is a part of it."""
     return value if isinstance(value, str) else tuple(name for name in items(value) if isinstance(name, str))
 
 

@@ -58,15 +58,18 @@ def orders(text: str, foreign: frozenset[str]) -> str | None:
     match = _ORDERS.search(text)
     if match is not None:
         return match.group()
+    # A name without `_`, such as `glob`, may just be a word.
     named = next((name for name in re.findall(r"[\w.-]+", text) if "_" in name and name in foreign), None)
     return named if named is not None and _COMMANDING.search(text) else None
 
 
 def _is_invisible(text: str, place: int) -> bool:
     character = text[place]
+    # Between two ASCII characters a joiner joins nothing that could be seen.
     if character in _JOINERS:
         return text[place - 1 : place].isascii() and text[place + 1 : place + 2].isascii()
     is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0000" <= character <= "\U000e01ef"
     kind = unicodedata.category(character)
     is_control = kind == "Cc" and character not in _VISIBLE_CONTROLS
+    # Cf has the tags and marks of direction; the last four are letters of Hangul without a shape.
     return is_selector or is_control or kind in ("Cf", "Cs", "Zl", "Zp") or character in "\u115f\u1160\u3164\uffa0"

@@ -15,6 +15,8 @@ ALIKE = 0.75
 """The share of words from which on two tools are told."""
 
 _FEWEST_WORDS = 5
+"""Shorter descriptions share most of their words by chance."""
+
 _FEW_TOOLS, _MANY_TOOLS = 2, 0.25
 """A word of more tools than a few, and of more than this part of all, tells nothing."""
 

@@ -26,5 +26,6 @@ def registered_name(server: str, tool: str, rules: Rules) -> str:
 
 def parse(name: str, rules: Rules) -> tuple[str, str] | None:
     """The server and tool that a registered name seems to mean, where the profile reads names back."""
+    # The split is at the first `_`, so a server whose name has one is read back wrongly.
     match = re.fullmatch(rules.name_read_back, name) if rules.name_read_back else None
     return (match[1], match[2]) if match else None

@@ -1,8 +1,8 @@
 """What the model gets of each kind of result, here and in other hosts, from `other_hosts.json`. Reads files, once.
 
-Gemini CLI's part comes from the rules of the profile, which the vectors hold against the program. What is said of
-another host has its source and a date: that of the measurement, or that on which the named source was read. Nobody has
-measured what is null.
+Gemini CLI's part comes from the rules of the profile, which the vectors compare with the program. What is said of
+another host has its source and a date: that of the measurement, or of the day on which the source was read. What is
+null has not been measured.
 """
 
 import json

@@ -66,6 +66,7 @@ class Policy:
     def declares(self, tool: RegisteredTool) -> bool:
         """Whether the model gets to know the tool: not when every call of it is denied."""
         covering = (rule for rule in self.rules if self._covers(rule, tool))
+        # A rule with a pattern that denies leaves other calls of the tool; the next rule decides about those.
         first = next((rule for rule in covering if rule.pattern is None or rule.decision != DENY), None)
         return self.default != DENY if first is None else first.pattern is not None or first.decision != DENY
 
@@ -100,6 +101,7 @@ def names(rule: PolicyRule, server: str, registered: str) -> bool:
     """Whether the rule's name for tools is that of the tool, under which it is registered."""
     if rule.tool in (ANY, f"{_PREFIX}{ANY}", registered):
         return True
+    # Gemini CLI knows a `*` at the end of `mcp_SERVER_` only; anywhere else it stands for itself.
     if ANY in rule.tool:
         mine = f"{_PREFIX}{server}_"
         return rule.tool == f"{mine}{ANY}" and registered.startswith(mine)
@@ -109,7 +111,10 @@ def names(rule: PolicyRule, server: str, registered: str) -> bool:
 
 
 def _text(arguments: JsonObject) -> str:
-    """The arguments as patterns see them: sorted, and each member between two zero characters."""
+    """The arguments as patterns see them: sorted, and each member between two NUL characters.
+
+    JSON escapes a NUL in any text, so a pattern with NULs cannot be met by a text that looks like a member.
+    """
     pairs = (f"\0{stringify(key)}:{_sorted_text(arguments[key])}\0" for key in _sorted(arguments))
     return "{" + ",".join(pairs) + "}"
 
@@ -124,4 +129,5 @@ def _sorted_text(value: Json) -> str:
 
 
 def _sorted(members: JsonObject) -> Sequence[str]:
+    # JavaScript sorts by UTF-16 code units, Python by code points.
     return sorted(members, key=lambda key: tuple(units(key)))

@@ -1,4 +1,4 @@
-"""The answer to `tools/call` as Gemini CLI's transport and SDK read it: completed, held against its shapes. Pure.
+"""The answer to `tools/call` as Gemini CLI's transport and SDK read it: completed, then checked by shapes. Pure.
 
 What the model and the user get of it is in `content`.
 """
@@ -27,7 +27,8 @@ def read_result(answer: Json, tool: OfferedTool, rules: Rules) -> JsonObject:
 def _completed(answer: Json) -> Json:
     """The answer with the JSON of its first text as structured content, unless it has some.
 
-    Any JSON is taken, a bare number too; the shapes then refuse what is no object.
+    Gemini CLI does it for servers that forget `structuredContent`. It takes any JSON, a bare number too, and then the
+    shapes refuse what is no object.
     """
     members, content = object_of(answer), list_of(table(answer).get("content"))
     if members is None or not content or members.get("structuredContent"):
@@ -36,6 +37,7 @@ def _completed(answer: Json) -> Json:
     if first.get("type") != "text" or not isinstance(first.get("text"), str):
         return answer
     try:
+        # `JSON.parse` knows no NaN and no Infinity.
         return {**members, "structuredContent": json.loads(first["text"], parse_constant=_refuse)}
     except (ValueError, RecursionError):
         return answer
@@ -49,6 +51,7 @@ def _judge(result: JsonObject, name: str, schema: Json) -> None:
     """Hold the structured content against the tool's output schema; raises Refusal."""
     structure = result.get("structuredContent")
     if structure is None:
+        # MCP: a tool with an output schema must give structured content. The SDK excuses errors.
         if result.get("isError") is not True:
             raise Refusal(_NO_STRUCTURE.format(name=name), -32600)
         return

@@ -80,6 +80,7 @@ def _nullable(node: JsonObject, visit: Visit) -> JsonObject:
         other = types[1 - types.index("null")]
         if isinstance(other, str):
             node = {**node, "type": other, "nullable": True}
+    # Gemini CLI goes through every object, also those in `default`, `enum` and `examples`, which are no schemas.
     return {key: _each(value, visit) for key, value in node.items()}
 
 
@@ -89,7 +90,7 @@ def _each(value: Json, visit: Visit) -> Json:
 
 
 def _rewrite(root: Json, rule: Callable[[JsonObject, Visit], JsonObject]) -> Json:
-    """Apply the rule to every object it visits, once each, without recursion."""
+    """Apply the rule to every object, once each: a schema may hold itself, or nest deeper than Python's stack."""
     copies: dict[int, JsonObject] = {}
     waiting: list[JsonObject] = []
 

@@ -1,4 +1,4 @@
-"""What the model is told about a tool that is not there: the names that are most like it. Pure."""
+"""What the model is told of a tool that is not there: the names nearest to it. Pure."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ def suggestion(unknown: str, known: Sequence[str]) -> str:
 
 
 def distance(one: str, other: str) -> int:
-    """How many letters must be put in, taken out or changed to make one text of the other."""
+    """The Levenshtein distance, by which Gemini CLI finds the nearest names."""
     row = list(range(len(other) + 1))
     for index, letter in enumerate(one, 1):
         diagonal, row[0] = row[0], index

@@ -1,7 +1,7 @@
-"""Two locks compared: the old and the new one in, every change out, the gravest first. Pure.
+"""Compares two locks: every change from the old one to the new one, the gravest first. Pure.
 
-What every profile makes of the server is compared here; what the server offers, in `offers`. What two profiles see
-alike is told once.
+What each profile makes of the server is compared here, and what the server offers in `offers`. A change that several
+profiles see is told once.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,6 +75,7 @@ def _declared_changes(profile: str, old: _Side, new: _Side) -> Iterator[Change]:
         if names[0] != names[1]:
             yield change("tool-renamed", (*path, "name"), words, *names)
         offers = [canonical(inside(side[name], "inputSchema")) for side in tools]
+        # A changed `inputSchema` has been told already; here only what a profile makes of the same one can be new.
         if offers[0] == offers[1]:
             subject = f"{shown(name)} as the {profile} profile declares it"
             schemas = table(before).get("parameters", True), table(after).get("parameters", True)

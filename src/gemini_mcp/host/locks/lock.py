@@ -17,6 +17,7 @@ LISTED = {"tools": "name", "prompts": "name", "resources": "uri"}
 """What a server lists, and the member that names each entry."""
 
 DEEPEST = 100
+"""Whoever compares schemas goes into them by recursion, which a hostile file could exhaust."""
 
 
 class InvalidLock(Exception):
@@ -46,6 +47,7 @@ def lock(server: str, seen: Sequence[tuple[Subject | None, Inspection]]) -> Lock
     profiles: dict[str, JsonObject] = {}
     for subject, inspection in seen:
         offered = _offered(subject) if subject is not None else None
+        # Most servers offer every profile the same, which is then written once.
         alike = next((name for name, other in profiles.items() if offered and other.get("offered") == offered), None)
         profiles[inspection.profile] = {
             "status": inspection.status,

@@ -1,4 +1,4 @@
-"""What a server offers, compared: its introduction and its lists in, changes out. Pure.
+"""Compares what a server offered with what it offers now: its introduction and its lists. Pure.
 
 How two schemas differ, and which value shows it, is decided in `gemini_mcp.schema`.
 """
@@ -31,6 +31,7 @@ def offer_changes(old: Mapping[str, Json], new: Mapping[str, Json], path: Path) 
                 yield change(f"{one}-removed", place, {"name": shown(name)}, before[name])
             elif name not in before:
                 yield change(f"{one}-added", place, {"name": shown(name)}, None, after[name])
+                # A tool that is new may bring hidden text in its name as well.
                 yield from _text_changes(name, {}, {"name": name, **table(after[name])}, place)
             elif not (is_object(before[name]) and is_object(after[name])):
                 if before[name] != after[name]:
@@ -139,6 +140,7 @@ def _kept_argument_changes(
     for key, *values in _differing(old, new):
         is_freed = key == "required" and values[0] is True
         kind = "prompt-argument-optional" if is_freed else "prompt-argument-changed"
+        # `required: false` means the same as no `required`.
         if is_freed or values != [None, False]:
             yield change(kind, (*path, key), {**words, "key": key}, *values)
 
@@ -150,6 +152,7 @@ def _resource_changes(name: str, old: Mapping[str, Json], new: Mapping[str, Json
 
 def _text_changes(name: str, old: Json, new: Json, path: Path) -> Iterator[Change]:
     """Text that came: what nobody sees, and what orders a model about."""
+    # A description that speaks of Gemini CLI's own tools may be meant to direct their use.
     foreign = frozenset(tool for rules in profiles().values() for tool in rules.builtin_tools)
     before, after = list(hidden.texts(old)), list(hidden.texts(new))
     seen = {point for _, text in before for point in hidden.invisible(text)}

@@ -1,4 +1,4 @@
-"""Rules of a comparison of locks: the name of a change in, how grave it is and what is said of it out. Pure.
+"""The kinds of changes between locks: how grave each one is, and what is said of it. Pure.
 
 A kind of change is one row. Braces enclose what the change fills in.
 """

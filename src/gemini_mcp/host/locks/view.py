@@ -1,4 +1,4 @@
-"""A comparison of locks for its readers: text, JSON, Markdown and SARIF. Pure."""
+"""Shows a comparison of locks as text, JSON, Markdown and SARIF. Pure."""
 
 import json
 from collections import Counter

@@ -22,6 +22,7 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, object_of
 
 HTTP_SECONDS = 15.0
+"""How long a request for metadata or a token may take; nobody at a browser waits in it."""
 
 
 class NotAuthorized(Exception):
@@ -55,6 +56,7 @@ class Authorizer:
         settings = grants.config_of(config.oauth)
         if config.values.get("authProviderType") == "google_credentials":
             return BearerAuth(await google_token(settings.scopes))
+        # The guide has `tokenParamName` for SSE; no code of 0.1.18 or 0.61.0 reads it.
         parameter = settings.token_param_name if not config.values.get("httpUrl") else None
         return BearerAuth(await self.valid_token(config), partial(self._renew, config), parameter)
 
@@ -112,6 +114,7 @@ class Authorizer:
             self.interaction.say(f"{config.name}: {advice}:\n{url}")
             await listener.wait(self.wait_seconds)
         answer = listener.answer()
+        # RFC 9207: another issuer means that one authorization server passes for another.
         if found.issuer is not None and answer.get("iss", found.issuer) != found.issuer:
             raise Refused("the answer names another issuer than the metadata")
         form = grants.exchange_form(settings, answer["code"], flow, address, self.rules)
@@ -162,6 +165,7 @@ class Authorizer:
             return settings
         address = found.registration_url
         if address is None:
+            # Endpoints of the settings come without metadata, which may still name where clients are registered.
             other = await _discovered(found.authorization_url, "origin", http)
             address = other.registration_url if other is not None else None
         if address is None:
@@ -177,6 +181,7 @@ class Authorizer:
         stored = self.tokens.load().get(config.name)
         if stored is None:
             return None
+        # Another request of this server has refreshed the token while this one was on its way.
         if stored.token.access_token != used:
             return stored.token.access_token
         return await self._refreshed(config, stored)
@@ -231,6 +236,7 @@ async def _post(http: httpx2.AsyncClient, url: str, form: grants.Form) -> JsonOb
     response = await http.post(
         url, content=encode_form(list(form.items())), headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
+    # A server in trouble has not judged the grant: its error must not delete the stored token.
     if response.is_server_error:
         response.raise_for_status()
     answer = _object_in(response)

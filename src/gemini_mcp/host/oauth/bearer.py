@@ -13,6 +13,7 @@ from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.failure import Failure
 
 MOST_REDIRECTS = 20
+"""As many as the Fetch Standard allows."""
 
 Renew = Callable[[str], Awaitable[str | None]]
 
@@ -90,11 +91,13 @@ class _RecordingTransport(httpx2.AsyncBaseTransport):
     async def _judge(self, request: httpx2.Request, response: httpx2.Response) -> None:
         """Remember a response that no connection comes of."""
         is_sse = _is_sse(request)
+        # A GET for the optional stream of streamable HTTP may fail without harm.
         if request.method != "POST" and not is_sse:
             return
         if response.status_code >= 400:
             await response.aread()
             code, text = response.status_code, response.text
+            # The sentences are those of the MCP SDK that Gemini CLI uses.
             posted = f"Error POSTing to endpoint (HTTP {code}): {text}"
             reason = f"SSE error: Non-200 status code ({code})" if is_sse else posted
             self._note(reason, failure.http_status(code, text))
@@ -132,6 +135,7 @@ def _is_sse(request: httpx2.Request) -> bool:
 
 
 def _redirected(request: httpx2.Request, url: httpx2.URL) -> httpx2.Request:
+    # The Fetch Standard takes credentials off a request that is redirected to another origin.
     is_same = (url.scheme, url.host, url.port) == (request.url.scheme, request.url.host, request.url.port)
     dropped = {"host"} if is_same else {"host", "authorization", "cookie"}
     kept = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped]
@@ -142,7 +146,7 @@ def _redirected(request: httpx2.Request, url: httpx2.URL) -> httpx2.Request:
 
 
 def _causes(error: BaseException) -> Sequence[BaseException]:
-    """What an error came of, the last one first in time."""
+    """The errors that led to an error, the nearest first."""
     inner = error.__cause__ or error.__context__
     grouped: Sequence[BaseException] = getattr(error, "exceptions", ())
     found = (*grouped, *(() if inner is None else (inner,)))

@@ -65,9 +65,11 @@ class Listener:
 
     def _judge(self, target: str) -> tuple[HTTPStatus, str]:
         path, _, query = target.partition("?")
+        # Browsers ask for `/favicon.ico` too, and open pages again.
         if path != self.redirect.path or self._arrived.is_set():
             return HTTPStatus.NOT_FOUND, "Not found"
         given = {name: values[-1] for name, values in parse_qs(query).items()}
+        # RFC 6749, 10.12: an answer with another state may be forged by a page that the browser shows.
         if given.get("state") != self.state:
             if "state" in given or "code" in given:
                 self._refuse("the state is not the one that was sent")

@@ -1,6 +1,6 @@
 """Which addresses OAuth may be sent to: HTTPS, or this machine when the server is on it; no private network. Pure.
 
-Where a name leads is only known once it is looked up; that is not asked here.
+Gemini CLI also looks names up and refuses those with a private address. That is not done here.
 """
 
 import ipaddress
@@ -56,5 +56,6 @@ def _is_private(name: str) -> bool:
         found = ipaddress.ip_address(name)
     except ValueError:
         return False
+    # `::ffff:10.0.0.1` is 10.0.0.1 written as IPv6, and leads into the same network.
     mapped = getattr(found, "ipv4_mapped", None)
     return not (mapped or found).is_global

@@ -18,6 +18,8 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, texts_of
 
 EXPIRY_BUFFER_MS = 5 * 60 * 1000
+"""A token counts as expired so long before it is, so that it lasts for a call that begins now."""
+
 CLIENT_NAME = "Gemini CLI MCP Client"
 
 Form: TypeAlias = dict[str, str]
@@ -105,6 +107,7 @@ def config_of(value: JsonObject) -> OAuthConfig:
 
 def pkce(verifier: bytes, state: bytes) -> Pkce:
     """The secrets made of random bytes."""
+    # RFC 7636: the challenge is the hash of the verifier as it is written, not of its bytes.
     text = _base64url(verifier)
     return Pkce(text, _base64url(hashlib.sha256(text.encode("ascii")).digest()), _base64url(state))
 
@@ -155,6 +158,7 @@ def registration(config: OAuthConfig, rules: Rules) -> JsonObject:
         "redirect_uris": [config.redirect_uri],
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
+        # A program on a user's machine cannot keep a secret (RFC 8252, 8.5).
         "token_endpoint_auth_method": "none",
         **rules.registration,
         "scope": " ".join(config.scopes),

@@ -1,6 +1,6 @@
-"""Where a server's authorization server is: metadata documents, in the order they are looked for. Pure.
+"""Finds a server's authorization server: which metadata documents to ask for, in which order. Pure.
 
-The caller of `discover` gets the documents; what the endpoints are used for is in `grants`.
+The caller of `discover` fetches the documents; what the endpoints are used for is in `grants`.
 """
 
 import re
@@ -141,9 +141,11 @@ def _discover_at_path(server_url: str) -> Fetch:
     address = parse(server_url)
     allows_local = is_local(server_url)
     resource = yield checked(well_known(server_url, "path")["protectedResource"], allows_local, address.origin)
+    # Servers from before RFC 9728 have the document at their root only.
     if not truthy(resource) and address.path != "/":
         resource = yield f"{address.origin}{_PROTECTED}"
     if truthy(resource):
+        # RFC 9728, 7.3: metadata of another resource must not be used.
         _check_resource(template(table(resource).get("resource", UNDEFINED)), server_url)
     server = authorization_server(resource)
     for place in (server_url,) if server is None else (server, server_url):
@@ -160,6 +162,7 @@ _DISCOVERIES = {"origin": _discover_at_origin, "path": _discover_at_path}
 def server_documents(address: Url) -> Sequence[str]:
     """Where the metadata of an authorization server is looked for, best first."""
     path = address.path
+    # RFC 8414 puts the path behind the well-known part; OpenID Connect Discovery puts it before.
     at_path = [f"{_AUTHORIZATION}{path}", f"{_OPENID}{path}", f"{path}{_OPENID}"] if path != "/" else []
     return [address.origin + place for place in (*at_path, _AUTHORIZATION, _OPENID)]
 

@@ -46,6 +46,7 @@ def answer(request: JsonObject) -> JsonObject:
             return {**reply, "output": authorization.oauth(given, rules, str(request.get("id")))}
         if behaviour in BEHAVIOURS:
             return {**reply, "output": BEHAVIOURS[behaviour](given, rules)}
+    # An input of another shape than the vectors have is not supported.
     except (KeyError, ValueError):
         pass
     return {**reply, "unsupported": True}

@@ -16,6 +16,8 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, object_of, table
 
 NOW = 1_700_000_000_000
+"""Any time: the vectors say how long a token is left."""
+
 TOKEN_FILE = "~/.gemini/mcp-oauth-tokens.json"
 BASE = "http://127.0.0.1:1"
 """An address of this machine, as in the recordings; nothing is sent to it."""

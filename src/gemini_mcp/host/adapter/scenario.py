@@ -66,6 +66,7 @@ async def _play(value: JsonObject, rules: Rules) -> JsonObject:
 def _at(server: ServerConfig, folder: str) -> ServerConfig:
     if "command" not in server.values:
         return server
+    # A real host runs in the project. One adapter plays all scenarios, each with a project of its own.
     return replace(server, values={**server.values, "cwd": str(Path(folder, server.values.get("cwd") or "."))})
 
 

@@ -98,6 +98,7 @@ def _played(name: str, config: Json, rules: Rules) -> scripted.Played:
 def discovery(value: JsonObject, rules: Rules) -> Json:
     """`{serverSpec}` to the states, the requests and what is registered; `{}` to how each version introduces itself."""
     if "serverSpec" not in value:
+        # The recording compares the introductions of all versions in one question.
         return {version: sent for one in profiles().values() for version, sent in one.introductions.items()}
     described = object_of(value["serverSpec"])
     played, status, between = scripted.Played(), None, rules.state_without_servers

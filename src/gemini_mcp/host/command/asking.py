@@ -70,4 +70,5 @@ def _pair(text: str, mark: str, flag: str) -> tuple[str, str]:
     name, found, value = text.partition(mark)
     if not found or not name.strip():
         raise UsageError(f"`{flag}` is {text!r}, it should be NAME{mark}VALUE.")
+    # RFC 9110, 5.5: blanks around a header's value do not belong to it. Those of a variable do.
     return name.strip(), value.strip() if mark == ":" else value

@@ -89,6 +89,7 @@ def _named(context: Context, host: Host, name: str) -> str:
         if tool.offer is None:
             continue
         names = {f"{tool.offer.server}:{tool.offer.name}"}
+        # One line names the tool for all profiles, though each registers it under another name.
         if context.is_comparing:
             names |= {registered_name(tool.offer.server, tool.offer.name, rules) for rules in profiles().values()}
         if name in names:
@@ -119,6 +120,7 @@ async def expand(context: Context, text: str, is_reading: bool) -> int:
             known = ", ".join(f"@{r.server}:{r.uri}" for r in host.resources()) or "none"
             context.complain(f"{text!r} refers to no listed resource. Listed are: {known}.")
             return FINDING if outcome(host, settings) != SERVER_FAILED else SERVER_FAILED
+        # Before the contents stand the text, a header and the name of the resource; behind them a footer.
         shown = parts[3:-1] if is_reading else parts
         context.show(shown, "\n".join(str(part.get("text", "")) for part in shown))
         return OK
@@ -137,6 +139,7 @@ def read_arguments(pairs: Sequence[str], whole: str | None, tool: RegisteredTool
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise UsageError(f"`--arg` is {pair!r}, it should be NAME=VALUE.")
+        # So `--arg id=007` reaches a tool that wants a string as it was written.
         given[name] = text if inside(schema, "properties", name, "type") == "string" else _value(text)
     return given
 

@@ -1,6 +1,7 @@
-"""The words of `lock` and `diff`: options in, what is to be run out. Edge.
+"""The options of `lock` and `diff`, and what to run for them. Edge.
 
-What they do is in `locking`, which is imported only for them: what compares schemas is not needed by the others.
+What they do is in `locking`. It is imported only when they run, because the other subcommands need no comparison of
+schemas.
 """
 
 import argparse

@@ -130,12 +130,13 @@ class Context:
             self.complain(f"[DEBUG] [MCP STDERR ({server})]: {line}")
 
     def show_stderr(self, server: str) -> None:
-        """What a failed server wrote, without INFO lines."""
+        """The last lines of stderr of a failed server, without those that only inform."""
         if not self.is_debug:
             lines = [line for name, line in self.stderr_lines if name == server and line and "INFO" not in line]
             self.complain(*(f"[MCP STDERR ({server})]: {line}" for line in lines[-10:]))
 
     def _open_browser(self, url: str) -> bool:
+        # Without a display `webbrowser` may start a text browser in this terminal.
         has_display = self.environment.get("DISPLAY") or self.environment.get("BROWSER") or sys.platform == "darwin"
         return bool(has_display) and webbrowser.open(url)
 

@@ -18,7 +18,7 @@ async def preview(context: Context, arguments: Sequence[str]) -> int:
 
 
 def switch(context: Context, command: str, name: str) -> int:
-    """Enable or disable a server in the file that Gemini CLI reads; its own command finds no server."""
+    """Enable or disable a server in the file that Gemini CLI reads. Its own command in 0.61.0 finds no server."""
     known = {identifier(server.name) for server in context.settings().servers}
     if identifier(name) not in known:
         context.complain(f"There is no server {name!r}. Configured are: {', '.join(sorted(known)) or 'none'}.")
@@ -43,6 +43,7 @@ def run(context: Context, arguments: Sequence[str]) -> int:
         context.complain(f"{files}: {error}. Correct the file; it was left as it is.")
         return USAGE
     for scope, text in ran.texts.items():
+        # The project's file would be the user's. 0.21.3 says this; 0.61.0 writes nothing, and says that it did.
         if scope not in context.where.files:
             context.complain("Error: Please use --scope user to edit settings in the home directory.")
             return USAGE

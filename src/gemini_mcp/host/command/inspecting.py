@@ -24,7 +24,11 @@ from gemini_mcp.host.tools.registry import OfferedTool
 from gemini_mcp.spec.values import Json, JsonObject, table
 
 PAGES = 1000
+"""A server that invents a new cursor for every page is left after so many."""
+
 TIMEOUT_MS = 30000
+"""Less than the ten minutes of Gemini CLI: its author waits for the inspection."""
+
 REFUSED_BY_HOST = ("version", "misshapen")
 """Causes for which the server did answer, and Gemini CLI hangs up."""
 
@@ -104,6 +108,7 @@ def _merged(configured: JsonObject, given: Mapping[str, Json]) -> JsonObject:
 
 
 def _addressed(address: str, transport: str | None, context: Context) -> JsonObject:
+    # An address does not say its transport, but `/sse` is the usual path of the older one.
     kind = transport or ("sse" if "/sse" in address else "http")
     if context.rules.reads_type:
         return {"url": address, "type": kind}
@@ -125,6 +130,7 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
             pages: dict[str, list[Json]] = {}
             failures: dict[str, tuple[int, str]] = {}
             for kind in ("tools", "prompts", "resources"):
+                # Tools are asked for in any case, so that a forgotten capability can be told.
                 if kind == "tools" or connection.capabilities.get(kind) is not None:
                     pages[kind] = await _pages(connection, kind, failures)
             return Subject(config.name, connection.greeting, pages, config.values, failures, config.origin)

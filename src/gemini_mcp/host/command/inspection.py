@@ -136,6 +136,7 @@ def inspect(
     found, _ = scripted.drive(interview(config, subject.greeting.capabilities, rules), subject.reply_to)
     ended = conclude(subject.name, found, rules)
     built = registry.build(rules.builtin_tools, (*others, *found.tools), rules)
+    # By identity: two tools of one server may be equal in everything.
     kept = {id(tool.offer): tool.name for tool in built.tools if tool.offer is not None}
     tools = tuple(_tool(offer, kept.get(id(offer)), rules) for offer in found.tools)
     sentence = "it is left out by includeTools or excludeTools."
@@ -214,6 +215,7 @@ def _name_remarks(tool: InspectedTool, subject: Subject, rules: Rules) -> Iterat
         yield Remark("name-cut", about, f"the name is cut to {registered!r}.")
     elif not rules.name_prefix and registered == names.normalise(tool.original, rules) != tool.original:
         yield Remark("name-changed", about, f"the name becomes {registered!r}.")
+    # In the documented profile a prefixed name is neither cut nor cleaned.
     if len(registered) > rules.name_limit or names.normalise(registered, rules) != registered:
         yield Remark("name-invalid", about, f"{registered!r} is not a name the Gemini API accepts.", is_loss=True)
     parsed = names.parse(registered, rules)

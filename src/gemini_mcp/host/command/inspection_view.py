@@ -14,6 +14,7 @@ _STYLE = (
 
 
 SHOWN_SUBJECTS = 4
+"""Tools that the text names in a remark; the page and the JSON name all."""
 
 
 def text(inspections: Sequence[Inspection], is_verbose: bool = False) -> str:

@@ -18,7 +18,7 @@ from gemini_mcp.schema.bound import Endless, bounded
 from gemini_mcp.spec.values import table
 
 SECONDS = 30
-"""How much work a comparison may be; a pattern of a stranger can make it endless."""
+"""How much work a comparison may be: a pattern of a hostile server can make it endless."""
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     options, rest = _leading(words)
+    # Not by argparse: their words are read as Gemini CLI reads them, which the profile decides.
     if rest[:1] in (["add"], ["remove"]):
         if options.compare:
             return _compare(context(profiles()[options.profile]), partial(editing.preview, arguments=rest))
@@ -61,7 +62,8 @@ def _run(words: list[str]) -> int:
         named=_named(given.allowed_mcp_server_names),
     )
     if not given.debug:
-        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # What the SDK logs is told as the failure of a server.
+        # What the SDK logs is told as the failure of a server.
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)
     run: Run = given.run(given)
     return _compare(here, run) if given.compare else anyio.run(_until_signal, here, run)
 
@@ -93,6 +95,7 @@ def _policy(given: argparse.Namespace) -> Run:
 
 
 def _call(given: argparse.Namespace) -> Run:
+    # A faulty argument is refused before any server is started.
     calls.read_arguments(given.arg, given.args, None)
     return lambda here: calls.call(here, given.tool, given.arg, given.args)
 
@@ -105,6 +108,7 @@ async def _until_signal(here: Context, run: Run) -> int:
     async def watch_signals(tasks: anyio.abc.TaskGroup) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
             async for one in signals:
+                # A shell has 128 and the number of the signal as exit code of what a signal ended.
                 received.append(128 + one)
                 tasks.cancel_scope.cancel()
 
@@ -114,6 +118,7 @@ async def _until_signal(here: Context, run: Run) -> int:
             code = await run(here)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
+        # A task group wraps every error, also the UsageError that `main` tells.
         raise _only(group) from None
     return received[-1] if received else code
 

@@ -1,4 +1,4 @@
-"""The words of `gemini mcp` as a profile reads them whose `addWords` is `command-ends-flags`. Pure.
+"""Reads the words of `gemini mcp` in a profile whose `addWords` is `command-ends-flags`. Pure.
 
 Only reading the words belongs here; what they do to a settings file is in `mcp_commands`.
 """
@@ -133,6 +133,7 @@ def coerced(word: str) -> str:
     if re.match(r"0[^.]", word) or not _NUMBER.fullmatch(word):
         return word
     value = float(word)
+    # yargs-parser leaves a number beyond 2^53, which would lose digits, as it is written.
     return number_text(value) if abs(math.floor(value)) < 2**53 else word
 
 

@@ -39,6 +39,8 @@ ENABLEMENT = "enablement"
 """The scope of the file that names the disabled servers."""
 
 _SEEN = ("mcpservers", "blockedservernames")
+"""The members of what 0.61.0 lists its servers in. It searches their names, in lower case, and not the servers'."""
+
 _RED, _GREEN, _RESET = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 
@@ -130,6 +132,7 @@ def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, st
 
 def _kept_back(servers: Mapping[str, JsonObject], texts: Mapping[str, str], rules: Rules) -> dict[str, str]:
     """The state of each server that a profile which lists them so does not try, by the lists of the settings files."""
+    # `mcp list` of 0.1.19 tries every server, whatever the lists say.
     if not rules.unites_lists:
         return {}
     lists = [table(inside(_settings(texts.get(scope, "")), "mcp")) for scope in SCOPES]
@@ -229,9 +232,11 @@ def _described(config: JsonObject, rules: Rules) -> str:
 def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
     """Add or remove the server that the line names."""
     name, said = given.name, given.scope
+    # A repeated `--scope` is a list, printed as one; anything but `user` means the project.
     scope = "user" if said == "user" else "project"
     text = texts.get(scope, "")
     servers = _servers(text)
+    # Gemini CLI asks `mcpServers[name]`, which finds members of `Object.prototype` too.
     is_inherited = rules.add_words == "as-yargs" and name in INHERITED
     is_known = is_inherited or truthy(servers.get(name))
     if command == "remove" and not is_known:
@@ -240,6 +245,7 @@ def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, st
         told, is_untouched = f'Server "{name}" removed from {said} settings.\n', name not in servers
     else:
         told, is_untouched = _added(given, is_known), is_inherited and name == "__proto__"
+    # It writes `mcpServers` all the same, so that a file without it gets an empty one.
     if is_untouched:
         changed = with_value(text, ("mcpServers",), servers)
     elif command == "remove":

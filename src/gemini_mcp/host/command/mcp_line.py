@@ -1,4 +1,4 @@
-"""A line of `gemini mcp` as a profile reads it whose `addWords` is `as-yargs`: the command and its values. Pure.
+"""Reads a line of `gemini mcp` in a profile whose `addWords` is `as-yargs`: the command and its values. Pure.
 
 The options of each command are in the profile; how yargs takes a line apart is in `rules/yargs`. What a command does
 with its values is in `mcp_commands`.
@@ -61,6 +61,7 @@ def _read_command(command: str, arguments: Sequence[str], rules: Rules) -> Line:
     parsed = yargs.parse(["mcp", *arguments], options)
     words, is_help = _without_help(parsed, 2)
     if is_help:
+        # Asked by the word, yargs shows help and runs no command, so Gemini CLI goes on and waits for a prompt.
         return Line(command, is_help=True, goes_on=not truthy(parsed.values.get("help")))
     given, rest = _placed(command, words, rules)
     placed = _read_again(command, given, options, rules)
@@ -75,6 +76,7 @@ def _read_command(command: str, arguments: Sequence[str], rules: Rules) -> Line:
 def _without_help(parsed: yargs.Parsed, before: int) -> tuple[list[str], bool]:
     """The words behind the first few, and whether help is asked for, as a last word too."""
     words = [template(word) for word in parsed.values["_"]]
+    # yargs takes `help` as the last word for `--help`.
     is_last = words[-1] == "help"
     return (words[:-1] if is_last else words)[before:], is_last or truthy(parsed.values.get("help"))
 
@@ -117,6 +119,7 @@ def _united(values: Mapping[str, Json], placed: Mapping[str, Json], options: Opt
     united: dict[str, Json] = {}
     for name, value in placed.items():
         is_list = list_of(value) is not None or list_of(values.get(name)) is not None
+        # yargs puts the values of a positional behind those of an option of its name, unless that one has a default.
         if is_list and name in values and name not in options.defaults:
             united[name] = [*_as_list(values[name]), *_as_list(value)]
         else:

@@ -45,6 +45,7 @@ def given_by(line: Line, rules: Rules) -> Given:
         return Given(*said, config=server_config(values, rules))
     name = values.get("name")
     if line.command in ("enable", "disable") and not isinstance(name, str):
+        # A repeated `--name` is a list, which has no `toLowerCase`.
         raise Failed("serverId.toLowerCase is not a function")
     return Given(template(name), template(values.get("scope")), is_session=truthy(values.get("session")))
 
@@ -58,6 +59,7 @@ def server_config(values: Mapping[str, Json], rules: Rules) -> JsonObject:
         address = {rules.add_keys[transport]: values.get("commandOrUrl"), **kind}
         return {**address, **without_none(headers=headers), **_common(values)}
     arguments = [template(word) for word in values["args"]]
+    # `env2` is what the bundler of Gemini CLI calls the variable, which its error names.
     variables = _variables(_texts(values.get("env"), "env2"))
     return {**without_none(command=values.get("commandOrUrl"), args=arguments, env=variables), **_common(values)}
 

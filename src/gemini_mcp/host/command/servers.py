@@ -18,6 +18,7 @@ from gemini_mcp.host.settings.standing import NOT_TRUSTED, UNTRUSTED, Placed, St
 from gemini_mcp.spec.values import JsonObject
 
 LIST_TIMEOUT_MS = 5000
+"""How long `mcp list` waits for a server whose `timeout` is not set."""
 
 
 async def status(context: Context) -> int:
@@ -128,6 +129,7 @@ async def _try(context: Context, server: ServerConfig, states: dict[str, str]) -
             async with connect(
                 server, surroundings, context.rules, auth, context.rules.list_introduction
             ) as connection:
+                # Before the ping: Gemini CLI lists a server as connected that does not answer one.
                 states[server.name] = Status.CONNECTED.value
                 await connection.request("ping", {}, limit)
         except (Unreachable, UnusableConfig, InvalidUrl, Refusal):

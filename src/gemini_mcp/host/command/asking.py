@@ -1,4 +1,4 @@
-"""The words that say which server is asked, and how: options of several subcommands. Pure.
+"""The options and words with which several subcommands name a server. Pure.
 
 What they mean together is decided in `inspecting`.
 """
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="set it for a command")
     parser.add_argument("--cwd", metavar="DIRECTORY", help="start a command there")
     parser.add_argument("--timeout", type=int, metavar="MS", help="30000 is the default")
-    parser.add_argument("--transport", choices=("http", "sse"), help="how a URL is spoken to")
+    parser.add_argument("--transport", choices=("http", "sse"), help="the transport of a URL")
     parser.add_argument("--sse", action="store_true", help="the same as --transport sse")
     parser.add_argument("server", nargs="*", help="a URL, the name of a configured server, or a command after `--`")
 

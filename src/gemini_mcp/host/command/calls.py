@@ -70,9 +70,9 @@ def _step(line: str) -> JsonObject:
     try:
         asked = object_of(json.loads(line))
     except ValueError as error:
-        raise UsageError(f"A step is {line.strip()!r}, it should be a JSON object: {error}.") from error
+        raise UsageError(f"A line is {line.strip()!r}, it should be a JSON object: {error}.") from error
     if asked is None or not isinstance(asked.get("name"), str):
-        raise UsageError(f"A step is {line.strip()!r}, it should be a JSON object with the `name` of a tool.")
+        raise UsageError(f"A line is {line.strip()!r}, it should be a JSON object with the `name` of a tool.")
     known = [outcome.value for outcome in Outcome]
     if asked.get("answer", known[0]) not in known:
         raise UsageError(f"`answer` is {asked['answer']!r}, it should be one of {', '.join(known)}.")

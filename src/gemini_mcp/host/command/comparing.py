@@ -11,7 +11,7 @@ from gemini_mcp.host.command import asking
 from gemini_mcp.host.command.context import Context
 
 _FORMATS = ("text", "json", "markdown", "sarif")
-_REPORT = "write this format into a file, too; repeatable"
+_REPORT = "also write this format into a file; repeatable"
 _LOCK_EXAMPLE = """\
 example, from the first look to the check in CI:
   $ gemini-mcp-host lock --name fs -- my-server --root .
@@ -40,10 +40,10 @@ Run = Callable[[Context], Awaitable[int]]
 
 def add(subcommand: Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]) -> None:
     """Add both subcommands."""
-    lock = subcommand("lock", "write down what a server declares, to be compared later", _lock)
+    lock = subcommand("lock", "write what a server declares into a file, to compare it later", _lock)
     lock.add_argument("--output", metavar="FILE", help="NAME.lock.json is the default; - is stdout")
     asking.add_options(lock)
-    diff = subcommand("diff", "judge what a server, or another lock, declares otherwise than a lock", _diff)
+    diff = subcommand("diff", "compare a lock with what a server declares now, or with another lock", _diff)
     diff.add_argument("lock", metavar="LOCK", help="a file that `lock` wrote")
     diff.add_argument("--format", choices=_FORMATS, default="text")
     diff.add_argument("--report", type=_report, action="append", default=[], metavar="FORMAT=FILE", help=_REPORT)

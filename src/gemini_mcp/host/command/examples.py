@@ -17,7 +17,7 @@ examples:
 exit: 0 done, 1 the tool's error or a refusal, 2 usage or settings"""
 
 _SESSION = """\
-A step has the `name` of a tool, as for `call`, and may have `arguments` and an
+A line has the `name` of a tool, as for `call`, and may have `arguments` and an
 `answer` to the question before the call, such as proceed_once,
 proceed_always_tool or cancel.
 

@@ -189,13 +189,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_views(subcommand: Subcommand) -> None:
     """The subcommands that show what servers offer."""
-    subcommand("list", "list the servers, after trying every one of them", lambda given: servers.list_servers)
+    subcommand("list", "try to connect to every server, and list them", lambda given: servers.list_servers)
     for name in ("enable", "disable"):
         switch = subcommand(name, f"{name} a server for Gemini CLI, in the file that it reads", _switch(name))
         switch.add_argument("server")
     status = subcommand("status", "the servers, their states and what they offer", lambda given: servers.status)
     status.add_argument("--verbose", action="store_true", help="with the tools' descriptions")
-    says = "what is registered, under which name, from where"
+    says = "the registered tools: name, server, and the server's own name"
     tools = subcommand("tools", says, lambda given: lambda here: servers.tools(here, given.server))
     tools.add_argument("server", nargs="?")
     tools.add_argument("--verbose", action="store_true", help="with descriptions")
@@ -214,7 +214,7 @@ def _add_inspect(subcommand: Subcommand) -> None:
     inspect = subcommand("inspect", says, _inspect)
     inspect.add_argument("--html", metavar="FILE", help="write the inspection as a page")
     inspect.add_argument("--alone", action="store_true", help="without the configured servers")
-    inspect.add_argument("--verbose", action="store_true", help="with what becomes of each schema")
+    inspect.add_argument("--verbose", action="store_true", help="with the changes of each schema")
     inspect.add_argument("--budget", type=int, metavar="TOKENS", help="exit 1 when all servers' tools take more")
     asking.add_options(inspect)
 
@@ -227,7 +227,7 @@ def _add_calls(subcommand: Subcommand) -> None:
     call.add_argument("--args", metavar="JSON", help="the arguments as an object")
     call.add_argument("--yes", action="store_true", help="confirm the call")
     call.add_argument("--trust", action="store_true", help="trust every server for this call")
-    says = "do the steps of standard input, one JSON object a line, in one session: what is allowed once stays so"
+    says = "read calls from standard input, one JSON object a line; what an answer allows stays allowed"
     subcommand("session", says, lambda given: lambda here: calls.session(here, sys.stdin))
     says = "invoke a prompt, such as '/name --title=\"x\"'"
     subcommand("prompt", says, lambda given: lambda here: calls.prompt(here, given.line)).add_argument("line")

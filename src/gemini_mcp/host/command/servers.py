@@ -44,7 +44,7 @@ def _placed_view(host: Host, one: Placed) -> ServerView:
 
 
 async def tools(context: Context, only: str | None) -> int:
-    """What is registered, under which name, from where."""
+    """The registered tools: name, server, and the server's own name."""
     async with context.host() as (settings, host):
         if only is not None and settings.find(only) is None:
             known = ", ".join(server.name for server in settings.servers) or "none"

@@ -20,12 +20,12 @@ ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
 
 
 class UnusableConfig(Exception):
-    """No transport can be made of the configuration; the message is the one Gemini CLI gives."""
+    """The configuration gives no transport; the message is the one of Gemini CLI."""
 
 
 @dataclass(frozen=True)
 class Stdio:
-    """A process spoken to over its standard input and output."""
+    """A process; messages go over its standard input and output."""
 
     command: str
     args: tuple[Json, ...] = ()
@@ -34,7 +34,7 @@ class Stdio:
 
 @dataclass(frozen=True)
 class Remote:
-    """An address spoken to over HTTP."""
+    """An address; messages go over HTTP."""
 
     url: str
     headers: dict[str, str] = field(default_factory=dict[str, str])

@@ -58,6 +58,7 @@ def understand(argv: Sequence[str | bytes], more: Sequence[Option] = ()) -> Unde
     `more` are options that a newer gemini is said to have.
     """
     arguments = [_decoded(argument) for argument in argv]
+    # yargs parses twice: the first pass, with the options of all commands, only chooses the command.
     first = parse(arguments, GLOBAL_OPTIONS)
     names_command = first.positionals[:1] == [PROGRAM["default"]]
     return _elsewhere(first) or _asked(parse(arguments, (*OPTIONS, *more)), names_command)
@@ -65,6 +66,7 @@ def understand(argv: Sequence[str | bytes], more: Sequence[Option] = ()) -> Unde
 
 def effective_prompt(understood: Understood, stdin: bytes | None) -> str | None:
     """The text that reaches the model; None when there is none, and gemini exits 42."""
+    # Gemini CLI puts stdin before the prompt, cuts it at 8 MiB, and goes on.
     piped = (stdin or b"")[: PROGRAM["stdinLimit"]].decode("utf-8", "replace")
     return "\n\n".join(filter(None, (piped, understood.prompt))) or None
 
@@ -110,6 +112,7 @@ def _asked(parsed: Parsed, names_command: bool) -> Understood | UsageError | Oth
 def _settled(facts: Mapping[str, Json], value: Value) -> Value:
     """The value as gemini uses it."""
     if "trimmed" not in facts:
+        # Gemini CLI compares with each choice, so `-o json -o json` is neither, and it prints text.
         return facts.get("default", value) if isinstance(value, list) and "choices" in facts else value
     return _trimmed(value) or facts.get("empty", "")
 
@@ -119,6 +122,7 @@ def _complaint(parsed: Parsed, query: Sequence[str]) -> str | None:
     values = parsed.values
     if parsed.error is not None:
         return parsed.error
+    # Given twice, the option is a list; without a value after another, true. Gemini CLI calls `trim` on either.
     if any("needs" in facts and isinstance(values.get(name), list | bool) for name, facts in FACTS.items()):
         return "value.trim is not a function"
     for name, facts in FACTS.items():
@@ -175,5 +179,6 @@ def _trimmed(value: Value | None) -> str:
 
 
 def _decoded(argument: str | bytes) -> str:
+    # Node decodes the command line as UTF-8, and puts U+FFFD for bytes that are none.
     raw = argument if isinstance(argument, bytes) else argument.encode("utf-8", "surrogateescape")
     return raw.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""yargs: reads a command line with a table of options as the parser of yargs 17 reads it; pure.
+"""Reads a command line with a table of options, as the parser of yargs 17 does. Pure.
 
 Gemini CLI reads its arguments with that parser, in its default configuration. Only what options of the kinds in Option
 need is taken over from yargs-parser 21; what a value means is for understanding.py.
@@ -35,6 +35,7 @@ NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]")
 DECIMAL = re.compile(r"^-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?\Z")
 HEXADECIMAL = re.compile(r"^0x[0-9a-f]+\Z", re.IGNORECASE)
 LARGEST_SAFE = 2**53 - 1
+"""`Number.MAX_SAFE_INTEGER`: yargs leaves larger numbers as they are written."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def number(text: str) -> float | None:
     """The number that yargs makes of a positional, if it takes it for one."""
     if HEXADECIMAL.match(text):
         return float(int(text, 16)) if len(text) < 200 else math.inf
+    # yargs takes `007` for a text, since a number would lose its zeros.
     if re.match(r"^0[^.]", text) or not DECIMAL.match(text):
         return None
     value = float(text)
@@ -229,6 +231,7 @@ class _Parser:
         if root is not None and root.kind == "boolean":
             self.parsed.values[root.name] = True
         elif root is not None:
+            # yargs reads `--model.a x` as an object under `model`.
             self.parsed.error = f"The option {root.name} is given as the object {key}"
         elif key not in self.parsed.unknown:
             self.parsed.unknown.append(key)

@@ -1,4 +1,4 @@
-"""GitHub's workflow commands and tables: a place and a message in, text that it shows out. Pure."""
+"""Texts for GitHub: its workflow commands, and cells of its tables. Pure."""
 
 
 def annotation(level: str, file: str, line: int, column: int, title: str, message: str) -> str:
@@ -17,5 +17,5 @@ def _property(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """A text in a cell of a table that a stranger's words cannot leave."""
+    """The text as a cell of a table in Markdown; words of a hostile author cannot end the cell."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

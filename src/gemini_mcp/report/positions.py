@@ -1,4 +1,4 @@
-"""Positions: the text of a JSON file and a path into it in, line and column out. Pure.
+"""Finds the line and column of a value in the text of a JSON file. Pure.
 
 Only lookups belong here. Positions are found when a message needs them, because most files give none.
 """
@@ -74,6 +74,7 @@ def _members(text: str, offset: int) -> Iterator[tuple[str | int, int]]:
             name, offset = _DECODER.raw_decode(text, offset)
             offset = _skip(text, _skip(text, offset) + 1)
         yield name, offset
+        # The standard library decodes from a place and tells where the value ends, but keeps no places.
         _, offset = _DECODER.raw_decode(text, offset)
         offset = _skip(text, offset)
         offset = _skip(text, offset + 1) if text[offset] == "," else offset

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, as code scanning reads it: rules and results in, a log out. Pure."""
+"""Logs in SARIF 2.1.0, as GitHub's code scanning reads them. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,7 @@ def result(rule: str, level: str, message: str, place: tuple[str, int, int], fin
     """One result beside a line of a file."""
     file, line, column = place
     where = {"artifactLocation": {"uri": file}, "region": {"startLine": line, "startColumn": column}}
+    # Code scanning knows a result again by these, wherever its line has moved.
     named = {"partialFingerprints": {"change/v1": fingerprint}} if fingerprint else {}
     return {
         "ruleId": rule,

@@ -1,4 +1,4 @@
-"""Values as messages show them: any JSON value in, a short text out. Pure.
+"""Values as messages show them: short, and as JSON. Pure.
 
 Readers of messages know JSON and not Python, so every value in a message is shown by these.
 """

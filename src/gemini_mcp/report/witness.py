@@ -1,4 +1,4 @@
-"""Witnesses in reports: a value that two sides treat differently in, lines of text or Markdown out. Pure."""
+"""Witnesses in reports: values that two sides treat differently, as lines of text or Markdown. Pure."""
 
 import json
 from collections.abc import Iterator
@@ -29,6 +29,7 @@ def lines(witness: Witness) -> Iterator[str]:
 
 def details(witness: Witness, fingerprint: str) -> list[str]:
     """The witness in Markdown, folded, named by the fingerprint of its change."""
+    # Three backticks in a value would end the block of code.
     text = json.dumps(witness.to_json(), indent=2, ensure_ascii=False).replace("```", "` ` `")
     head = f"<details><summary>Witness of <code>{fingerprint}</code></summary>"
     return ["", head, "", "```json", text, "```", "", "</details>"]

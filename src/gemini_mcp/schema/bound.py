@@ -1,4 +1,4 @@
-"""A bound on work that a stranger's pattern can make endless. Effect: it sets a timer of the process.
+"""A bound on work that a hostile pattern can make endless. Effect: it sets a timer of the process.
 
 `effort` bounds the searches and proofs; this ends a single step that does not come back.
 """
@@ -21,9 +21,11 @@ def bounded(seconds: int) -> Generator[None]:
     def stop(*_: object) -> NoReturn:
         raise Endless
 
+    # Python takes handlers of signals in the main thread only.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    # Time of the processor, not of the clock: a busy machine must not turn a proof into none.
     before = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:

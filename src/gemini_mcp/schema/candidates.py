@@ -1,4 +1,4 @@
-"""Candidates: schemas in, values around everything that they mention out. Pure, and the same every time.
+"""Candidates: values at the edges of everything that some schemas mention. Pure, and the same every time.
 
 `search` asks the schemas about each, so a bad candidate costs time and nothing else.
 """
@@ -92,6 +92,7 @@ def _objects(
     }
     full = {name: members[name][0] for name in named if members[name]}
     least = {name: value for name, value in full.items() if name in required}
+    # A value that is right but for one thing shows that thing alone: so from the least and the full object.
     yield from (least, full)
     for name in full:
         yield {other: value for other, value in least.items() if other != name}
@@ -178,5 +179,6 @@ def ranked(values: Iterable[Json], olds: Schemas, news: Schemas, effort: Effort)
     both = [value for accepted, value in taken if all(accepted)]
     one = [value for accepted, value in taken if any(accepted) and not all(accepted)]
     neither = [value for accepted, value in taken if not any(accepted)]
+    # Callers keep the first 32: what tells the sides apart must not push out what both accept, nor the reverse.
     half = _MOST_INNER // 2
     return [*both[:1], *one[:half], *both[1:], *one[half:], *neither]

@@ -1,6 +1,6 @@
-"""Schemas that hold together: several schemas in, what they demand of a value, a property or an element out. Pure.
+"""What several schemas demand together of a value, of a property or of an element. Pure.
 
-Where the demand is not known exactly, it is taken as small as it can be, so that more values satisfy it than do.
+A demand that is not known exactly is taken as smaller than it is. More values satisfy it then, so proofs stay sound.
 """
 
 import math
@@ -17,6 +17,7 @@ KINDS = ("null", "boolean", "object", "array", "string", "integer", "fraction")
 """Every value is of exactly one kind; a fraction is a number that is no integer."""
 
 KIND = "$kind"
+"""A keyword of the prover's own: the one kind that a step of the proof is about."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "$ref": ("$ref", RECURSIVE),
@@ -84,6 +85,7 @@ def _choices(part: Mapping[str, Json], keyword: str) -> Iterator[tuple[Json, ...
         return
     for index, branch in enumerate(part[keyword]):
         others = part[keyword][:index] + part[keyword][index + 1 :]
+        # Exactly one branch holds, so each is taken with the others denied.
         yield branch, *({"not": other} for other in others if keyword == "oneOf")
 
 
@@ -111,6 +113,7 @@ def required(flat: Conjuncts) -> list[str]:
 
 def property_of(flat: Conjuncts, name: str) -> tuple[Json, ...]:
     """What `flat` demands of the property `name`."""
+    # JSON Schema reads `additionalProperties` with the `properties` beside it, not with those of other parts.
     return tuple(part.get("properties", {}).get(name, part.get("additionalProperties", True)) for part in flat)
 
 

@@ -78,6 +78,7 @@ def contained(narrow: Json, wide: Json, effort: Effort | None = None) -> bool:
     if effort.is_spent or not effort.spend(size(narrow) + size(wide)):
         return False
     weak = weakened(narrow)
+    # A weakened `narrow` accepts more, so a proof about it holds. `wide` cannot be weakened.
     if not (_is_known(weak) and _is_known(wide)):
         return canonical(narrow) == canonical(wide)
     try:
@@ -131,11 +132,13 @@ class _Prover:
         if (values := values_of(flat)) is not None:
             accepts = judge(wide)
             return all(accepts(value) is True for value in values)
+        # Kinds are proven one by one: a keyword for strings says nothing of numbers.
         kinds = set(KINDS).intersection(*(kinds_of(part) for part in flat))
         return all(self.kind_contained(flat, kind, wide) for kind in sorted(kinds))
 
     def kind_contained(self, flat: Conjuncts, kind: str, wide: Json) -> bool:
         if kind in ("null", "boolean"):
+            # These kinds have so few values that all are tried.
             values = [None] if kind == "null" else [True, False]
             return all(is_valid(value, wide) is True for value in possible(values, flat))
         flat = (*flat, {KIND: kind})
@@ -144,6 +147,7 @@ class _Prover:
             return all(self.contained((*rest, *choice), wide) for choice in choices)
         if is_object(wide) and all(self.asserts(flat, kind, wide, keyword) for keyword in wide):
             return True
+        # Nothing lies in everything: an empty `flat` needs no keyword of `wide`.
         return self.is_empty(flat, kind)
 
     def asserts(self, flat: Conjuncts, kind: str, wide: Mapping[str, Json], keyword: str) -> bool:
@@ -160,6 +164,7 @@ class _Prover:
                 return any(self.contained(flat, part) for part in value)
             case "oneOf":
                 return any(self.is_only(flat, index, value) for index in range(len(value)))
+            # Nothing satisfies both, which is what `not` demands.
             case "not":
                 return self.contained((*flat, value), False)
             case "if":
@@ -181,6 +186,7 @@ class _Prover:
             case "maxLength" | "maximum" | "maxItems":
                 return smallest(flat, keyword) <= value
             case _:
+                # Of a reference that was not followed, the same text may mean another schema.
                 return keyword != "$ref" and is_shared(flat, wide, keyword)
 
     def is_only(self, flat: Conjuncts, index: int, branches: list[Json]) -> bool:

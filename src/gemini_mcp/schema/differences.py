@@ -1,4 +1,4 @@
-"""Changes of a schema: the old and the new one in, what differs keyword by keyword out. Pure.
+"""How two schemas differ, keyword by keyword. Pure.
 
 Each keyword is judged beside all others: it narrows when what the old schema accepts is not proven to satisfy it.
 Keywords that are read together are judged together.
@@ -48,9 +48,11 @@ def changes(old: Json, new: Json) -> list[SchemaChange]:
     found = list(_Differences(effort).changes(_object(old), _object(new), ()))
     narrower = not contained(bare(old), bare(new), effort)
     wider = not contained(bare(new), bare(old), effort)
+    # A keyword may narrow what another one widens: where the whole is proven not to narrow, no part does.
     kept = [replace(change, narrower=change.narrower and narrower, wider=change.wider and wider) for change in found]
     explained = (any(change.narrower for change in kept), any(change.wider for change in kept))
     is_searched = any(change.keyword == PATTERN and change.old and change.new for change in kept)
+    # The parts together may also do what none of them does alone.
     if canonical(bare(old)) != canonical(bare(new)) and explained != (narrower, wider) and not is_searched:
         kept.append(SchemaChange((), "schema", narrower, wider, "the schema is another", bare(old), bare(new)))
     return kept
@@ -117,6 +119,7 @@ class _Differences:
     def _removed(self, old: Mapping[str, Json], new: Mapping[str, Json], gone: Json, place: Path) -> SchemaChange:
         name = place[-1]
         wider = not contained(new, {"properties": {name: bare(gone)}}, self.effort)
+        # Only values that have the property can be refused for having it.
         narrower = not contained({**old, "required": [name]}, new, self.effort)
         return SchemaChange(place, "property-removed", narrower, wider, f"the property `{name}` is gone", gone, None)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 class Effort:
     """The steps that are left."""
 
+    # Counted, so that every machine gives the same verdicts; a limit in seconds would not.
     left: int = 2_000_000
 
     @property

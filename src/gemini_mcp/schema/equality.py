@@ -1,4 +1,4 @@
-"""Equality as JSON Schema has it: values in, texts that are equal where the values are out. Pure.
+"""Equality as JSON Schema has it, by texts that are equal where the values are. Pure.
 
 Only what finds a value among many without comparing it with each belongs here.
 """

@@ -1,7 +1,7 @@
-"""References resolved: a JSON Schema in, the same without references out. Pure.
+"""Replaces the references of a JSON Schema by what they name. Pure.
 
-Nothing is fetched: a reference that leads back into itself, out of the documents or nowhere stays, marked with what its
-document was, so that it equals only its like.
+Nothing is fetched. A reference stays when it leads back into itself, out of the documents or nowhere. It is marked by
+its document, so that the same text in another document is not taken for the same schema.
 """
 
 import hashlib
@@ -24,6 +24,7 @@ LARGEST = 10_000
 """How many values a schema may hold, its references followed; a larger one counts as unknown."""
 
 _DEEPEST = 48
+"""References inside references; each of them takes several levels of Python's stack."""
 
 _ONE = {
     *("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"),
@@ -147,6 +148,7 @@ class _Inliner:
         target = self._target(schema["$ref"], home, inside)
         if set(rest) <= ANNOTATIONS | DEFINITIONS:
             return {**target, **rest} if is_object(target) else target
+        # Since 2019-09 keywords beside `$ref` count too.
         return {**rest, "allOf": [target, *rest.get("allOf", [])]}
 
     def _target(self, reference: str, home: Json, inside: tuple[tuple[int, str] | None, ...]) -> Json:

@@ -1,4 +1,4 @@
-"""Schemas judged with direction: two of them in, what each difference breaks and a value that shows it out. Pure.
+"""What each difference of two schemas breaks, and a value that shows it. Pure.
 
 A request may get wider and a result narrower. How two schemas differ is decided in `differences`. What the gate or the
 host makes of an effect is not decided here.
@@ -85,10 +85,12 @@ def _unknown(old: Json, new: Json) -> list[Violation]:
 
 def _effect(change: SchemaChange, direction: Direction) -> Effect:
     if change.keyword in ANNOTATIONS:
+        # A default is an annotation that acts: a call that leaves the argument out means something else now.
         behaves = change.keyword == "default" and direction is Direction.REQUEST
         if behaves:
             return Effect.ALLOWS if change.old is None else Effect.BREAKS_SENDERS
         return Effect.REWORDS
+    # A sender who uses the property is ignored or refused; a reader misses it.
     if change.keyword == "property-removed":
         return Effect.BREAKS_SENDERS
     if change.keyword == "property-added":

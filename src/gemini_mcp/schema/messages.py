@@ -1,4 +1,4 @@
-"""What a value has wrong, in words: an error of the validator in, a sentence without its full stop out. Pure.
+"""The words for an error of the validator: a sentence without its full stop. Pure.
 
 Another keyword with words of its own is one line in `_MESSAGES`.
 """

@@ -1,4 +1,4 @@
-"""The JSON Schema of JSON Schemas of 2020-12 in one piece: nothing in, a schema out. Pure.
+"""The JSON Schema of JSON Schemas of 2020-12, in one piece. Pure.
 
 The published one is spread over vocabularies that refer to each other dynamically, which makes it several times slower.
 """

@@ -1,4 +1,4 @@
-"""Patterns: regular expressions in, whether JavaScript reads them and a text that tells two apart out. Pure.
+"""Regular expressions: whether JavaScript reads one, and which text tells two apart. Pure.
 
 The reader knows what Python's `re` and JavaScript with the flag `u` read alike. As it reads, it makes texts at the
 edges of a pattern: each alternative, each end of a range, the least repetitions. Nothing here proves two equal.
@@ -116,9 +116,11 @@ class _Reader:
         if match is None:
             return piece
         if self.text[start] in "^$" or self.text.startswith(("(?=", "(?!", "(?<", "\\b", "\\B"), start):
+            # Python repeats a lookahead; with the flag `u` JavaScript does not.
             raise Unreadable(f"{shown(self.text[start : match.end()])} repeats what has no length")
         self.at = match.end()
         if self.text.startswith("+", self.at) or _QUANTIFIER.match(self.text, self.at):
+            # `a++` is possessive to Python since 3.11, and a mistake to JavaScript.
             raise Unreadable(f"{shown(self.text[start : self.at + 1])} repeats a repetition")
         least, most = _bounds(match)
         times = [*{least or 1, least, least + 1, *((most,) if most is not None and most < _MOST else ())}]
@@ -132,6 +134,7 @@ class _Reader:
         if sign == "[":
             return self.characters()
         if sign in "*+?{}]":
+            # Python takes `{`, `}` and `]` for themselves; with the flag `u` JavaScript refuses them.
             raise Unreadable(f"{shown(sign)} stands alone and should be escaped")
         self.at += 1
         if sign == "\\":
@@ -157,6 +160,7 @@ class _Reader:
             if self.at >= len(self.text):
                 raise Unreadable("a class has no end")
             found += self.member()
+        # `[]` and `[^]` are classes to JavaScript; to Python the `]` is their first character.
         if self.at == start + 1 or self.text[start] == "]":
             raise Unreadable("a class is empty, or begins with `]`")
         return tuple(sign for sign in _AROUND if sign not in found)[:3] or ("\ufffd",) if is_excluding else tuple(found)

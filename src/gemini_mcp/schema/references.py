@@ -1,4 +1,4 @@
-"""References of a JSON Schema: the schema in, those that cannot be followed out. Pure.
+"""Finds the references of a JSON Schema that cannot be followed. Pure.
 
 Only what tells whether a reference can be followed belongs here; `inline` follows it.
 """

@@ -1,4 +1,4 @@
-"""Witnesses: two schemas in, a value that one accepts and the other rejects out. Pure, and the same every time.
+"""Witnesses: values that one of two schemas accepts and the other rejects. Pure, and the same every time.
 
 What is handed out has been checked against both schemas. Values to try are made in `candidates` and `around`.
 """

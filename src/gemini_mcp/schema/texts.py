@@ -12,6 +12,7 @@ from gemini_mcp.schema.patterns import Unreadable, candidates
 from gemini_mcp.spec.values import Json
 
 _LONGEST = 200_000
+"""Longer texts than a specification limits; one for a limit of billions would fill the memory."""
 _POOL = (
     *("", "a", "b", "A", "Z", "z", "aa", "ab", "abc", "AB", "foo", "bar", "true", "null", "é", "x" * 10),
     *("0", "9", "10", "123", "1.5", "1.0.0"),

@@ -1,4 +1,4 @@
-"""Validators: JSON Schemas in, violations by an instance out. Pure.
+"""Validators of JSON Schemas, and what an instance violates. Pure.
 
 The one place that speaks to `jsonschema`. Formats are asserted, because a port's validator may assert them too.
 """
@@ -101,6 +101,7 @@ def _errors(validator: Validator, instance: Json) -> Iterator[ValidationError | 
 def _nearest(error: ValidationError) -> ValidationError:
     """The error inside a choice of schemas that lies deepest, in the branch that has fewest."""
     while error.context:
+        # The branch that was meant fails deeper inside, and at fewer places.
         branches = Counter(_branch(inner) for inner in error.context)
         error = min(error.context, key=lambda inner: (-len(inner.absolute_path), branches[_branch(inner)]))
     return error

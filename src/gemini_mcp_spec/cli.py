@@ -1,4 +1,4 @@
-"""The command `gemini-mcp-spec`: arguments in, an exit code out. Effects: it reads specifications and writes pages.
+"""The command `gemini-mcp-spec`. Effects: it reads specifications and writes pages.
 
 Exit: 0 nothing to complain of, 1 mistakes, refused changes or pages that drifted, 2 usage.
 """
@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
+            # A specification may hold lone surrogates, which no terminal can print.
             stream.reconfigure(errors="backslashreplace")
     try:
         with bounded(options.budget):
@@ -156,6 +157,7 @@ def _lint(options: argparse.Namespace) -> int:
 def _diff(options: argparse.Namespace) -> int:
     old, new = read(options.old), read(options.new)
     if unreadable := [one for spec in (old, new) if spec.unreadable for one in located(spec, lint(spec))]:
+        # What cannot be read is told in the format that was asked for, so that CI shows it in the same place.
         _tell({**LINT_FORMATS, "comment": LINT_FORMATS["markdown"]}, options, unreadable)
         return 1
     comparison = diff(old, new, date.today().isoformat())

@@ -1,4 +1,4 @@
-"""Calls that tell two specifications apart: both sides in, a call with what each side makes of it out. Pure.
+"""Finds calls of which two specifications make something else. Pure.
 
 Only the choice of calls and the comparison belong here; what becomes of a call, the reference says. A difference is
 one of three: gemini understands something else, what it understands travels another way, or it is only spelled so.
@@ -19,6 +19,8 @@ from gemini_mcp_spec.reference.answers import planner, understood
 
 _UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error)
 _TEXTS = ("", " ", "-x", "--help", "help", "mcp", "12", "0x1f", "a\nb", "a\u0000b", "\x1b", "@file", "/help")
+"""Texts that gemini takes for something else than a prompt, or that no process can be given."""
+
 _VALUES: Mapping[str, Sequence[Json]] = {
     "boolean": (True, False),
     "integer": (1, 0),
@@ -47,6 +49,7 @@ class Calls:
     def only(self, path: Path) -> "Calls":
         """The same with nothing changed but what lies at `path`."""
         alone = _changed(self.before, self.after, path)
+        # One change alone may leave a file that cannot be read, such as a form that only another change defines.
         return replace(self, after=alone) if _is_readable(alone) else self
 
     @property
@@ -85,6 +88,7 @@ class Calls:
 
     def _all(self) -> Iterator[tuple[str, Mapping[str, Json], Json, Json]]:
         old, new = planner(self.before), planner(self.after)
+        # What is the same on both sides tells no call apart, and texts cost time.
         keys = [key for key in ("forms", "refusals", "arguments") if self.before[key] != self.after[key]]
         texts = [text for key in keys for side in (self.before, self.after) for text in _edges(side[key])]
         for name, schemas in self.schemas.items():

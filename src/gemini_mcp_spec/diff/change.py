@@ -49,6 +49,7 @@ class Change:
     @property
     def fingerprint(self) -> str:
         """A name for just this change, whatever else changes beside it."""
+        # Neither message nor line: an approval must outlive rewording, and changes beside it.
         what = [self.rule, self.file, [str(step) for step in self.path], self.old, self.new]
         return hashlib.sha256(canonical(what).encode()).hexdigest()[:12]
 
@@ -67,6 +68,7 @@ def change(
     """The change that a rule names, with a witness where it breaks somebody; `words` fill the rule's sentence."""
     rule = rule_of(kind)
     filled = {"old": old, "new": new, "file": file, "key": (*path, "")[len(path) - 1], "place": _dotted(path)}
+    # The search takes long, and nobody asks for the witness of what breaks nothing.
     seen = witness() if witness and rule.severity.breaks else None
     told = {name: Said(value) for name, value in {**filled, **words}.items()}
     sentence = rule.sentence.format(**told) + _values(rule.sentence, path, old, new)

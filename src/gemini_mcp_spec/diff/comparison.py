@@ -1,4 +1,4 @@
-"""Diff: two specifications in, their changes and the version that these need out. Pure.
+"""Runs `diff`: all changes of all areas, and the version that they need. Pure.
 
 An area of the specification joins by being in `AREAS`. What cannot be proven safe breaks somebody.
 """
@@ -89,6 +89,7 @@ class Comparison:
     def is_reached(self) -> bool:
         """Whether the new manifest names that version, a later one, or a candidate of it."""
         version = Version.parse(self.new.version)
+        # `2.0.0-rc.1` is before 2.0.0, and may already hold what 2.0.0 allows.
         candidate = Version(version.major, version.minor, version.patch)
         return version >= Version.parse(self.old.version) and candidate >= self.needed
 
@@ -108,6 +109,7 @@ def diff(old: SpecFiles, new: SpecFiles, today: str = "") -> Comparison:
     """Every change from `old` to `new`, the gravest first; `today` tells which deprecations are due."""
     found = (change for area in AREAS for change in _of_area(area, old, new))
     changes = {change.fingerprint: change for change in judged(found, old, new, today)}
+    # Last: a hint about the version needs all changes.
     changes |= {hint.fingerprint: hint for hint in _hints(old, new, changes.values())}
     order = sorted(changes.values(), key=lambda one: (_ORDER.index(one.severity), one.file, one.fingerprint))
     return Comparison(old, new, tuple(order), {**excepted(order, new), **_approvals(new)})

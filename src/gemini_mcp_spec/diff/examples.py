@@ -40,6 +40,7 @@ def example_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         kind = folder.rpartition("/")[2].removesuffix("s")
         for _, before, after in differing(_examples(old, folder), _examples(new, folder)):
             named = tuple(items((after or before)[2].get("requirements"))) or tuple(_shown(new, (after or before)[0]))
+            # An example that names no requirement binds like a MUST.
             binds = "changed" if any(levels.get(name, "MUST") == "MUST" for name in named or ("",)) else "recommended"
             for one in _changes(kind, folder, free, before, after, demands, binds):
                 yield replace(one, requirements=named)
@@ -87,7 +88,9 @@ def _demand(old: SpecFiles, new: SpecFiles) -> Demand:
             if _without_waits(was) == _without_waits(becomes):
                 return False
             players = [(spec.documents[name], spec is new) for spec in (old, new) for name in _players(spec, file)]
+            # A script that nobody plays, or that hangs, cannot be tried: so its change counts.
             return not players or _hangs(was) or _hangs(becomes) or not all(is_kept(*player) for player in players)
+        # Without `wording` the words of an error bind, which they did not.
         if "wording" in was and "wording" not in becomes:
             return True
         is_same_shape = _shape(was, scripts[False]) == _shape(becomes, scripts[True])

@@ -1,4 +1,4 @@
-"""Impact: the changes of a specification and the reports of ports in, the verdicts that may flip out. Pure.
+"""Impact: which verdicts of a port, by its report, may flip with the changes of a specification. Pure.
 
 A report says what a port did; what it would do under a changed expectation only another run can say.
 """

@@ -51,6 +51,7 @@ def invocation_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 def _refusal(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]:
     path = ("refusals", name)
     witness = calls.only(path).refused_now
+    # A refusal refuses nothing until an argument names it.
     if old is None and not table(new).get("everywhere"):
         yield change("refusal-defined", INVOCATION, path, None, new, name=name)
     elif old is None or new is None:
@@ -100,6 +101,7 @@ def _template(name: str, old: Json, new: Json, calls: Calls, known: Collection[s
     for key, *values in differing(old, new):
         path = ("tools", name, key)
         if key == "private":
+            # What was private may be shown now: callers relied on it. More privacy breaks nobody.
             is_published = set(items(values[0])) - set(items(values[1]))
             yield change(f"template-{'published' if is_published else 'private'}", INVOCATION, path, *values, name=name)
         elif key == "argv" and _only_new(values[0], values[1], known):
@@ -142,6 +144,7 @@ def _plain(path: Path, old: Json, new: Json, calls: Calls) -> Change:
 
 def _same_command(old: Json, new: Json) -> bool:
     sides = [[str(word) for word in items(side)] for side in (old, new)]
+    # An option that this gemini does not know is taken for one of a newer version.
     before, after = (understand(side, unknown_options(side)) for side in sides)
     return before == after
 

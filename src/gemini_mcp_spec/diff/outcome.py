@@ -59,7 +59,9 @@ def _masks(old: Sequence[Json], new: Sequence[Json]) -> Iterator[Change]:
     rewritten = {mask: other for mask in old for other in new if same_texts(mask, other)}
     for mask, other in rewritten.items():
         yield change("outcome-unproven", OUTCOME, (*_MASKS, new.index(other)), mask, other)
+    # Otherwise a rewritten mask would count as one that went and one that came.
     before = [rewritten.get(mask, mask) for mask in old]
+    # Masks run one after another, so their order can matter where none came or went.
     if changes := listed("mask", OUTCOME, _MASKS, before, new):
         yield from changes
     elif before != list(new):
@@ -103,6 +105,7 @@ def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], W
 
 def _are_both_fit(old: Sequence[str], new: Sequence[str], entries: Mapping[str, Json]) -> bool:
     """Whether of two sentences that may both fit, another comes first now."""
+    # Only the first sentence that fits is said, so an order matters between those that can both fit.
     moved = [(one, other) for one, other in combinations(new, 2) if old.index(one) > old.index(other)]
     return any(_overlap(entries[one], entries[other]) for one, other in moved)
 

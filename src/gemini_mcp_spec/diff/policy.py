@@ -41,6 +41,7 @@ def judged(changes: Iterable[Change], old: SpecFiles, new: SpecFiles, today: str
     for found in changes:
         one = _announced(found, old, new, today)
         severity, bump = _SEVERITIES.get(wanted.get(one.rule, ""), (one.severity, one.bump))
+        # `gate.json` has one word for both kinds of breaks, so it cannot move a break to the other kind.
         if severity is not one.severity and not (severity.breaks and one.severity.breaks):
             message = f"{one.message} By `{FILE}` this is {wanted[one.rule]}, and not {one.severity}."
             one = replace(one, severity=severity, bump=bump, message=message)

@@ -1,4 +1,4 @@
-"""Rules of `diff`: the name of a change in, whom it breaks, what it raises and what is said of it out. Pure.
+"""The rules of `diff`: for each kind of change, whom it breaks, what it raises and what is said of it. Pure.
 
 A kind of change is one row. A name that ends in `*` stands for all that begin so and have no row of their own. Braces
 enclose what the change fills in: `old`, `new`, `file`, `key`, `place`, or words of its own.

@@ -58,4 +58,5 @@ def _direction(file: str) -> Direction | None:
         return None
     if file.startswith("meta/"):
         return Direction.REPORT
+    # Settings are written by users; results are read by callers. Reports are read, but no port has to write one.
     return Direction.REQUEST if file.startswith("host/") else Direction.RESULT

@@ -45,6 +45,7 @@ def _described(name: str, file: str, old: Json, new: Json) -> Iterator[Change]:
             yield change(f"tool-{key}", file, (key,), *values, name=name)
     for key, *values in differing(old.get("annotations", {}), new.get("annotations", {})):
         was, becomes = (key in _PROMISES and value == _PROMISES[key] for value in values)
+        # A promise taken back is a break; so is a new one, where clients stop asking because of it.
         breaks = was is not becomes and (was or key in _ASKED_BY)
         yield change("tool-promise" if breaks else "tool-hint", file, ("annotations", key), *values, name=name)
 

@@ -1,4 +1,4 @@
-"""Documents: the bytes of a file in, what it holds or why it cannot be read out. Pure.
+"""Documents: what the bytes of a file hold, or why they cannot be read. Pure.
 
 Whatever makes a file unreadable belongs here; what is wrong with a file that can be read is a rule of `lint`.
 """
@@ -13,6 +13,8 @@ from gemini_mcp_spec.files.kinds import kind_of
 
 MOST_BYTES = 10_000_000
 _DEEPEST = 64
+"""Readers of documents go into them by recursion, which a hostile file could exhaust."""
+
 _BOM = b"\xef\xbb\xbf"
 _START = Position(1, 1)
 _ARRAYS = ("vector",)
@@ -57,6 +59,7 @@ def _parsed(text: str) -> Json:
     twice: list[str] = []
 
     def members(pairs: list[tuple[str, Json]]) -> Json:
+        # Counted here, where it costs nothing; the place is sought only in a file that has a key twice.
         held = dict(pairs)
         if len(held) < len(pairs):
             twice.append("")
@@ -83,6 +86,7 @@ def _parsed(text: str) -> Json:
 
 def _number(digits: str) -> int | float:
     value = int(digits) if digits.lstrip("-").isdigit() else float(digits)
+    # JSON allows any number; most programs read doubles.
     if not math.isfinite(float(value)):
         raise OverflowError
     return value

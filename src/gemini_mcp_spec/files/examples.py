@@ -1,4 +1,4 @@
-"""The examples of a specification: its files in, their calls, steps and vectors out. Pure.
+"""The examples of a specification: their calls, steps and vectors. Pure.
 
 Only what finds the parts of an example belongs here; what is demanded of them is a rule.
 """

@@ -1,4 +1,4 @@
-"""Kinds of files: a path below `spec/` in, the meta schema that binds it out. Pure.
+"""Kinds of files: which meta schema binds which path below `spec/`. Pure.
 
 A new kind of file is one line in `KINDS`; its schema lies in `spec/meta/` under the kind's name.
 """
@@ -52,6 +52,7 @@ _KEYS = {
 
 def kind_of(path: str) -> str | None:
     """The kind of the file at `path`, if it has one."""
+    # In `fnmatch` a star stands for slashes too.
     depth = path.count("/")
     return next(
         (kind for pattern, kind in KINDS.items() if pattern.count("/") == depth and fnmatchcase(path, pattern)), None

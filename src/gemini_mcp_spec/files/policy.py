@@ -1,4 +1,4 @@
-"""What `gate.json` says of how changes are judged: the files of a specification in, records out. Pure.
+"""Reads `gate.json`, which says how changes are judged. Pure.
 
 Only the reading of that file belongs here; what it does to a change is decided in `diff`.
 """
@@ -37,6 +37,7 @@ class Deprecated:
     def is_due(self, version: str, today: str) -> bool:
         """Whether it may be gone in this version on this day, which is written as `2026-07-28`."""
         if "-" in self.until:
+            # Dates in ISO 8601 sort as texts.
             return self.until <= today
         return Version.parse(self.until) <= Version.parse(version)
 

@@ -1,4 +1,4 @@
-"""Where a specification is read from: a directory, a git ref or a wheel in, its files out. Effects: files and git.
+"""Reads the files of a specification from a directory, a git ref or a wheel. Effects: files and git.
 
 Another kind of place is one more reader here; what the files mean is decided elsewhere.
 """
@@ -40,6 +40,7 @@ def read_directory(path: Path) -> SpecFiles:
     root = path / "spec" if not (path / "manifest.json").exists() and (path / "spec").is_dir() else path
     found = [file for file in sorted(root.rglob("*.json")) if file.is_file()]
     for file in found:
+        # A pull request could otherwise have a report quote files of the machine that judges it.
         if not file.resolve().is_relative_to(root.resolve()):
             raise UnreadableSpec(f"{str(file)!r} is a link that leads out of the specification. Put the file there.")
     prefix = "" if root == Path() else root.as_posix() + "/"
@@ -75,6 +76,7 @@ def read_wheel(path: Path) -> SpecFiles:
 def read_git(ref: str) -> SpecFiles:
     """The specification below `spec/` at a ref, or at `REF:FOLDER`, of the repository around the working directory."""
     tree = ref if ":" in ref else f"{ref}:spec"
+    # git would take such a ref for an option.
     found = None if ref.startswith("-") else _git("rev-parse", "--verify", "--quiet", tree)
     if found is None:
         raise UnreadableSpec(_missing(ref))

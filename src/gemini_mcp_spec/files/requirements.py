@@ -1,4 +1,4 @@
-"""The requirements of a specification: its files in, the entries with their places out. Pure.
+"""The requirements of a specification, with their places. Pure.
 
 The one module of the gate that knows where requirements lie and how they are written.
 """

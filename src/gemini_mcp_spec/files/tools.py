@@ -1,4 +1,4 @@
-"""The tools of a specification: its files in, their argument schemas by name out. Pure.
+"""The tools of a specification: their argument schemas, by name. Pure.
 
 Only what several rules or areas ask about tools belongs here.
 """

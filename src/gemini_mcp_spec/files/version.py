@@ -1,4 +1,4 @@
-"""Versions of the specification by semantic versioning: text in, an order and the next version out. Pure."""
+"""Versions of the specification, by semantic versioning: their order, and the next one. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -58,5 +58,6 @@ class Version:
         return f"{self.major}.{self.minor}.{self.patch}{tag}"
 
     def _order(self) -> tuple[object, ...]:
+        # Semantic versioning, 11: numbers come before words, and by size; a pre-release comes before its release.
         tag = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in self.prerelease)
         return (self.major, self.minor, self.patch, not self.prerelease, tag)

@@ -50,6 +50,7 @@ def _place(spec: SpecFiles, file: str, made: Json) -> str:
         *((OUTCOME, ("sentences", index), one) for index, one in enumerate(spec.entries(OUTCOME, "sentences"))),
     ]
     for other, path, entry in sentences:
+        # The longest piece between fields: fields are filled in what is said.
         longest = max(str(entry.get("sentence")).replace("}", "{").split("{")[::2], key=len)
         if longest in said and len(longest) > 1:
             return f"`{other}`, line {spec.position(other, (*path, 'sentence')).line},"

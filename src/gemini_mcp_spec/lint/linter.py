@@ -1,4 +1,4 @@
-"""Lint: the files of one specification in, complaints out. Pure.
+"""Runs all rules of `lint`. Pure.
 
 A rule joins by being a row of `_TABLE`. The rule `meta-schema` is silent where another rule says more. What a rule
 cannot read is no error of the linter: it is a complaint that the rule could not be tried.
@@ -87,4 +87,5 @@ def _complaints(rule: Rule, spec: SpecFiles) -> Iterator[Complaint]:
 
 
 def _ordered(complaints: Iterable[Complaint]) -> list[Complaint]:
+    # Indices are padded, so that the tenth entry comes behind the second.
     return sorted(complaints, key=lambda one: (one.file, [str(step).zfill(6) for step in one.path], one.rule))

@@ -88,6 +88,7 @@ def since_version(spec: SpecFiles) -> Iterator[Complaint]:
     """No requirement is younger than the specification."""
     every = [(Version.parse(str(entry.get("since", ""))), file, path) for file, path, entry in written(spec)]
     younger = [one for one in every if one[0] > Version.parse(spec.version)]
+    # Most are younger: then the manifest is wrong, and one complaint says it.
     if len(younger) * 2 > len(every):
         message = f"{len(younger)} requirements are younger than version {spec.version}; one is there since "
         fix = "Raise the version to that."

@@ -1,4 +1,4 @@
-"""What the reference makes of a call, of an outcome and of a list of sessions: documents in, JSON out. Pure.
+"""What the reference makes of a call, of an outcome and of a list of sessions, as JSON. Pure.
 
 The one module of the gate that asks the reference. What a template or a sentence means is decided there, not here.
 """
@@ -141,6 +141,7 @@ def masked(masks: Sequence[Json], text: str) -> str:
 def sentences_by_exit(outcome: Json, stderr: str = "") -> Mapping[int | None, str | None]:
     """The id of the sentence that `outcome.json` chooses for each exit code of a gemini that wrote just this."""
     spec = outcome_spec(outcome)
+    # Each sentence says its id, so that the reference's own text names the one that it chose.
     named = tuple(replace(sentence, text=sentence.id) for sentence in spec.sentences)
     spec = replace(spec, prefix="", separator="\n", sentences=named)
 

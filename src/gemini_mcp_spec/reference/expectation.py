@@ -1,4 +1,4 @@
-"""What examples say and what the files make of them: a case or a scenario in, its contradictions out. Pure.
+"""Where cases and scenarios contradict what the other files make of them. Pure.
 
 Only what a single process shows is compared. A step whose script hangs, or that has no result, is left alone.
 """
@@ -86,7 +86,8 @@ def _of_step(server: ServerSpec, scripts: Scripts, step: Mapping[str, Json], pat
     played, listed = (_played(table(script).get(key)) for key in ("play", "listSessions"))
     made = answered(server, step["call"], played, listed)
     if step.get("result", True) is None or (script is None and "cwd" in table(made["invocation"])):
-        return  # Cancelled before it began, or refused because of a directory.
+        # Cancelled before it began, or refused because of a directory.
+        return
     if (script is None) is not (made["invocation"] is None):
         yield Contradiction((*path, "script"), INVOCATION, step.get("script"), made["invocation"])
     elif "result" in made or "error" in made:

@@ -1,4 +1,4 @@
-"""What readers get: complaints, comparisons and pages in, text of several formats out. Pure.
+"""What readers get: complaints, comparisons and pages, in several formats. Pure.
 
 What may live here: formats. Nothing is judged here.
 """

@@ -1,4 +1,4 @@
-"""Every rule explained: its name in, what it is, why, an example and how to approve it out. Pure.
+"""Explains every rule: what it is, why, an example, and how to approve what it finds. Pure.
 
 A rule without an entry of its own has that of the longest name before a hyphen; `tests/gate` fails where there is none.
 """
@@ -152,6 +152,7 @@ def explained(name: str) -> list[Explanation]:
     every = list(explanations())
     if exact := [one for one in every if one.name == name]:
         return exact
+    # `tool-remved` is a spelling of `tool-removed`, and no instance of `tool-*`.
     if get_close_matches(name, [one.name for one in every], 1, _MISSPELT):
         return []
     parts = name.split("-")

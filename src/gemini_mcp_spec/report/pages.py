@@ -1,4 +1,4 @@
-"""Pages: a specification in, Markdown pages by file name out. Pure.
+"""Makes the pages about a specification, in Markdown. Pure.
 
 A page is one function in `_PAGES`; a language is one entry of `_LANGUAGES`. Another
 language than English is used where the specification has that locale.

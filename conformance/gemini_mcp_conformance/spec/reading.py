@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from gemini_mcp.spec.values import SURROGATE, Json, inside, is_unicode, items, table
 from gemini_mcp.spec.wording import OutcomeSpec
 
-DECODER = json.JSONDecoder(strict=False)
+DECODER = json.JSONDecoder()
 
 Keys: TypeAlias = Mapping[str, str]
 

@@ -47,6 +47,7 @@ def specified(tool: ToolSpec, arguments: Mapping[str, Json], spec: InvocationSpe
 
 def is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
     """Whether a value counts as none."""
+    # `spec/README.md`: these values become no element of a command line, whatever the patterns say.
     if value is None or value is False or value == []:
         return True
     rule = spec.rules.get(name)
@@ -55,7 +56,7 @@ def is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
 
 
 def rules(name: str, spec: InvocationSpec) -> tuple[Refusal, ...]:
-    """The rules for an argument, those for every argument first."""
+    """The rules that apply to an argument: first those for every argument, then its own."""
     rule = spec.rules.get(name)
     return tuple(dict.fromkeys((*spec.everywhere, *(rule.refusals if rule else ()))))
 
@@ -66,7 +67,7 @@ def refusals(name: str, value: Json, spec: InvocationSpec) -> tuple[Refusal, ...
 
 
 def size(text: str) -> int:
-    """Bytes of the text in UTF-8."""
+    """Bytes of the text in UTF-8; a lone surrogate, which has no such form, counts three."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -93,6 +94,7 @@ class _Reading:
                     yield from map(_text, items(value)) if isinstance(value, list) else () if one is None else (one,)
                 case With(argument, inner):
                     value = self.values.get(argument)
+                    # An array repeats the elements of `with` for each item; any other value is one item.
                     for each in items(value) if isinstance(value, list) else (() if value is None else (value,)):
                         yield from _Reading({**self.values, argument: each}, self.forms).elements(inner)
 
@@ -134,6 +136,7 @@ def _text(value: Json) -> str:
         return value
     if isinstance(value, list):
         return ",".join(map(_text, items(value)))
+    # JSON does not tell 2.0 from 2, so a port in a language with one type of number writes 2.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,6 +1,6 @@
-"""Live lines: a command line by which gemini tells what it does asks the same as the one that is specified; pure.
+"""Live lines: translates the options of a live run back to the specified ones, so that both can be compared. Pure.
 
-Only what `live.json` makes another is taken back.
+Only the options that `live.json` replaces are translated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Patterns: texts that a regular expression matches, one for each of its choices, and texts that it just misses. Pure.
 
-What `re` itself makes of a pattern is walked, and every text is tried on the pattern, so that a part which is not
-understood here only makes fewer texts.
+This module walks the tree into which `re` parses a pattern, and tries every text on the pattern. So a part of a pattern
+that it does not know costs some texts, and makes no wrong ones.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from functools import lru_cache
 
 from gemini_mcp.spec.values import Json
 
+# The parser is private and has no types, so it is loaded by name.
 PARSER: Json = importlib.import_module("re._parser")
 ORDINARY = "a0A_- é"
 """Characters that stand for a class if they are in it, and beside it if they are not."""
 CATEGORIES = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
 FRAMES = (("a", "b"), ("", "b"), ("a", ""), ("", ""))
-"""What stands before and behind a text, if it matches there too."""
+"""What stands before and behind a text, if the pattern is found there too: a port may look for it at the ends only."""
 LONG = 1000
 """Repetitions beyond this number are not tried."""
 MOST = 24
-"""Texts of one kind; of more, some are taken from everywhere."""
+"""How many texts of one kind are kept; they are taken from all over the list."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def _walked(pattern: str) -> Texts:
 
 
 def _sequence(nodes: Iterable[Json]) -> Texts:
-    """One part at a time is another than the usual one."""
+    """The usual texts of all parts, joined; then, one part at a time, its other texts."""
     parts = [_node(str(kind), value) for kind, value in nodes]
     usual = [part.fits[0] for part in parts]
 
@@ -96,10 +97,12 @@ def _node(kind: str, value: Json) -> Texts:
             least, most, inner = value
             return _repeated(int(least), int(most), _sequence(inner))
         case "AT":
+            # A newline at the end: `$` matches before it in Python and not in JavaScript.
             return Texts(misses=("x", "\n"))
         case "ASSERT":
             return _sequence(value[1])
         case "ASSERT_NOT":
+            # What must not follow makes the pattern miss.
             return Texts(misses=_sequence(value[1]).fits)
         case _:
             return Texts()

@@ -1,4 +1,4 @@
-"""Reading: what a port should read from gemini's stdout, by the sentences of the specification; pure.
+"""Reading: what a port should read from gemini's stdout, by the rules of `spec/README.md`; pure.
 
 It shares nothing with the reference, so that the two cannot agree by sharing a mistake.
 """
@@ -50,6 +50,7 @@ def read(stdout: bytes, outcome: OutcomeSpec) -> Reading:
     text = stdout.decode("utf-8", "replace")
     documents = list(_documents(text))
     answers = [document for document in documents if document.answers(keys)]
+    # The six rules of `spec/README.md`. Without any text none of the others applies, so the fifth can come first.
     if not text.strip():
         return Reading("error", "no-output")
     if answers:
@@ -66,6 +67,7 @@ def read(stdout: bytes, outcome: OutcomeSpec) -> Reading:
 def newest(listing: str, entry: str) -> str | None:
     """The id of the entry with the highest index, each line read with the pattern `entry`."""
     found = re.compile(entry).match
+    # `str.splitlines` would also split at characters that can stand in a title; only a newline ends an entry.
     entries = [match for line in listing.split("\n") if (match := found(line))]
     return max(entries, key=lambda match: int(match[1]))[2] if entries else None
 
@@ -77,6 +79,7 @@ def _documents(text: str) -> Iterator[_Document]:
         try:
             value, end = DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
+            # `json` has no name for a text that breaks off: in a string it says so, anywhere else it fails at the end.
             unended = "Unterminated" in str(error) or getattr(error, "pos", 0) >= len(text.rstrip())
             following = re.compile(r"^\{", re.MULTILINE).search(text, position + 1) if unended else None
             position = (following.start() if following else -1) if unended else text.find("{", position + 1)

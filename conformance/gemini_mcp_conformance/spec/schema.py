@@ -25,7 +25,7 @@ WORDS = ("plain", "a", "0", "two words", "2026-01-31", "https://example.org/x", 
 
 
 def faults(tool: ToolSpec, arguments: Mapping[str, Json]) -> Mapping[str, Fault]:
-    """The declared arguments that the schema forbids, and why; those it forbids only together count as values."""
+    """The declared arguments that the schema forbids, and why. If only together, all of them count as values."""
     found: dict[str, Fault] = {name: "missing" for name in tool.required if name not in arguments}
     for name, schema in tool.properties.items():
         if name in arguments and not is_valid(schema, arguments[name]):
@@ -100,10 +100,12 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
 
     tried = samples(pattern)
     if tried and not any(text.isprintable() for text in tried):
-        return None  # The samples take an ordinary character wherever one matches.
+        # The samples take an ordinary character wherever one fits. To search on would add half a second to each run.
+        return None
     for text in tried:
         if fits(text):
             return text
+    # No deadline: on a busy machine one slow example would raise an error of hypothesis before the run begins.
     quiet = settings(
         derandomize=True,
         database=None,

@@ -1,6 +1,6 @@
 """Script: what the fake gemini does when it is called, step by step, as the specification and the suite write it; pure.
 
-What a step makes the fake do is told to the shell by `play/fake/script.py`.
+`play/fake/script.py` translates the steps into shell.
 """
 
 from __future__ import annotations

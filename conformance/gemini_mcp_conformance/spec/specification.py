@@ -63,7 +63,7 @@ class Specification:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Every tool that can be called: those with a prompt first, of these the ones that begin a session."""
+        """Every tool that can be called. Tools with a prompt come first, and among them those that begin a session."""
         ranked = {name: (self.prompt(name) is None, self.resumed(name) is not None) for name in self._callable}
         return tuple(sorted(ranked, key=ranked.__getitem__))
 
@@ -134,7 +134,7 @@ class Specification:
         return defaultdict(Roles, known)
 
     def _heard_prompt(self, tool: str, spoken: tuple[str, ...]) -> str | None:
-        """The argument that gemini takes for the prompt, though it stands behind an option."""
+        """The argument that gemini understands as the prompt, although the template hands it over behind an option."""
         given = self.everything(tool)
         heard = self.heard(self.specified(tool, given))
         asked = heard.prompt if isinstance(heard, Heard) else None
@@ -147,7 +147,7 @@ class Specification:
 
     @cached_property
     def limit(self) -> int:
-        """Bytes up to which every prompt goes where short ones go."""
+        """Bytes up to which every prompt is handed over as a short one is."""
         limits = [case.longer_than for cases in self.invocation.forms.values() for case in cases if case.longer_than]
         return min(limits, default=SHORT_ENOUGH)
 
@@ -162,11 +162,14 @@ class Specification:
         texts = tuple(texts_in(value))
         if is_absent(argument, value, self.invocation) or refusals(argument, value, self.invocation):
             return False
+        # A port may refuse a NUL or hand it over on stdin, and a lone surrogate can be passed on in no right way.
         if not all("\0" not in text and is_unicode(text) for text in texts):
             return False
         if argument == self.prompt(tool):
+            # A longer prompt may be refused: that it reaches gemini on stdin is a SHOULD.
             return all(size(text) <= self.limit for text in texts)
         if argument in self.spoken(tool):
+            # A port may take blanks off the ends of a name.
             return all(text == text.strip() and size(text) < LONGEST_WORD for text in texts)
         return True
 
@@ -196,6 +199,7 @@ class Specification:
 
     def heard(self, call: Specified) -> Heard | UsageError | Other:
         """What gemini makes of the specified command line."""
+        # A process gets bytes, which cannot carry a lone surrogate. Checks judge such a call, and must not raise.
         understood = understand([element.encode("utf-8", "replace") for element in call.argv], self.new_options)
         stdin = None if call.stdin is None else call.stdin.encode("utf-8", "replace")
         if not isinstance(understood, Understood):
@@ -208,7 +212,7 @@ class Specification:
 
     @cached_property
     def unreadable(self) -> frozenset[str]:
-        """The tools of whose ordinary command line gemini makes no question to the model."""
+        """The tools whose ordinary command line asks no model, such as one on which an option swallows the prompt."""
         lines = {name: self.heard(self.specified(name, self.required(name))) for name in self._callable}
         return frozenset(name for name, heard in lines.items() if not isinstance(heard, Heard))
 

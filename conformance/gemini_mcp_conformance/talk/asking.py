@@ -49,6 +49,7 @@ class Asking:
         schema = self.spec.tools[tool].properties[name]
         if isinstance(wished, str):
             return fitted(schema, wished)
+        # A path becomes text when it is played; only then could a schema of texts judge it.
         is_path = is_object(wished)
         return wished if is_path or is_valid(schema, wished) else sample(schema, wished)
 

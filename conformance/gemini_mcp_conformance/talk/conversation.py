@@ -18,10 +18,10 @@ from gemini_mcp_conformance.talk.steps import End, Http, Listen, Raw, Request, S
 class Conversation:
     """Steps, and the circumstances in which they are played.
 
-    It is made to show `requirements`; checks judge all that they can. `aside` means that it waits, and so runs at the
-    same time as others; `fresh` that it needs a new port. `revision` is the protocol revision to speak, `greet=False`
-    leaves out the handshake, `stdio=True` demands pipes. `files` are written below the port's working directory; None
-    is a directory. `gemini` may be absent from PATH, or a file that cannot be executed.
+    It is made to show `requirements`, but every check judges what it can. `aside` means that it mostly waits, so that
+    it runs beside others. `fresh` means that it needs a new port. `revision` is the protocol revision to speak.
+    `greet=False` leaves out the handshake. `stdio=True` demands pipes. `files` are written below the port's working
+    directory; None is a directory. `gemini` may be absent from PATH, or a file that cannot be executed.
     """
 
     id: str
@@ -76,6 +76,7 @@ class Conversation:
     @property
     def needs_stdio(self) -> bool:
         """Whether it needs a port that the suite starts and speaks to over pipes."""
+        # A port that runs already cannot be given variables, another PATH, broken bytes or an end.
         says = self.stdio or any(isinstance(step, Raw | End | Listen) for step in self.steps)
         return says or bool(self.env) or self.gemini != "present"
 

@@ -90,6 +90,7 @@ def missing(
     dimensions: Dimensions, demands: Sequence[Demand], rows: Sequence[Row], never: Sequence[Never] = ()
 ) -> dict[Names, dict[Values, None]]:
     """The ways of meeting that are demanded and occur in no row, by the dimensions that meet."""
+    # Dictionaries instead of sets: they keep their order, so the rows are the same in every run.
     found: dict[Names, dict[Values, None]] = {}
     for names in _meetings(dimensions, demands):
         met = {tuple(row[name] for name in names) for row in rows}
@@ -139,6 +140,7 @@ class _Search:
         """Begins with something that is missing, then takes the best value of each other dimension."""
         names, ways = max(self.missing.items(), key=lambda item: len(item[1]))
         row: Row = dict(zip(names, next(iter(ways)), strict=True))
+        # The dimensions with most values decide how many rows there are, so they choose first.
         for name in sorted(self.dimensions, key=lambda name: -len(self.dimensions[name])):
             if name not in row:
                 row[name] = self._best(row, name)
@@ -148,6 +150,7 @@ class _Search:
         """The value that meets most of what is missing; of equals the one that was used least."""
         fitting = [value for value in self.dimensions[name] if self._is_free(row, name, value)]
         used = {value: 0 if name in self.cheap else self.used.get((name, value), 0) for value in fitting}
+        # Of equals `max` takes the first: a cheap dimension stays at its cheapest value.
         return max(fitting, key=lambda value: (self._gain(row, name, value), -used[value]))
 
     def _is_free(self, row: Row, name: str, value: str) -> bool:

@@ -1,6 +1,6 @@
 """Echoes: the ways in which gemini can repeat a text when it fails, each as the steps of a script; pure.
 
-A way that only one of the two lists has belongs where it is; one that each call should meet goes into `few`.
+`few` are for combinations, and differ most. `many` are for the calls that are about private texts.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def many(spec: Specification) -> tuple[Way, ...]:
         lambda text: ({"stdout": json.dumps({"asked": text})},),
         lambda text: ({"stdout": json.dumps({answer["text"]: f"Of {text}"})[:-2]},),
         lambda text: ({"stderr": f"{NOISE}cannot use: {text}\n"}, FAILED),
+        # The cut of stderr falls into the text, so that only its end is left to be found.
         lambda text: ({"stderr": f"cannot use: {text}{'x' * (limit - 3 * len(text.encode()) // 4)}\n"}, FAILED),
     )
 

@@ -1,7 +1,7 @@
 """Forms: the dimensions of a call of a tool, each with the forms that its values have, by the specification; pure.
 
-A form holds many values of like nature, and whoever asks takes one after the other. Only values that every port must
-serve alike are here: one that a port may refuse would hide what it meets.
+A form holds many values of one kind, and each call that asks for the form takes the next. Only values that every port
+must serve are here: a call that is refused shows nothing of what it was combined with.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class CallForms:
         return {form: self._settled(name, texts) for form, texts in self._words(name).items()}
 
     def _settled(self, name: str, values: Iterable[Json]) -> tuple[Json, ...]:
-        """Those of the values that every port must serve alike; a prompt that is too long to be one is kept."""
+        """The values that every port must serve alike, and long prompts, which must arrive whole or be refused."""
         schema, spec, tool = self.spec.tools[self.tool].properties[name], self.spec, self.tool
         return tuple(
             value
@@ -77,6 +77,7 @@ class CallForms:
         )
 
     def _is_long(self, name: str, value: Json) -> bool:
+        # A character takes up to four bytes of UTF-8.
         limit = self.spec.longest(name)
         is_prompt = name == self.spec.prompt(self.tool) and isinstance(value, str)
         return is_prompt and len(value) > self.spec.limit // 4 and (limit is None or len(value) * 4 < limit)

@@ -23,7 +23,7 @@ HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 """Error codes."""
 
 NO_CURSORS = ("no-such-page", "")
-"""A cursor that no port has given."""
+"""Cursors that no port has given."""
 
 
 def request(id: Json, method: str, params: Json = None) -> Mapping[str, Json]:
@@ -44,6 +44,7 @@ def handshake(revision: str) -> Json:
 def is_request(message: Json) -> bool:
     """Whether it is a valid request, which a port must answer."""
     named = inside(message, "jsonrpc") == "2.0" and isinstance(inside(message, "method"), str)
+    # MCP allows no null as the id of a request. `bool` is a kind of `int` in Python.
     return named and isinstance(inside(message, "id"), str | int) and not isinstance(inside(message, "id"), bool)
 
 
@@ -51,6 +52,7 @@ def stateless_params(params: Json, revision: str) -> Json:
     """`params` with the metadata of a request of the stateless era; what they hold already stays."""
     own, meta = table(params), inside(params, "_meta")
     if own != (params or {}) or table(meta) != (meta or {}):
+        # Parameters that are no object are what such a conversation is about: they are sent as they are.
         return own or params
     return {**own, "_meta": {VERSION: revision, CLIENT_INFO: CLIENT, CAPABILITIES: {}, **table(meta)}}
 

@@ -50,6 +50,7 @@ def hangs(child: bool = False, stubborn: bool = False) -> Script:
 def pieces(*parts: bytes) -> Script:
     """Bytes on stdout, with a pause between the parts."""
     first, *others = ({"stdoutBase64": b64encode(part).decode("ascii")} for part in parts)
+    # Without the pause the port would find both parts in its pipe at once.
     return Script("pieces", (first, *(step for other in others for step in ({"wait": 0.02}, other))))
 
 

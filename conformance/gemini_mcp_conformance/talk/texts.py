@@ -11,10 +11,9 @@ from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS
 
 KIB = 1024
 WRONG_WORD = 128 * KIB + 128
-"""Characters of a text that is too long for any command line."""
+"""Characters of a text that no argument can hold: Linux refuses one of 128 KiB."""
 
 PLAIN = "What is the capital of France?"
-
 
 NAMES_OF_OBJECTS = ("constructor", "toString", "__proto__", "__class__")
 """Names that every object has in some languages, whether or not it was given a member of that name."""

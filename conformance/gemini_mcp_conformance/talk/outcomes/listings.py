@@ -21,7 +21,8 @@ BROKEN = ({"exit": 1}, {"stdout": "No previous sessions found for this project.\
 def listed(plays: Plays) -> Iterator[Outcome]:
     """Lists of every form, then what is no list."""
     every = list(product(INDENTS, BEHIND, ("stdout", "stderr"), ("\n", "")))
-    # Whoever takes only the first ones meets something of each form.
+    # Whoever takes only the first ones meets something of each form. 19 has no divisor in common with the number of
+    # lists, so each comes once.
     spread = [every[number * 19 % len(every)] for number in range(len(every))]
     for count, (indent, behind, stream, end) in zip(cycle(COUNTS), spread, strict=False):
         yield partial(_list, plays, count, indent, behind, stream, end)
@@ -32,6 +33,7 @@ def listed(plays: Plays) -> Iterator[Outcome]:
 def _list(plays: Plays, count: int, indent: str, behind: str, stream: str, end: str, turn: Turn) -> Script:
     """A list of so many sessions; the newest stands neither first nor last."""
 
+    # Some languages end lines at \f and \u2028 too. In the list only a newline ends an entry (`spec/README.md`).
     def odd(index: int, session: str) -> str:
         return f"{indent}{index}. Odd\f title\u2028 of [{index}] [{session}]{behind}"
 

@@ -1,6 +1,6 @@
 """The sources of conversations. Every module here has a function `conversations(sources)`, and `ORDER` for its place.
 
-It may have `explorations(sources)` too, for what can be generated only when the port has listed its tools.
+It may also have `explorations(sources)`, for conversations that depend on the tools which the port lists.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def offered(
 
 
 def _rank(conversation: Conversation) -> int:
-    """Conversations that find most of what is known to be wrong come first; the rest stays in its order."""
+    """Conversations that kill most of the defective ports come first; the rest stays in its order."""
     return _first().get(conversation.id, len(_first()))
 
 

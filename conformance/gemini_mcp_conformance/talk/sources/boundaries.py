@@ -183,7 +183,7 @@ class Boundaries(Maker):
         yield self.one("everything", self.everything, everything_shows(self.spec, self.tool))
 
     def _wrong_beside_others(self) -> Iterator[Conversation]:
-        """Each argument with values of wrong types, beside all others: these change nothing of the refusal."""
+        """Each argument with values of wrong types while all others are right: the call is refused all the same."""
         for name, schema in self.properties.items():
             values = [value for value in WRONG.values() if not is_valid(schema, value)]
             steps = [call(self.tool, {**self.everything, name: value}) for value in values]
@@ -226,6 +226,7 @@ class Boundaries(Maker):
             return
         hostile = canaries(name)
         shows = ("cwd:used", f"cwd:{kebab(self.tool)}", "cwd:relative", f"injection:shell:{kebab(name)}")
+        # A name with a slash would be two directories.
         existing = {**DIRECTORIES, **{kind: text for kind, text in hostile.items() if "/" not in text}}
         for kind, folder in existing.items():
             forms: dict[str, Json] = {"absolute": path(folder), **({"relative": folder} if kind in RELATIVE else {})}

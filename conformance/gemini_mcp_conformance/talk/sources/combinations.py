@@ -1,4 +1,4 @@
-"""Combinations: calls in which every form of an argument meets every other, every outcome and every circumstance.
+"""Combinations: calls in which every form of an argument meets every other form, outcome and circumstance.
 
 The forms come from `forms`, the outcomes from `outcomes`; how they meet is worked out by `covering`. In thorough runs
 every three of them meet.
@@ -59,7 +59,7 @@ IDS: Mapping[str, tuple[Json, ...]] = {
     ),
     "number": (10_000_000, -10_000_000, 2**31, 2**53 - 10_000_000),
 }
-"""Ids are told apart by the number of the call, which is put in or added."""
+"""The number of the call is put into an id or added to it. JavaScript can tell whole numbers apart up to 2**53 - 1."""
 
 MEANWHILE = (
     *("rpc:response:id", "arguments:refused:not-started", "tools:unknown", "cancel:child", "cancel:unanswered"),
@@ -90,6 +90,7 @@ Value = TypeVar("Value")
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """The calls of every tool, then a few of them in each revision of the protocol."""
     rotation, names = Rotation(), sources.spec.names
+    # Prompts, ids and sessions are made of the number of their call, so no two tools share one.
     every = [Combinations(sources, tool, number * 100_000, rotation) for number, tool in enumerate(names)]
     for made in every:
         yield from made.usual()
@@ -167,7 +168,7 @@ class Combinations(Maker):
             yield self._conversation(f"{self.tool}-{number:03}", title, rows[start : start + TOGETHER])
 
     def rest(self) -> Iterator[Conversation]:
-        """Calls of the values that were not taken, several in a call."""
+        """Calls with the values that no call has taken yet, several in one call."""
         title = f"Calls of `{self.tool}` with what was left."
         for number in count(1):
             rows = list(self._rows_of_the_rest())
@@ -182,12 +183,12 @@ class Combinations(Maker):
             yield usual | {name: forms[number] for name, forms in left.items() if number < len(forms)}
 
     def _left(self, name: str, forms: Mapping[str, Sequence[object]]) -> Iterator[str]:
-        """The forms that have values which were not taken, each as often as it has."""
+        """The forms with values that were not taken yet, each once for every such value."""
         for form, values in forms.items():
             yield from [form] * self.rotation.left(f"{name} {form}", values)
 
     def of_revisions(self) -> Iterator[Conversation]:
-        """Every form of everything once in each revision, on the port that speaks it anyway."""
+        """Each form once in each revision, on the port that speaks this revision for other conversations as well."""
         rows = cover(self.dimensions, [Demand(tuple(self.dimensions), 1)], NEVER, CHEAP)
         manifest = self.spec.manifest
         for revision in (*manifest.handshake_revisions, *manifest.stateless_revisions):
@@ -219,6 +220,7 @@ class Combinations(Maker):
             name: self.rotation.next(f"{name} {row[name]}", forms[row[name]]) for name, forms in self.forms.items()
         }
         given = {name: _numbered(value, number) for name, value in values.items() if value is not None}
+        # JSON gives the keys of an object no order.
         return dict(reversed(given.items())) if row[WRITTEN] == "the other way round" else given
 
     def _call(self, row: Row, arguments: dict[str, Json], outcome: Outcome, number: int) -> Request:

@@ -69,7 +69,7 @@ class Concurrency(Maker):
         return self.ask(tool, f"The question of {name}?", script, name=name, **more)
 
     def pairs(self) -> Iterable[Conversation]:
-        """Two calls, the second of which is sent while the first is held; nothing that no tool can do."""
+        """Two calls, the second of which is sent while the first is held, as far as there are tools for them."""
         begin, reply = self.begins, self.resumes
         if begin is not None:
             yield from self._of_beginning(begin)
@@ -143,6 +143,7 @@ class Concurrency(Maker):
     def out_of_order(self) -> Conversation:
         """Four calls, answered in another order than asked, and one more between."""
         calls = [
+            # Sessions of their own: where every tool resumes one, all would resume the latest and wait for each other.
             self.held(self.first, "one", session=session("s1")),
             self.held(self.last, "two", session=session("s2")),
         ]

@@ -1,4 +1,4 @@
-"""The same, many times: what a port does at its first request it does at its hundredth, and after many failures."""
+"""The same request many times: a port must answer the hundredth as the first, also after many failures."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ORDER = 75
 MANY = 105
 """Requests that cost a port hardly anything."""
 SOME = 18
-"""Calls that fail, one more than a pool that never gets its places back is likely to have."""
+"""Calls that fail: more than a pool is likely to have places, in case it never gets them back."""
 FEW = 6
 WAITING = 14
-"""Calls beside these that are cancelled too, whether or not they have begun: more in all than a port may count."""
+"""Further calls that are cancelled, whether or not they have begun: in all, more than a port may have places for."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:

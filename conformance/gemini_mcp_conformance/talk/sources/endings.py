@@ -61,7 +61,7 @@ class Endings(Maker):
         return self.ask(tool or self.first, words, self.answers(f"{words}."), session=session(words))
 
     def cancellations(self, tool: str) -> Iterable[Conversation]:
-        """Of one tool, while gemini runs, after the answer, and of what nobody asked."""
+        """Cancellations of calls of one tool: while gemini runs, after the answer, and for ids that no call has."""
         other = self.sources.after(tool)
         yield self._cancel_running(tool, other)
         steps = [self.hanging(tool, "family", hangs(child=True)), Cancel("family"), self.served("family", other)]

@@ -39,6 +39,7 @@ def _script_of(case: Mapping[str, Json]) -> Script | None:
     signals = {9: "KILL", 15: "TERM", 2: "INT"}
     if "exit" in outcome:
         end: list[Json] = [{"exit": outcome["exit"]}]
+    # When a port stops waiting for gemini is its own affair, and the usual ten minutes are too long for a run.
     elif outcome.get("signal") in signals and "timedOut" not in outcome:
         end = [{"signal": signals[outcome["signal"]]}]
     else:

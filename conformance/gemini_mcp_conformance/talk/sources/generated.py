@@ -87,6 +87,7 @@ def _arguments(sources: Sources, tool: str, served: Served) -> st.SearchStrategy
     required = {name: values[name] for name in declared.required}
     optional = {name: value for name, value in values.items() if name not in required}
     given = st.fixed_dictionaries(required, optional=optional)
+    # A served schema that forbids even this would leave nothing to generate, and hypothesis would give up.
     if not _allows(schema, located(sources.arguments(tool, PLAIN), "/")):
         return given
     return given.filter(lambda arguments: _allows(schema, located(arguments, "/")))
@@ -102,6 +103,7 @@ def _values(sources: Sources, tool: str, name: str) -> st.SearchStrategy[Json]:
         usual = [spec.usual(tool, name), *allowed(schema, (True, False, 0, 1, -1, 0.5, 42, ["a"], ["a", "b"]))]
         return st.sampled_from([value for value in usual if value is not None])
     hostile = st.sampled_from(list(canaries(name).values()))
+    # A port may refuse a word that starts with a dash (`refusals` of `invocation.json`).
     words = st.text(WORD, min_size=1, max_size=60).filter(lambda text: text[0] != "-")
     mixed = st.lists(st.sampled_from(FRAGMENTS) | hostile, min_size=1, max_size=8).map("".join)
     longer = mixed | st.text(_unicode(), min_size=1, max_size=200)
@@ -127,6 +129,7 @@ def _allows(schema: Mapping[str, Json], arguments: Json) -> bool:
     try:
         validator: Json = Draft202012Validator(schema)
         return bool(validator.is_valid(arguments))
+    # The port wrote the schema, so it may be anything.
     except (SchemaError, ValueError, TypeError, LookupError):
         return True
 

@@ -15,6 +15,8 @@ ORDER = 20
 STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://127.0.0.1.evil.example:80",
              "http://127.0.0.1:1.evil.example", "http://evil-localhost", "http://evil.example:8080",
              "null")  # fmt: skip
+"""Origins of pages that the port has not served. Some only begin like an allowed one: the pattern `127.0.0.1:*` of the
+Python SDK lets in what only has that prefix."""
 EVENTS = {"accept": "text/event-stream"}
 LIST: Json = request("over HTTP", "tools/list", {})
 

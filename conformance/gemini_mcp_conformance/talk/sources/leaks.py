@@ -1,4 +1,4 @@
-"""Failures that repeat what is private: each kind of text, on each way on which gemini can print it, and keys."""
+"""Failures in which gemini repeats private texts or keys: each kind of text, in each way of printing it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class Leaks(Maker):
         is_prompt = name == self.spec.prompt(self.tool)
         for number, (kind, text) in enumerate(TEXTS.items()):
             given = self.sources.value(self.tool, name, text)
+            # Of the other arguments each text tries every third way; together the texts try all.
             ways = many(self.spec) if is_prompt else many(self.spec)[number % 3 :: 3]
+            # The schema may have cut the text or replaced it; then gemini would repeat what was never sent.
             if given == text:
                 for way in ways:
                     words = text if is_prompt else f"What of {kind}?"

@@ -61,7 +61,7 @@ IDS: tuple[Json, ...] = (0, "", -1, -2_147_483_649, 4_294_967_296, 2**53 - 1, "7
 
 
 class Malformed(Maker):
-    """What the tools of one specification are called with, or nearly called with."""
+    """Broken and unusual messages to a port of one specification."""
 
     phase, prefix = "malformed", "malformed-"
 
@@ -103,6 +103,7 @@ class Malformed(Maker):
             data = line(request(f"pieces-{tool}", "tools/call", {"name": tool, "arguments": arguments}))
             inside, last = data.index("울".encode()) + 1, len(data) - 1
             for cuts in ((len(data) // 2,), (inside,), (last,), (1, inside, data.index("🙂".encode()) + 2, last)):
+                # Each request needs an id of its own. The longer id moves the cuts behind it.
                 named = data.replace(b"pieces-", f"pieces-{len(steps)}-".encode(), 1)
                 shift = len(named) - len(data)
                 moved = tuple(cut + shift if cut > len(b'{"jsonrpc": "2.0", "id": "pieces-') else cut for cut in cuts)

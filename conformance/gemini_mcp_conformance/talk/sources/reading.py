@@ -1,4 +1,4 @@
-"""Clients that read slowly: answers that fill every buffer wait until they are read, whole and in order."""
+"""Clients that read late: answers that fill every buffer must wait, and arrive whole and in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANSWER = "All work and no play. 서울 👍 "
 LATE = 3.5
 """Seconds for which nobody reads."""
 TIMES = 12_000
-"""How often an answer says so: some hundred kilobytes, more than a pipe and its reader hold."""
+"""How often an answer repeats it: some hundred kilobytes, more than a pipe and its reader hold."""
 
 SHOWN = (
     *("stdio:framing", "stdio:stdout", "stdio:encoding", "result:text", "result:large-stdout"),

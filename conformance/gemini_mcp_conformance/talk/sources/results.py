@@ -170,6 +170,7 @@ class Results(Maker):
             "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
             "stderr": unnamed({"stderr": text}),
             "again": unnamed({"stdout": text.replace(SESSION[:8], "f00dcafe")}),
+            # Gemini CLI before 0.24 prints the list to stderr.
             "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
             "failure": unnamed({"stdout": text}, {"exit": 1}),

@@ -90,6 +90,7 @@ class Bench:
         try:
             before = port.played
             observation = await self._play(port, conversation)
+            # A port that ended without a word may have been ended by the conversation before.
             if before is None or observation.died is None or any(observation.received):
                 return observation
             port.played = None
@@ -154,6 +155,7 @@ class Bench:
         if observation.died is not None:
             told = stderr_shown(observation.stderr, port.place.root)
             self.deaths.append(Death(conversation, observation.died, told))
+        # A late answer could be taken for one of the next conversation.
         if any(exchange.silence == "timeout" for exchange in observation.exchanges):
             await self._end_port(port)
         return observation
@@ -217,6 +219,7 @@ class Bench:
         player = self._player(port, greeting)
         seen = await player.play(None, first=True)
         self.pace = self.pace.after(seen, player.lost)
+        # Only the first request of a port has to wait for its start.
         if seen.exchanges[0].answers and seen.exchanges[0].sent.order == 0:
             self.pace = self.pace.started(seen.exchanges[0].answers[0].at)
         return seen.exchanges[0]

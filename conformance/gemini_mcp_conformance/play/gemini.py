@@ -43,6 +43,7 @@ class Gemini:
             return
         cancelled = [each for each in self._requests if each.silence == "cancelled" and each.step.until == "sent"]
         unfinished = [*cancelled, *(pending for pending in self._requests if pending.is_unfinished)]
+        # A request that is not waited for may get others beside it, so its play is bound to its prompt at once.
         matched = len(unfinished) > 1 or unfinished[-1].step.until != "answered"
         plays = [
             Play(script, pending.token[:RECOGNISED] if matched and pending.token else None)
@@ -70,6 +71,7 @@ class Gemini:
         return tuple(self._examined(run) for run in self.runs())
 
     def _examined(self, run: Run) -> Run:
+        # To look through all processes takes time. A run that ended by itself and started nothing has left nothing.
         if self._fake is None or (run.call.ended is not None and not run.call.children):
             return run
         return replace(run, survivors=self._fake.living(run.call))

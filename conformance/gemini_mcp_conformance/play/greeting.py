@@ -46,6 +46,7 @@ class Greeter:
             self._shakes_hands = port.declined is not None
             return
         spoken = (result or {}).get("protocolVersion")
+        # MCP lets a server answer with another revision than the requested one. It need not support all.
         if revision and port.greeting.answer is not None and spoken != revision:
             port.declined = f"The port answered {revision} with {spoken or 'an error'}."
         session.revision = spoken if isinstance(spoken, str) else session.revision
@@ -63,6 +64,7 @@ class Greeter:
         assert port.greeting is not None
         if port.greeting.answer is None:
             return False
+        # A port that serves the era belongs to it; that it does not name the revision is for a check to complain about.
         listed = await self._ask(port, "tools/list", None)
         return "resultType" in (listed.result or {})
 
@@ -80,6 +82,7 @@ def declining(port: PortProcess, conversation: Conversation, spec: Specification
     """The observation of a port that does not take part, with its answer to `initialize`."""
     greeting = port.greeting
     is_handshake = greeting is not None and greeting.method == "initialize"
+    # Only these errors say that the port knows no handshake. Any other answer to one is judged.
     code = inside(greeting.error, "code") if greeting else None
     return Observation(
         conversation,

@@ -34,6 +34,7 @@ async def exchange(
                 answered = {name.decode("latin-1"): value.decode("latin-1") for name, value in part.headers}
                 record = replace(record, status=part.status_code, answered=answered)
                 yield record
+                # A stream that answers a GET stays open for messages of the server, and need not end.
                 if record.is_stream and record.verb == "GET":
                     return
             elif isinstance(part, h11.Data):

@@ -75,6 +75,7 @@ class HttpWire:
         headers = dict(ACCEPTED)
         if isinstance(version, str):
             self._stateless = version
+        # Messages without metadata, such as notifications, are still of the era of the requests before them.
         if version is None and self._stateless is not None and "method" in table(message):
             version = self._stateless
         if version is None:
@@ -129,6 +130,7 @@ class HttpWire:
 
     async def closed(self) -> None:
         if self._session is not None:
+            # MCP asks a client to end the session that it needs no more.
             headers = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision or ""}
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
@@ -147,6 +149,7 @@ class HttpWire:
 def elsewhere() -> str | None:
     """An address of this machine other than loopback; nothing is sent to find it."""
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        # RFC 5737 keeps this address for documentation. To connect a datagram socket only chooses the own address.
         probe.connect(("192.0.2.1", 9))
         address = str(probe.getsockname()[0])
         return None if address.startswith("127.") else address
@@ -154,7 +157,7 @@ def elsewhere() -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    """One that asyncio makes of several addresses has their errors in its text only."""
+    """Why a connection failed. Where a name has several addresses, asyncio tells their errors in its text only."""
     if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
         return "the connection was refused"
     return str(error) or type(error).__name__

@@ -69,7 +69,7 @@ class Pace:
         """With what a conversation has shown, in which `lost` seconds were waited in vain."""
         times = [time for each in seen.exchanges if (time := _time(each)) is not None]
         silent = [kind_of(each) for each in seen.exchanges if each.silence == "timeout" and not each.answers]
-        # Behind the first of them the others are hardly waited for.
+        # Once one is in vain, the others of the conversation are hardly waited for: their silence says little.
         counts = {**self.unheard, silent[0]: self.unheard.get(silent[0], 0) + 1} if silent else self.unheard
         return replace(
             self,

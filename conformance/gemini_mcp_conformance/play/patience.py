@@ -1,7 +1,7 @@
 """Patience: how long a port is waited for, which follows from its pace; pure.
 
-Every wait of the player is a field. A wait grows with the time that the port has needed so far,
-and shrinks after waits in vain.
+Every wait of the player is a field. A wait grows with the time that the port has needed so far, and shrinks after waits
+in vain.
 """
 
 from __future__ import annotations

@@ -194,6 +194,7 @@ class Player:
         is_there = pending.cwd in ("absolute", "relative")
         pending.directory = real_path(str(cwd), self.place.work) if is_there else ""
         self.requests.append(pending)
+        # Before the request is sent, since gemini may start as soon as the port has read it.
         self._gemini.load()
         pending.sent = await send()
         if step.until == "answered":
@@ -217,6 +218,7 @@ class Player:
         """Wait for the answer. A response with a wrong id counts if no other request is pending."""
         unfinished = [other for other in self.requests if other.is_unfinished]
         only, began = unfinished == [pending], self.session.now()
+        # A busy port takes long to read what was sent before. After a wait in vain it gets no more time for that.
         unheeded = 0 if self.lost else self.session.unheeded
         at_least = seconds(pending.step) + unheeded / BUSY
         wait = self.patience.answer_to(_kind(pending), at_least, not self.session.is_heard, len(unfinished) - 1)
@@ -245,6 +247,7 @@ class Player:
         began = time.monotonic()
         await self.session.wire.end(how)
         wire = self.session.wire
+        # A port may close its stdout before it exits.
         if await self.session.wait_for_end(self.patience.end):
             await self._poll(lambda: wire.code is not None, self.patience.end)
         self.exit = Exit(how, wire.code, time.monotonic() - began)

@@ -91,6 +91,7 @@ class Session:
         if self.is_stateless and isinstance(self.wire, HttpWire):
             await self.wire.abandon(id)
             return
+        # MCP makes the reason optional, so a port must understand both.
         reason = {"reason": "The suite cancels this call."} if len(self.cancelled) % 2 else {}
         params = {"requestId": id, **reason}
         await self.send(notification("notifications/cancelled", params))

@@ -16,7 +16,7 @@ INHERITED: Mapping[str, str] = {
     "SETTING_OF_THE_OPERATOR": "kept",
     "SETTING_LEFT_EMPTY": "",
 }
-"""Variables of the port that its gemini should have too."""
+"""Variables that the port gets, and should pass on to gemini."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ OTHER_COST = 0.7
 
 def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     """The tracks in the order of their start, the longest first. `jobs` of them run at once."""
-    # Conversations that wait cost a port little, so that half of the jobs that begin are theirs.
+    # Conversations that wait cost a port little, so half of the jobs begin with them.
     half, count = max(1, jobs // 2), jobs
     plain = [each for each in conversations if not each.alone]
     waiting = [each for each in conversations if each.only_waits]

@@ -16,7 +16,7 @@ from gemini_mcp_conformance.play.stderr import Stderr
 
 CHUNK = 1 << 18
 OnLine = Callable[[bytes, bool], None]
-"""Called with a line without its newline, and whether it had one."""
+"""Takes a line without its newline, and whether there was a newline."""
 
 
 class Unreachable(Exception):
@@ -157,6 +157,7 @@ class StdioWire:
         if rest:
             on_line(bytes(rest), False)
         with contextlib.suppress(TimeoutError):
+            # A port usually exits just after its stdout has closed; then the exit code can be told.
             await asyncio.wait_for(self._process.wait(), 1)
         self._over = True
         on_end()

@@ -17,7 +17,6 @@ WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
 PORT, FAKE = "port", "fake"
 """What `fake DIR` creates in DIR: the directories of the port, and the fake."""
 
-
 MEMORY = Path("/dev/shm")
 """A file system in memory, where there is one. A disk makes a run twice as long."""
 
@@ -94,6 +93,7 @@ def _path_without(base: Mapping[str, str], program: str, gemini: str, place: Pla
     """The caller's PATH without any gemini, or with one first that cannot be executed."""
     folders = [folder for folder in base.get("PATH", "").split(os.pathsep) if not Path(folder, program).exists()]
     if gemini == "not-executable":
+        # Without the right to execute. The rest of PATH has no gemini, so a port cannot go on to another one.
         broken = Path(place.root, "broken")
         broken.mkdir(exist_ok=True)
         (broken / program).write_text("This is no program.\n", encoding="utf-8")

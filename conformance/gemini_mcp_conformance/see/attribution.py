@@ -64,6 +64,7 @@ class Pending:
     def token(self) -> str | None:
         """The prompt, which tells the runs of concurrent calls apart."""
         prompt = self.arguments.get(self.spec.prompt(self.tool or "") or "")
+        # Blanks stand in every command line.
         return prompt if isinstance(prompt, str) and prompt.strip() else None
 
     @property
@@ -85,6 +86,7 @@ def same_id(one: Json, other: Json) -> bool:
 
 
 def _kind(id: Json) -> str:
+    # JSON has one type of numbers, so 1 and 1.0 are one id.
     return type(id).__name__.replace("int", "float")
 
 
@@ -116,6 +118,7 @@ def exchange(
         request=pending.message,
         scripts=pending.step.scripts,
         sent=pending.sent,
+        # The player may have taken a response with a wrong id for the answer; by its id it belongs to nobody.
         answers=tuple(answers) or pending.answers,
         progress=tuple(line for line in lines if _is_progress(line, pending, requests)),
         runs=tuple(run for run in own if run.call.kind == "call"),
@@ -148,6 +151,7 @@ def taken(
     since = tuple(takewhile(lambda line: line.order > sent, reversed(responses)))
     own = tuple(line for line in since if pending.is_answered_by(line))
     known = [line.order for line in since if _is_theirs(line, others) or is_late(line, cancelled, others)]
+    # JSON-RPC answers what cannot be read with an error whose id is null.
     loose = [line.order for line in since if after_noise and line.table.get("id") is None]
     return own, tuple(line for line in since if line.order not in (*known, *loose))
 
@@ -166,13 +170,14 @@ def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) 
 def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | None]) -> Pending | None:
     """The request that a run belongs to: the only one that was open, or the one whose prompt the run was given.
 
-    Of several with one prompt it is the one that owns the fewest of the runs before, whose owners are given.
+    If several have that prompt, it is the one that owns the fewest earlier runs, whose owners are given.
     The gemini of a cancelled call may start after the cancellation, when another call is open, and be ended before it
     has read anything.
     """
     number = run.call.number
     before = [pending for pending in requests if pending.mark < number]
     during = [pending for pending in before if pending.last is None or number <= pending.last]
+    # A run that began when nothing was open any more can only come of the latest request.
     candidates = during or before[-1:]
     cancelled = [pending for pending in before if pending.silence == "cancelled" and pending not in candidates]
     given = b"\0".join((*run.call.argv, run.call.stdin or b""))
@@ -181,6 +186,7 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
         return named
     if cancelled and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
         return cancelled[-1]
+    # A run without any known prompt: of several open calls it belongs to the only one that has none.
     likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]
     return likely[0] if len(likely) == 1 else None
 
@@ -221,6 +227,7 @@ def _is_progress(line: Line, pending: Pending, requests: Sequence[Pending]) -> b
         return False
     told = inside(line.table, "params", "progressToken")
     asked = [each for each in requests if each.sent and each.sent.order < line.order and _asks_for(each, told)]
+    # MCP asks for unique tokens only among the requests that are open, so an earlier request may have had it.
     return bool(asked) and asked[-1] is pending
 
 

@@ -26,10 +26,13 @@ class Stat:
     @classmethod
     def parse(cls, line: str) -> Stat:
         pid, rest = line.split(" ", 1)
+        # The name of the program stands in parentheses, and may itself hold blanks and parentheses.
         fields = rest[rest.rindex(")") + 1 :].split()
+        # Where there is no /proc, the fake writes no more than the fields up to the group.
         return cls(int(pid), fields[0], int(fields[2]), int(fields[19]) if len(fields) > 19 else None)
 
     def is_same(self, other: Stat) -> bool:
+        # The system gives the pid of an ended process to another one.
         return self.pid == other.pid and self.starttime == other.starttime
 
 

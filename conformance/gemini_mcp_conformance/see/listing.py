@@ -27,8 +27,9 @@ def whole_lists(observation: Observation) -> list[list[Mapping[str, Json]]]:
 
 
 def lists_all(observation: Observation) -> bool:
-    """Whether all pages of a list were answered, or no list was answered at all."""
+    """Whether it is known what the port offers: all pages of a list were answered, or no list was answered at all."""
     found = lists(observation)
+    # A port that answers no list offers no tools. One whose later page is lost may offer more than was seen.
     return bool(whole_lists(observation)) or (bool(found) and all(pages[0].result is None for pages in found))
 
 

@@ -1,4 +1,4 @@
-"""Memo: keeps what a function returns for an exchange as long as the exchange lives, since many checks ask; pure."""
+"""Memo: keeps what a function returns for an exchange as long as the exchange exists, since many checks ask; pure."""
 
 from __future__ import annotations
 

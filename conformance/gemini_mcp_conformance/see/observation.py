@@ -69,6 +69,7 @@ class Run:
     survivors: frozenset[int] = frozenset()
 
 
+# Without `eq=False` it would be compared by its fields and have no hash, by which `memo` finds it.
 @dataclass(frozen=True, eq=False)
 class Exchange:
     """A request, its answers, and the runs of gemini between them.
@@ -137,7 +138,7 @@ class Exchange:
 
     @property
     def is_error(self) -> bool:
-        """Whether the answer says that the call failed, in either of the two ways."""
+        """Whether the answer says that the call failed: MCP has JSON-RPC errors and results with `isError` for that."""
         return self.answer is not None and (self.result is None or self.result.get("isError") is True)
 
     @property

@@ -78,7 +78,7 @@ def ran_before_end(held: Exchange, other: Exchange) -> bool:
 
 
 def ran_beside(held: Exchange, other: Exchange) -> bool:
-    """Whether it did, and had not ended before that of the held one began."""
+    """Whether both ran at the same time. Another call may overtake the held one and end before that begins."""
     begins = [run.call.started for run in held.runs]
     ends = [run.call.ended for run in other.runs]
     is_before = all(end is not None and end <= min(begins) for end in ends)

@@ -41,7 +41,7 @@ def reply(exchange: Exchange, asked: str) -> str:
 
 
 def why_silent(exchange: Exchange) -> str:
-    """How long an answer was waited for, or why not; the words follow "no answer"."""
+    """How long an answer was waited for, or why nobody waited; the words follow "no answer"."""
     if exchange.silence == "timeout":
         return f" within {exchange.waited:.3g} s"
     return f" ({exchange.silence})" if exchange.silence else ""

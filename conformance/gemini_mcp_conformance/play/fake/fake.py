@@ -24,6 +24,7 @@ PAUSE = 0.005
 """Seconds between two looks at the journal."""
 
 CLOSED = "finish 70\n"
+"""The last playlist: a gemini that starts after it ends at once."""
 
 
 class Fake:
@@ -84,6 +85,8 @@ class Fake:
         """Let plays that wait for `name` continue, now and later, until the releases are forgotten."""
         self._released.add(name)
         path = self.root / "releases" / name
+        # Calls that wait have opened the FIFO, or hang in opening it until somebody writes. This end lets them in, and
+        # closing it ends their `read`. Calls that come later find an empty file instead.
         waiting = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.exists() else None
         _replace(path, "")
         if waiting is not None:
@@ -141,6 +144,7 @@ class Fake:
         self._end_everything()
 
     def _end_everything(self) -> None:
+        # What is ended may just have started something else.
         deadline = time.monotonic() + 2
         while (pids := self._all_living()) and time.monotonic() < deadline:
             processes.end(pids)
@@ -199,6 +203,7 @@ def _head(first: str, since: int, sequence: int, matches: Sequence[tuple[str, st
     """The shell lines by which a call finds its play."""
     arms = [f"*{shlex.quote(match)}*) play={name}; return ;;" for name, match in matches]
     # Some shells warn of a NUL in what they read.
+    # 4096 bytes hold more than the characters by which a prompt is recognised (`RECOGNISED` in `play/gemini.py`).
     read = '[ ! -s "$call.stdin" ] || { start=$("$head" -c 4096 "$call.stdin"); } 2>/dev/null'
     return [
         f"first={first}",

@@ -28,6 +28,7 @@ class Journal:
 
     def last(self) -> int:
         """The greatest number so far; 0 before the first call."""
+        # Another Fake for the same directory may have cleared the journal.
         if self._last and not self._has_started(self._last):
             self._last = 0
         while self._has_started(self._last + 1):
@@ -51,8 +52,10 @@ class Journal:
 
 
 def _read_call(files: Path, number: int, variables: tuple[str, ...]) -> Call | None:
+    # Asked first: the journal of an ended call is kept, so all of it must have been written before it is read.
     ended = _time(files, "end")
     head = _bytes(files, "head")
+    # The fake ends the head with a full stop; without that it is still being written.
     if head is None or not head.endswith(b"\n."):
         return None
     stat, summary, rest = head.split(b"\n", 2)

@@ -18,6 +18,7 @@ MARKER = b"GEMINI_FAKE_CALL="
 def is_running(main: Stat) -> bool:
     """Whether the process `main` itself lives; False where that cannot be read."""
     stat = _read(main.pid)
+    # A zombie has ended; in a container the first process may never collect it.
     return stat is not None and stat.is_same(main) and stat.state not in "ZX"
 
 

@@ -77,6 +77,7 @@ class _Writer:
 
     def hang(self, value: Json) -> None:
         if value is True:
+            # `exec` makes it one process, so a signal to gemini alone ends it.
             self.lines.append('exec "$sleep" 1000000')
 
     def release(self, value: Json) -> None:
@@ -102,6 +103,7 @@ class _Writer:
         self.lines.append(f"finish {int(value)}")
 
     def signal(self, value: Json) -> None:
+        # Signals such as SEGV would leave a core dump in the working directory of the port.
         self.lines.append(f"ulimit -c 0; kill -{_signals([value])} $$")
 
 

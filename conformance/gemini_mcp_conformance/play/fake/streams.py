@@ -1,7 +1,7 @@
-"""Streams: a script's answer as gemini prints it when it is asked to tell what it does; steps in, steps out; pure.
+"""Streams: turns the steps of a script into those of a gemini that was asked for a stream. Pure.
 
-Only an answer that is one JSON object becomes a stream. What fails, is damaged or stands beside other
-text is played as it is.
+Only an answer that is one JSON object becomes a stream. A failure, a damaged answer, or one beside other text is played
+as it is.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Streams:
             return steps
         first, last = min(printed), max(printed)
         rest = lines if first == last else lines[1:]
+        # The stream begins where the script first prints and ends where it last prints, so the waits between stay.
         streamed = {**dict.fromkeys(printed, ""), first: lines[0], last: "".join(rest)}
         return [{"stdout": streamed[index]} if index in streamed else step for index, step in enumerate(steps)]
 

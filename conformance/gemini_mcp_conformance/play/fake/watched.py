@@ -29,6 +29,7 @@ class Watched:
 def watched(invocation: InvocationSpec, outcome: OutcomeSpec, live: LiveSpec | None) -> Watched:
     """The variables, listing arguments and streams of a specification."""
     variables = dict.fromkeys(variable for tool in invocation.tools.values() for variable in tool.env)
+    # A port may still ask as the specification of this code says. Known as a list, its fault is told as just that.
     asked = dict.fromkeys((*invocation.listing.argv, *load_server().invocation.listing.argv))
     flags = [spelling for flag in asked for spelling in spellings(flag)]
     return Watched(invocation.program, tuple(variables), tuple(flags), live and Streams(live, outcome))
@@ -36,6 +37,7 @@ def watched(invocation: InvocationSpec, outcome: OutcomeSpec, live: LiveSpec | N
 
 def spellings(flag: str) -> tuple[str, ...]:
     """An option of the list as it may be written."""
+    # yargs takes an option in camel case as well.
     camel = re.sub("(?<=[a-z])-([a-z])", lambda match: match[1].upper(), flag)
     return (flag,) if camel == flag else (flag, camel)
 

@@ -51,6 +51,7 @@ def _run(call: Call, places: Mapping[str, str]) -> Run:
 def _named(text: str, places: Mapping[str, str]) -> str:
     if not places:
         return text
+    # The directory of a port is the beginning of its other directories.
     longest_first = sorted(places, key=lambda place: (-len(place), place))
     return re.sub("|".join(map(re.escape, longest_first)), lambda match: places[match[0]], text)
 

@@ -65,6 +65,7 @@ def schema_faults(exchange: Exchange) -> Mapping[str, schema.Fault]:
 def faults(exchange: Exchange) -> tuple[str, ...]:
     """The arguments for which every port refuses the call."""
     found = schema_faults(exchange)
+    # Some clients send null for an absent value, so a port may take it for that (`arguments:optional:null`).
     certain = [name for name, fault in found.items() if fault != "null" or name in required(exchange)]
     directory = exchange.spec.directory(exchange.tool)
     wrong = [directory] if directory and exchange.cwd in ("missing", "file") else []
@@ -131,7 +132,10 @@ def _specified(exchange: Exchange) -> Specified:
 
 @remembered
 def _heard(exchange: Exchange) -> Heard | UsageError | Other:
-    """A port that serves what a rule forbids hands it over unchanged: marks stand for such values in the meantime."""
+    """What gemini must understand. A port that serves a value which a rule forbids must hand it over unchanged.
+
+    Gemini could take such a value on the specified command line for an option, so marks stand in for it.
+    """
     spec, tool = exchange.spec, exchange.tool
     forbidden = {name: value for name in spec.spoken(tool) if (value := _forbidden(exchange, name)) is not None}
     if not forbidden:
@@ -195,6 +199,7 @@ def reading(exchange: Exchange) -> Reading | None:
 
 def is_hard(found: Reading) -> bool:
     """Whether an answer has a trait that a port may not cope with."""
+    # To find the JSON behind other text is a MUST. To cope with any other trait is a SHOULD at most.
     return found.kind == "answer" and not found.traits <= {"before"}
 
 

@@ -68,6 +68,7 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, dict[Item, str]] = {}
+    # In this order: what breaks a MUST may explain a SHOULD that fails with it, and no SHOULD explains a MUST.
     for level in ("MUST", "SHOULD", "MAY"):
         names = [each.id for each in requirements if each.level == level and each.id in complainers]
         for about in dict.fromkeys(about for name in names for about in complainers[name].items):
@@ -196,5 +197,6 @@ def _settled(
     if finding.outcome != "fail" or finding.requirement in blamed:
         return finding
     known = causes[finding.about]
+    # Sorted, because sets have another order in each run.
     cause = next((known[item] for item in sorted(_items(finding, calls), key=str) if item in known), None)
     return finding if cause is None else _explained(finding, cause)

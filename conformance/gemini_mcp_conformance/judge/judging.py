@@ -38,6 +38,7 @@ def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, .
     if observation.declined is not None:
         wanted = observation.conversation.requirements
         declined = [_finding(id, observation, "", ("not-applicable", observation.declined)) for id in wanted]
+        # What is left is the port's answer to the greeting.
         checks = [check for check in checks if isinstance(check, CheckOfExchange)]
     return (*declined, *(finding for check in checks for finding in _findings(observation, check, refuses_all)))
 

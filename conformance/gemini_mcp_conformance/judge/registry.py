@@ -29,7 +29,7 @@ About: TypeAlias = Literal[
     "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings",
     "line", "end", "left", "served", "not run", "failed", "no text", "succeeded",
 ]  # fmt: skip
-"""What a complaint is about: two checks that complain about the same thing in one exchange have seen one fault."""
+"""What a complaint is about. Two checks that complain about the same thing in one exchange have seen one fault."""
 
 
 @dataclass(frozen=True)

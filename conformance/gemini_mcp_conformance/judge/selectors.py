@@ -29,7 +29,7 @@ def served(exchange: Exchange) -> bool:
 
 
 def reaches(exchange: Exchange, *names: str) -> bool:
-    """Calls that must reach gemini, and those that a port may refuse and did not, if these arguments are settled."""
+    """Calls that must reach gemini, and calls that a port chose to serve, if these arguments are settled."""
     if served(exchange):
         return True
     ran = is_call(exchange) and bool(exchange.runs) and fate(exchange) == "either"
@@ -62,7 +62,7 @@ def is_played(exchange: Exchange) -> bool:
 
 
 def was_due(exchange: Exchange) -> bool:
-    """Whether gemini had to run: a call that is cancelled, or whose port is ended, in time need not run."""
+    """Whether gemini had to run. It need not for a call that was cancelled, or whose port was ended, early enough."""
     return exchange.silence not in ("cancelled", "ended") or bool(exchange.runs)
 
 

@@ -64,7 +64,7 @@ class Pending:
     def token(self) -> str | None:
         """The prompt, which tells the runs of concurrent calls apart."""
         prompt = self.arguments.get(self.spec.prompt(self.tool or "") or "")
-        # Blanks stand in every command line.
+        # A prompt of blanks would be found in every command line.
         return prompt if isinstance(prompt, str) and prompt.strip() else None
 
     @property

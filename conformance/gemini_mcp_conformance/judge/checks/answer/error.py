@@ -35,6 +35,7 @@ LONG_ENOUGH = 16
 
 SECRETS = re.compile(r"AIza[0-9A-Za-z_-]{20,}|ya29\.[0-9A-Za-z_.-]{10,}")
 SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
+"""Words near which a port may mask more than it must."""
 
 DAMAGE = "\ufffd"
 """What stands for bytes that are no UTF-8; each port shows them in its own way."""
@@ -117,7 +118,7 @@ def text_begins_with_the_prefix(exchange: Exchange) -> Complaints:
 
 
 def has_plain_stderr(exchange: Exchange) -> bool:
-    """Whether nothing may be left out of stderr; what is about as long as the limit is for another requirement."""
+    """Whether all of stderr must be quoted. One about as long as the limit is judged by `error:stderr:tail`."""
     is_short = len(end_of(exchange).stderr) <= limit(exchange) - MARGIN
     return shows_error(exchange) and bool(stderr_of(exchange).strip()) and is_short and not _is_private(exchange)
 
@@ -125,6 +126,7 @@ def has_plain_stderr(exchange: Exchange) -> bool:
 @remembered
 def _is_private(exchange: Exchange) -> bool:
     """Whether the end of stderr holds a key, or something that the client sent."""
+    # What stands further back is cut off, and need not be searched.
     text, masks = stderr_of(exchange)[-2 * limit(exchange) :], exchange.spec.outcome.masks
     sent = [form for value in exchange.arguments.values() for form in _forms(value)]
     return any(re.search(mask, text) for mask in (SECRET_WORDS, *masks)) or any(form in text for form in sent)
@@ -222,6 +224,7 @@ def cause_is_named(exchange: Exchange) -> Complaints:
     assert expected is not None
     if names(exchange, expected):
         return
+    # The wording is free, and so is its language.
     if FOREIGN.search(sentence(exchange)):
         raise NotApplicable("The port's error is in a language that the suite cannot read.")
     wanted = expected.cause or f"what {shown(expected.text)} names"
@@ -262,6 +265,7 @@ def _has_json_on_stderr(exchange: Exchange) -> bool:
 @check("error:json-on-stderr", judges=_has_json_on_stderr)
 def message_comes_first(exchange: Exchange) -> Complaints:
     message = _message(exchange) or ""
+    # A port may cut a long message.
     if message[:200] not in sentence(exchange):
         yield f"The port's error reads {shown(sentence(exchange))}, and should hold {shown(message)}."
 
@@ -285,13 +289,13 @@ def _echoed(exchange: Exchange) -> list[str]:
 
 
 def is_refused(exchange: Exchange) -> bool:
-    """Whether the call was refused for an argument that is not private."""
+    """Whether the call was refused for an argument that its schema forbids."""
     return is_call(exchange) and bool(schema_faults(exchange)) and not exchange.runs
 
 
 def _traces(text: str, masks: Sequence[str]) -> list[str]:
-    """What of a private text must not be found: the text, as it is and escaped, the end of one that was cut, and what
-    stands around a key.
+    """What of a private text must not be found: the text, as it is and escaped; the parts around a key in it, which a
+    mask leaves; and its second half, which a cut of stderr leaves.
     """
     parts = [text]
     for mask in masks:

@@ -165,6 +165,7 @@ def answer_is_found(exchange: Exchange) -> Complaints:
     found = expected(exchange)
     if not (exchange.is_success and exchange.text == found.text):
         yield other_than(exchange, found.text)
+    # A lone surrogate in an id can arrive in no one right form.
     elif found.session is not None and is_unicode(found.session) and carries_session(exchange):
         yield from differing_session(exchange, found.session)
 
@@ -192,6 +193,7 @@ def plain_text_is_the_result(exchange: Exchange) -> Complaints:
 def warnings_are_in_meta(exchange: Exchange) -> Complaints:
     meta = json.dumps(exchange.meta, ensure_ascii=False)
     for warning in expected(exchange).warnings:
+        # Under which key of `_meta` a port reports them is free.
         if json.dumps(warning, ensure_ascii=False) not in meta:
             yield f"The port answered `_meta` {meta}, and should report the warning {shown(warning)}."
 

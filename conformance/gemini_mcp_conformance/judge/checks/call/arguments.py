@@ -102,6 +102,7 @@ def error_text(exchange: Exchange) -> str:
 @check("arguments:refused:is-error", judges=is_refused_for_fault)
 def refusal_names_the_argument(exchange: Exchange) -> Complaints:
     doubtful = [name for name in declared(exchange) if name in exchange.arguments and name not in settled(exchange)]
+    # Of several faults a port may name any, also one for which another port would not refuse the call.
     culprits, text = dict.fromkeys((*faults(exchange), *doubtful)), exchange.text or ""
     if exchange.result is None:
         yield f"The port answered {shown(exchange.answer)}, and should answer with `isError`."
@@ -130,7 +131,7 @@ def unknown(exchange: Exchange) -> list[str]:
 
 
 def is_unforced_by_unknown(exchange: Exchange) -> bool:
-    """Calls that a port may refuse because of undeclared arguments, and of nothing else."""
+    """Calls that a port may refuse only because of undeclared arguments: all others have ordinary short texts."""
     known = [exchange.arguments[name] for name in declared(exchange) if name in exchange.arguments]
     plain = all(re.fullmatch(r"\w[^\x00-\x1f\x7f-\uffff]{0,200}", text) for text in texts_in(known))
     return is_unforced(exchange) and plain and bool(unknown(exchange))
@@ -175,7 +176,8 @@ def empty_directory_is_the_ports(exchange: Exchange, subject: Subject) -> Compla
     work = exchange.place.work
     for run in exchange.runs:
         if run.call.cwd != work:
-            yield f"With an empty `{subject['argument']}` gemini runs in {run.call.cwd!r}, and should run in {work!r}."
+            asked = f"an empty `{subject['argument']}`"
+            yield f"The port ran gemini in {run.call.cwd!r} for {asked}, and should run it in {work!r}."
 
 
 def is_empty_file(exchange: Exchange, subject: Subject) -> bool:
@@ -188,7 +190,8 @@ def empty_file_is_none(exchange: Exchange, subject: Subject) -> Complaints:
     for run in exchange.runs:
         if variable in run.call.given:
             path = run.call.given[variable].path
-            yield f"With an empty `{subject['argument']}` gemini is given the file {path!r}, and should be given none."
+            asked = f"an empty `{subject['argument']}`"
+            yield f"The port gave gemini the file {path!r} for {asked}, and should give it none."
 
 
 def has_nul(exchange: Exchange) -> bool:
@@ -211,8 +214,8 @@ def altered_by_nul(exchange: Exchange, run: Run) -> Complaints:
     for variable, text in call.files.items():
         found = run.call.given[variable].content if variable in run.call.given else None
         if found != text.encode("utf-8", "replace"):
-            held = "missing" if found is None else bytes_shown(found)
-            yield f"The file that {variable} names is {held}, and should be {shown(text)}."
+            held = "nothing" if found is None else bytes_shown(found)
+            yield f"The port gave gemini {held} in the file that {variable} names, and should give it {shown(text)}."
     if call.cwd is not None and "\0" in call.cwd:
-        yield f"gemini runs in {run.call.cwd!r}, and should not run at all for {shown(call.cwd)}."
+        yield f"The port ran gemini in {run.call.cwd!r} for {shown(call.cwd)}, and should not run it at all."
     yield from altered(exchange, run)

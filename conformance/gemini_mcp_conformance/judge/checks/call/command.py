@@ -39,7 +39,7 @@ def differing(exchange: Exchange, run: Run, *fields: str) -> Complaints:
         wanted = expected.prompt if field == PROMPT else expected.values.get(field)
         is_unread = field == PROMPT and is_cut(exchange, run)
         if not is_unread and understood(run, field) != wanted:
-            yield f"{what(run, field)}, and should understand {called(field, wanted)}."
+            yield f"{what(run, field)}, and should hand over {called(field, wanted)}."
 
 
 def understood(run: Run, field: str) -> Json:
@@ -56,15 +56,15 @@ def is_cut(exchange: Exchange, run: Run) -> bool:
 
 
 def what(run: Run, field: str) -> str:
-    """What gemini makes of a command line, for a complaint."""
-    argv = argv_shown(run)
+    """What gemini makes of a command line, as the beginning of a complaint."""
+    ran = f"The port ran gemini {argv_shown(run)}"
     match run.understood:
         case UsageError(reason):
-            return f"gemini refuses the command line {argv} ({reason})"
+            return f"{ran}, which gemini refuses ({reason})"
         case Other(kind):
-            return f"gemini takes {argv} as {'a subcommand' if kind == 'subcommand' else f'`--{kind}`'}"
+            return f"{ran}, which gemini takes as {'a subcommand' if kind == 'subcommand' else f'`--{kind}`'}"
         case Understood():
-            return f"From {argv} gemini understands {called(field, understood(run, field))}"
+            return f"{ran}, from which gemini understands {called(field, understood(run, field))}"
 
 
 def called(field: str, value: Json) -> str:

@@ -34,7 +34,7 @@ def runs_in(exchange: Exchange, expected: str) -> Complaints:
         yield f"The port did not run gemini for {what}, and should run it in {expected!r}."
     for run in exchange.runs:
         if run.call.cwd != expected:
-            yield f"For {what} gemini runs in {run.call.cwd!r}, and should run in {expected!r}."
+            yield f"The port ran gemini in {run.call.cwd!r} for {what}, and should run it in {expected!r}."
 
 
 def names(kind: str) -> Predicate:

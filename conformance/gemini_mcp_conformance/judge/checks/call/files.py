@@ -57,7 +57,8 @@ def file_holds_the_argument(exchange: Exchange) -> Complaints:
             elif file.content is None:
                 yield f"The port named no file at {file.path!r}, and should name one that holds {wanted}."
             elif file.content != needed:
-                yield f"The file that {name} names holds {bytes_shown(file.content)}, and should hold {wanted}."
+                held = bytes_shown(file.content)
+                yield f"The port named a file as {name} that holds {held}, and should name one that holds {wanted}."
 
 
 @check("system:file-name", judges=is_given)
@@ -65,18 +66,21 @@ def file_is_named_as_specified(exchange: Exchange) -> Complaints:
     names = exchange.spec.template(exchange.tool).env
     for _, variable, file in given(exchange):
         if variable in names and os.path.basename(file.path) != names[variable]:
-            yield f"{variable} is {file.path!r}, and should name a file {names[variable]!r}."
+            yield f"The port named the file {file.path!r} as {variable}, and should name a file {names[variable]!r}."
 
 
 @check("system:directory", judges=is_given)
 def file_lies_in_a_directory_of_its_own(exchange: Exchange) -> Complaints:
     tmp, temporary = exchange.place.tmp, exchange.spec.invocation.temporary
+    # A library that chooses the name may add more characters than the template has.
     pattern = f"{re.escape(temporary.prefix)}[^/]{{{temporary.random},}}"
     for call, name, file in given(exchange):
+        # A port may name the file by a path from the directory in which gemini runs.
         path = os.path.normpath(os.path.join(call.cwd, file.path))
         parent, directory = os.path.split(os.path.dirname(path))
         if parent != tmp or not re.fullmatch(pattern, directory):
-            yield f"{name} is {path!r}, and should lie in a directory of {tmp!r} whose name matches {pattern!r}."
+            wanted = f"a directory of {tmp!r} whose name matches {pattern!r}"
+            yield f"The port put the file of {name} at {path!r}, and should put it into {wanted}."
 
 
 def modes(exchange: Exchange) -> list[int]:
@@ -87,8 +91,9 @@ def modes(exchange: Exchange) -> list[int]:
 def file_is_private(exchange: Exchange) -> Complaints:
     allowed = exchange.spec.invocation.temporary.file_mode
     for mode in modes(exchange):
+        # Fewer rights are as private: a port may make the file read-only.
         if mode & ~allowed & 0o777:
-            yield f"The file of an argument has the mode {mode:04o}, and should have {allowed:04o}."
+            yield f"The port gave the file of an argument the mode {mode:04o}, and should give it {allowed:04o}."
 
 
 def ended(exchange: Exchange) -> list[tuple[str, Given]]:
@@ -102,10 +107,10 @@ def ended(exchange: Exchange) -> list[tuple[str, Given]]:
 def file_stays_until_gemini_ends(exchange: Exchange) -> Complaints:
     for name, file in ended(exchange):
         if file.at_end is None:
-            yield f"The file of {name} was gone before gemini had ended, and should be there until then."
+            yield f"The port removed the file of {name} before gemini had ended, and should keep it until then."
         elif file.at_end != file.content:
-            held = bytes_shown(file.at_end)
-            yield f"The file of {name} held {held} at gemini's end, and should hold what it held at the start."
+            held, wanted = bytes_shown(file.at_end), bytes_shown(file.content or b"")
+            yield f"The port let the file of {name} hold {held} when gemini ended, and should let it hold {wanted}."
 
 
 def lacks_file(exchange: Exchange) -> bool:
@@ -117,7 +122,7 @@ def lacks_file(exchange: Exchange) -> bool:
 def nothing_is_set_without_the_argument(exchange: Exchange) -> Complaints:
     for _, name, file in given(exchange):
         if name not in expected(exchange):
-            yield f"Without its argument {name} is {file.path!r}, and should not be set."
+            yield f"The port set {name} to {file.path!r} for a call without its argument, and should not set it."
 
 
 @check_all("system:leak", judges=lambda seen: any(True for _ in followers(seen)))

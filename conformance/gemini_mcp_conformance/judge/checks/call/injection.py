@@ -55,7 +55,7 @@ def shell_leaves_it_alone(exchange: Exchange, subject: Subject) -> Complaints:
     name, text = subject["argument"], text_used(exchange, subject)
     for canary in exchange.canaries:
         if canary.startswith(f"canary-{name}"):
-            yield f"A shell ran a part of {shown(text)}, since there is a file {canary!r}, and should run none."
+            yield f"The port let a shell run a part of {shown(text)}, which made {canary!r}, and should let none."
     if is_directory(exchange, name):
         yield from _elsewhere(exchange, text)
     elif exchange.runs and is_plain(text) and is_settled(exchange, name):
@@ -67,7 +67,8 @@ def _elsewhere(exchange: Exchange, cwd: str) -> Complaints:
     expected = os.path.normpath(os.path.join(exchange.place.work, cwd))
     for run in exchange.runs:
         if run.call.cwd != expected:
-            yield f"For the directory {shown(cwd)} gemini runs in {run.call.cwd!r}, and should run there or not at all."
+            wanted = f"in {expected!r} or not at all"
+            yield f"The port ran gemini in {run.call.cwd!r} for {shown(cwd)}, and should run it {wanted}."
 
 
 def starts_with_dash(exchange: Exchange, subject: Subject) -> bool:
@@ -87,7 +88,7 @@ def dash_makes_no_option(exchange: Exchange, subject: Subject) -> Complaints:
         yield f"The port answered the {name} {text} with a success, and should run gemini or refuse the call."
     wrong = [run for run in exchange.runs if _is_option(exchange, run, name)] if exchange.runs else exchange.listings
     for run in wrong:
-        yield f"The port made an option of the {name} {text}: gemini was run with {argv_shown(run)}."
+        yield f"The port made an option of the {name} {text} in gemini {argv_shown(run)}, and should make none."
 
 
 def _is_option(exchange: Exchange, run: Run, name: str) -> bool:

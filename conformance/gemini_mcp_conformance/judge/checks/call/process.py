@@ -27,6 +27,7 @@ def stdin_is_not_the_servers(exchange: Exchange) -> Complaints:
 def stdin_is_at_its_end(exchange: Exchange) -> Complaints:
     endless = [run for run in exchange.runs if run.call.stdin_kind in ("pipe", "socket") and not run.call.stdin_eof]
     endless += [run for run in exchange.all_runs if run.call.stdin_kind == "terminal"]
+    # A call that is stopped may end gemini before its stdin has been written.
     for run in [] if exchange.silence in ("cancelled", "ended") else endless:
         yield f"The port left the stdin of gemini {argv_shown(run)} open, a {run.call.stdin_kind}, and should end it."
 

@@ -93,7 +93,7 @@ def long_prompt_travels_on_stdin(exchange: Exchange) -> Complaints:
 )
 def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
     expected = heard(exchange)
-    # A specification may allow more than gemini reads.
+    # A specification may allow more than gemini reads; a port that hands over all of it does what it can.
     text = (expected.prompt if isinstance(expected, Heard) else prompt_of(exchange)) or ""
     if not exchange.runs and not exchange.is_error:
         yield f"{reply(exchange, 'a long prompt')}, and should run gemini or refuse the call."
@@ -102,7 +102,7 @@ def long_prompt_is_not_cut(exchange: Exchange) -> Complaints:
         if size(got) != size(text):
             yield f"The port handed {size(got)} bytes of a prompt to gemini, and should hand over all {size(text)}."
         if got != text:
-            yield f"Gemini understands the prompt {shown(got)}, and should understand {shown(text)}."
+            yield f"The port handed the prompt {shown(got)} to gemini, and should hand over {shown(text)}."
 
 
 @check("prompt:empty:kept", judges=with_prompt(lambda _, text: not text), about="command")

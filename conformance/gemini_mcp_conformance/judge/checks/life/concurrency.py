@@ -24,7 +24,7 @@ MANY_CALLS = 16
 
 
 def relation(one: Exchange, other: Exchange) -> Relation:
-    """A session that is named as the latest one is may be the same as one without a name, or be kept apart."""
+    """How two calls relate. A port may take the name of the default session for the unnamed one, or keep them apart."""
     first, second = _session(one), _session(other)
     is_same_directory = _directory(one) == _directory(other)
     latest = {"", *(each.spec.latest(each.tool) for each in (one, other) if resumes(each))}
@@ -81,6 +81,7 @@ def answer_is_that_of_the_call(exchange: Exchange) -> Complaints:
     wanted, session = expected(exchange), session_in(exchange)
     if exchange.text != wanted.text:
         yield f"The port answered {_named(exchange)} with {shown(exchange.text)}, and should with {shown(wanted.text)}."
+    # The fake cannot tell which of two calls asks for the list, so it may name the session of the other.
     is_listed = bool(exchange.listings)
     if not is_listed and None not in (wanted.session, session) and session != wanted.session:
         yield f"The port gave {_named(exchange)} the session {shown(session)}, and should give {shown(wanted.session)}."

@@ -67,6 +67,7 @@ def progress_ends_with_the_answer(exchange: Exchange) -> Complaints:
 def nobody_is_told_unasked(observation: Observation) -> Complaints:
     """While no call runs that asked for progress, none is told."""
     for line in notifications(observation):
+        # Beside a call that asked, progress may be its own; whether the token is right is for `progress:token`.
         running = open_calls(observation, line.order)
         if running and all(token(each) is None for each in running):
             told = shown(_token(line))

@@ -88,6 +88,7 @@ def contradicts(web: Web) -> bool:
     if method(web) == "tools/call":
         wanted["mcp-name"] = inside(web.message, "params", "name")
     right = all(web.headers.get(name) == value for name, value in wanted.items())
+    # An encoded name differs from the body and says the same.
     return is_of_one_era(web) and not right and "=?" not in web.headers.get("mcp-name", "")
 
 
@@ -110,6 +111,7 @@ def was_abandoned(exchange: Exchange) -> bool:
 def stranger_is_forbidden(web: Web) -> Complaints:
     origin = web.headers["origin"]
     is_origin = re.fullmatch(r"https?://[^:/]+(:[0-9]+)?", origin) is not None
+    # What cannot be an origin may be refused as a bad request.
     if web.status != 403 and (web.status != 400 or is_origin):
         yield f"The port answered a request of the origin {origin!r} with {said(web)}, and should with status 403."
 
@@ -157,6 +159,7 @@ def unsupported_version_is_a_bad_request(web: Web) -> Complaints:
 def ended_session_is_not_found(observation: Observation) -> Complaints:
     end = next(number for number, web in enumerate(observation.web) if web.verb == "DELETE")
     deleted = observation.web[end]
+    # MCP makes session ids optional, and lets a server refuse to end a session.
     if "mcp-session-id" not in deleted.headers:
         raise NotApplicable("The port gives no session id.")
     if deleted.status is None or not 200 <= deleted.status < 300:
@@ -204,6 +207,7 @@ def closed_connection_cancels(exchange: Exchange) -> Complaints:
 def result_is_that_over_stdio(observation: Observation) -> Complaints:
     assert observation.twin is not None
     for here, there in zip(observation.calls, observation.twin.calls, strict=False):
+        # Over HTTP something has to end a cancelled request; over stdio nothing should.
         if "cancelled" not in (here.silence, there.silence) and _gist(here) != _gist(there):
             yield (
                 f"The port answered {here.label} over HTTP with {shown(_gist(here))}, "

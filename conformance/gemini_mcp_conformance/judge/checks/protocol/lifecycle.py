@@ -58,6 +58,7 @@ def tools_are_declared(exchange: Exchange) -> Complaints:
 def ping_is_answered(exchange: Exchange) -> Complaints:
     if exchange.revision not in exchange.spec.manifest.handshake_revisions:
         raise NotApplicable(f"The revision {exchange.revision} has no ping.")
+    # `_meta` may stand in every result of MCP.
     if exchange.result is None or exchange.result.keys() - {"_meta"}:
         yield f"{reply(exchange, 'ping')}, and should answer with an empty result."
 

@@ -194,7 +194,7 @@ def _in_raw(observation: Observation) -> list[Json]:
 
 
 def _named(observation: Observation, code: int, what: str) -> Complaints:
-    """The port may ignore such lines; if it answers one, the code must be right."""
+    """The complaint about the code of an answer to such lines. A port that ignores them is not accused."""
     found = malformed(observation)
     ids = [inside(line.message, "id") for line in found]
     said = [line for line in responses(observation) if line.order > found[0].order]

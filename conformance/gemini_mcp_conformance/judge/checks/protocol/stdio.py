@@ -25,6 +25,7 @@ def writes(observation: Observation) -> bool:
 @check_all("stdio:framing", judges=writes, about="line")
 def every_line_is_one_message(observation: Observation) -> Complaints:
     for line in observation.received:
+        # A line that the death of the port has cut short is told with its death.
         if not line.ended and observation.died is None:
             yield f"The port ended with {bytes_shown(line.data)}, and should write a newline behind it."
     for run in _runs_of_other_lines(observation.received):

@@ -36,11 +36,12 @@ def properties_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _referred(declared: Json, schema: Json) -> Json:
-    """What a reference within the schema stands for; anything else as it is."""
+    """The schema to which a reference within the schema leads; anything else as it is."""
     for _ in range(REFERENCES):
         reference = inside(declared, "$ref")
         if not isinstance(reference, str) or not reference.startswith("#/"):
             break
+        # RFC 6901: `~1` stands for a slash and `~0` for a tilde, to be read in this order.
         keys = [unquote(part).replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/")]
         declared = inside(schema, *keys)
     return declared
@@ -118,12 +119,14 @@ def every_schema_is_valid(observation: Observation) -> Complaints:
     for offered in tools(observation):
         schema, name = offered.get("inputSchema"), shown(offered.get("name"))
         if inside(schema, "type") != "object":
-            yield f"The inputSchema of {name} is {shown(schema)}, and should have the type `object`."
+            yield f"The port's {name} has the inputSchema {shown(schema)}, and should have one of the type `object`."
             continue
         try:
+            # MCP: a schema without `$schema` is one of 2020-12.
             validator_for(dict(schema_of(offered)), default=Draft202012Validator).check_schema(dict(schema_of(offered)))
         except SchemaError as error:
-            yield f"The inputSchema of {name} should be a JSON Schema, and is none: {error.message}."
+            fault = f"is no JSON Schema ({error.message})"
+            yield f"The port's {name} has an inputSchema that {fault}, and should have a valid one."
 
 
 @check_all("tools:unique", judges=lists_all)

@@ -107,6 +107,7 @@ def _report(command: Sequence[str], options: Sequence[str], chosen: Sequence[str
     with tempfile.TemporaryDirectory(prefix="gemini-mcp-pytest-") as folder:
         path = Path(folder) / "report.json"
         only = [word for id in chosen for word in ("--only", id)]
+        # `-P`: a module in the directory of the tests must not replace one of ours.
         program = [sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main", "run", "--quiet", *only]
         code, said = _ended([*program, "--report", f"json={path}", *options, "--", *command])
         if not path.exists():

@@ -1,4 +1,4 @@
-"""The version of the suite, of its distribution or of a checkout. Reads the metadata of what is installed."""
+"""The version of the suite: that of the installed distribution, or of a checkout. Reads the metadata of packages."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -23,6 +23,7 @@ from gemini_mcp_conformance.tell.matrix.ports import Failure, Port
 from gemini_mcp_conformance.tell.report import Report
 from gemini_mcp_conformance.tell.reports import Destination, destination
 
+# `-P`: a module in the directory of the caller must not replace one of ours.
 PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main")
 Result = TypeVar("Result")
 

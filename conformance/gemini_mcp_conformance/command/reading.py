@@ -45,7 +45,7 @@ SHOWN = 3
 def add(commands: Commands) -> None:
     """Their parsers."""
     listing = subcommand(commands, "list", "list [OPTIONS]", LIST, _list)
-    listing.add_argument("-v", "--sentences", action="store_true", help="show the sentence of each, too")
+    listing.add_argument("-v", "--sentences", action="store_true", help="also show the sentence of each")
     listing.add_argument("--direction", choices=("server", "host"), default="server", help="whose requirements")
     explain = subcommand(commands, "explain", "explain [OPTIONS] ID", EXPLAIN, _explain)
     explain.add_argument("id", metavar="ID", help="a requirement's id, as `list` shows it")

@@ -21,7 +21,7 @@ Execute: TypeAlias = Callable[[argparse.Namespace, tuple[str, ...]], int]
 """Does a subcommand on its parsed words and the port's command; returns the exit code."""
 
 BUDGET = 900.0
-"""Seconds for a run, so that no port keeps it for ever."""
+"""Seconds for a run, so that no port can make it endless."""
 
 WIDTH = 79
 """Columns of the help."""

@@ -63,6 +63,7 @@ class Process:
         assert self._process.stdout is not None
         with suppress(OSError):
             self._process.stdin.close()
+        # It may end by itself once its input has ended; what it started is ended in any case.
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(2)
         with suppress(ProcessLookupError):

@@ -67,7 +67,7 @@ def _name_of(host: Questions, tool: str) -> str:
 @holds(strategies.TOOL_NAMES, "host-name:limit:current", profile="current")
 def name_is_short(host: Questions, value: Json) -> None:
     name = _name_of(host, value)
-    _demand(len(name) <= 63, f"The host registers {name!r}, which is {len(name)} characters long.")
+    _demand(len(name) <= 63, f"The host registers {name!r} of {len(name)} characters, and should use at most 63.")
 
 
 @holds(strategies.TOOL_NAMES, "host-name:characters", profile="documented")
@@ -75,20 +75,20 @@ def name_is_short(host: Questions, value: Json) -> None:
 def name_is_allowed(host: Questions, value: Json) -> None:
     name = _name_of(host, value)
     allowed = r"[a-zA-Z0-9_.-]*" if host.profile == "documented" else r"mcp_[a-zA-Z0-9_.:-]*"
-    _demand(re.fullmatch(allowed, name) is not None, f"The host registers {name!r}, which the API refuses.")
+    _demand(re.fullmatch(allowed, name) is not None, f"The host registers {name!r}, and should match {allowed!r}.")
 
 
 @holds(strategies.TOOL_NAMES, "host-name:fits", profile="documented")
 def name_is_stable(host: Questions, value: Json) -> None:
     once = _name_of(host, value)
     twice = _name_of(host, once)
-    _demand(once == twice, f"The host makes {once!r} of the name and {twice!r} of that.")
+    _demand(once == twice, f"The host makes {twice!r} of {once!r}, and should keep what it has made itself.")
 
 
 @holds(strategies.GOOD_NAMES, "host-name:fits", profile="documented")
 def short_name_is_kept(host: Questions, value: Json) -> None:
     name = _name_of(host, value)
-    _demand(name == value, f"The host makes {name!r} of {value!r}, which needs no change.")
+    _demand(name == value, f"The host makes {name!r} of {value!r}, and should keep it: it needs no change.")
 
 
 def _declared(host: Questions, schema: Json) -> Json:
@@ -101,7 +101,8 @@ def _declared(host: Questions, schema: Json) -> Json:
 @holds(strategies.SCHEMAS, "host-schema:unchanged", profile="documented")
 def sanitising_is_idempotent(host: Questions, value: Json) -> None:
     once = _declared(host, value)
-    _demand(_declared(host, once) == once, "Sanitising a second time changes the schema again.")
+    twice = _declared(host, once)
+    _demand(twice == once, f"The host makes {shown(twice)} of {shown(once)}, and should keep what it has made itself.")
 
 
 @holds(
@@ -114,8 +115,9 @@ def sanitising_is_idempotent(host: Questions, value: Json) -> None:
 def sanitising_removes(host: Questions, value: Json) -> None:
     for place, schema in strategies.schema_positions(_declared(host, value)):
         for keyword in strategies.REMOVED:
-            _demand(keyword not in schema, f"`{keyword}` is still there at {place!r}.")
-        _demand(not ("anyOf" in schema and "default" in schema), f"A `default` beside `anyOf` is left at {place!r}.")
+            _demand(keyword not in schema, f"The host leaves `{keyword}` at {place!r}, and should remove it.")
+        is_clean = "anyOf" not in schema or "default" not in schema
+        _demand(is_clean, f"The host leaves a `default` beside `anyOf` at {place!r}, and should remove it.")
 
 
 @holds(
@@ -127,22 +129,28 @@ def sanitising_removes(host: Questions, value: Json) -> None:
     profile="documented",
 )
 def sanitising_changes_nothing_else(host: Questions, value: Json) -> None:
-    declared = _declared(host, value)
-    _demand(declared == strategies.expected_schema(value), "Something else of the schema changed.")
+    declared, wanted = _declared(host, value), strategies.expected_schema(value)
+    _demand(declared == wanted, f"The host declares {shown(declared)}, and should declare {shown(wanted)}.")
 
 
 @holds(strategies.SCHEMAS, "host-schema:cycles")
 def sanitising_ends(host: Questions, value: Json) -> None:
     schema: Json = {"type": "object", "properties": {"a": value, "self": {}}}
     answer = host.ask("schema-sanitisation", {"schema": schema, "cycleAt": ["properties", "self"]})
-    _demand(answer.get("terminates") is True, "Sanitising a schema that contains itself does not end.")
+    _demand(
+        answer.get("terminates") is True,
+        "The host does not end when it sanitises a schema that contains itself, and should.",
+    )
 
 
 @holds(strategies.SCHEMAS, "host-schema:wait:current", profile="current")
 def every_declaration_waits(host: Questions, value: Json) -> None:
     properties = _declared(host, value).get("properties", {})
     waits = properties.get("wait_for_previous", {})
-    _demand(waits.get("type") == "boolean", "A declared tool lacks the boolean `wait_for_previous`.")
+    _demand(
+        waits.get("type") == "boolean",
+        f"The host declares `wait_for_previous` as {shown(waits)}, and should declare a boolean.",
+    )
 
 
 @holds(strategies.FILTERS, "host-tools:include", "host-tools:exclude")
@@ -152,7 +160,8 @@ def filters_ignore_order(host: Questions, value: Json) -> None:
         host.ask("tool-filter", {"toolName": tool, "includeTools": one, "excludeTools": other})
         for one, other in ((include, exclude), (include[::-1], exclude[::-1]), (include * 2, exclude * 2))
     ]
-    _demand(answers[0] == answers[1] == answers[2], "The order of the lists changes which tools are used.")
+    alike = answers[0] == answers[1] == answers[2]
+    _demand(alike, f"The host answers {shown(answers)} to equal lists in other orders, and should answer alike.")
 
 
 @holds(strategies.FILTERS, "host-tools:exclude")
@@ -160,7 +169,7 @@ def exclusion_wins(host: Questions, value: Json) -> None:
     tool, include, exclude = value
     lists = {"includeTools": [*include, tool], "excludeTools": [*exclude, tool]}
     answer = host.ask("tool-filter", {"toolName": tool, **lists})
-    _demand(answer == {"enabled": False}, f"The excluded tool {tool!r} is used.")
+    _demand(answer == {"enabled": False}, f"The host uses the excluded tool {tool!r}, and should not.")
 
 
 @holds(strategies.SERVER_LISTS, "host-servers:allowed", "host-servers:excluded")
@@ -168,15 +177,20 @@ def servers_are_split(host: Questions, value: Json) -> None:
     servers, allowed, excluded = value
     settings = {"mcp": {"allowed": allowed, "excluded": excluded}}
     used = host.ask("server-filter", {"servers": servers, "settings": settings})["used"]
-    _demand(used == [name for name in servers if name in used], "The used servers are not in configuration order.")
-    _demand(not set(used) & set(excluded), "An excluded server is used.")
-    _demand(not allowed or set(used) <= set(allowed), "A server is used that is not allowed.")
+    ordered = [name for name in servers if name in used]
+    _demand(used == ordered, f"The host uses {shown(used)}, and should keep the configured order {shown(ordered)}.")
+    _demand(not set(used) & set(excluded), f"The host uses {shown(used)}, and should use none of {shown(excluded)}.")
+    is_allowed = not allowed or set(used) <= set(allowed)
+    _demand(is_allowed, f"The host uses {shown(used)}, and should use only {shown(allowed)}.")
 
 
 @holds(strategies.PLAIN_TEXTS, "host-expansion:plain")
 def plain_text_is_not_expanded(host: Questions, value: Json) -> None:
     answer = host.ask("env-expansion", {"arg": value, "environment": {"A": "x", value[:1] or "B": "y"}})
-    _demand(answer == {"arg": value}, f"The host makes {answer} of a text without variables.")
+    _demand(
+        answer == {"arg": value},
+        f"The host makes {shown(answer)} of {shown(value)}, and should keep it: it has no variables.",
+    )
 
 
 @holds(strategies.VARIABLES, "host-expansion:dollar", "host-expansion:brace", "host-expansion:everywhere")
@@ -185,20 +199,20 @@ def braces_and_dollar_agree(host: Questions, value: Json) -> None:
     environment = {name: text}
     first = host.ask("env-expansion", {"arg": f"<${name}>", "environment": environment})
     second = host.ask("env-expansion", {"arg": f"<${{{name}}}>", "environment": environment})
-    _demand(first == second == {"arg": f"<{text}>"}, f"The host makes {first} and {second} of the two spellings.")
+    _demand(
+        first == second == {"arg": f"<{text}>"},
+        f"The host makes {first} and {second} of the two spellings, and should put in {text!r}.",
+    )
 
 
 @holds(strategies.PROMPT_ARGUMENTS, "host-prompt:named")
 def prompt_arguments_come_back(host: Questions, value: Json) -> None:
-    line = " ".join(f"--{name}={_quoted(host, text)}" for name, text in value.items())
+    line = " ".join(f'--{name}="{text}"' for name, text in value.items())
     declared = [{"name": name, "required": True} for name in value]
     answer = host.ask("prompt-args", {"args": line, "promptArguments": declared})
-    _demand(answer == {"arguments": value}, f"The host reads {answer} from {line!r}.")
-
-
-def _quoted(host: Questions, text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"') if host.profile == "current" else text
-    return f'"{escaped}"'
+    _demand(
+        answer == {"arguments": value}, f"The host reads {shown(answer)} from {line!r}, and should read {shown(value)}."
+    )
 
 
 def _converted(host: Questions, content: Json) -> Json:
@@ -212,22 +226,30 @@ def text_is_joined(host: Questions, value: Json) -> None:
     image = {"type": "image", "data": "aW1n", "mimeType": "image/png"}
     parts = _converted(host, [*blocks, image])["modelParts"]
     output = parts[0]["functionResponse"]["response"].get("output")
-    _demand(output == "\n".join(value), f"The output is {output!r}.")
+    wanted = "\n".join(value)
+    _demand(output == wanted, f"The host joins the texts to {output!r}, and should join them to {wanted!r}.")
     inline = [part for part in parts[1:] if "inlineData" in part]
-    _demand(len(parts) == 2 and len(inline) == 1, f"{len(parts) - 1} parts follow the function response.")
+    _demand(
+        len(parts) == 2 and len(inline) == 1, f"The host adds {len(parts) - 1} parts, and should add the image alone."
+    )
 
 
 @holds(strategies.BLOCKS, "host-content:display")
 def display_has_a_line_for_each_block(host: Questions, value: Json) -> None:
     lines = _converted(host, value)["returnDisplay"].split("\n")
-    _demand(len(lines) == max(1, len(value)), f"The display has {len(lines)} lines for {len(value)} blocks.")
+    _demand(
+        len(lines) == max(1, len(value)),
+        f"The host displays {len(lines)} lines for {len(value)} blocks, and should display one for each.",
+    )
 
 
 @holds(strategies.ENVIRONMENTS, "host-mcp-add:env")
 def added_env_comes_back(host: Questions, value: Json) -> None:
     words = [word for name, text in value.items() for word in ("-e", f"{name}={text}")]
     server = _added(host, *words, "s", "cmd")
-    _demand(inside(server, "env") == value, f"The host writes {server}.")
+    _demand(
+        inside(server, "env") == value, f"The host writes {shown(server)}, and should write the env {shown(value)}."
+    )
 
 
 def _added(host: Questions, *words: str) -> Json:
@@ -241,13 +263,17 @@ def adding_and_removing_leaves_nothing(host: Questions, value: Json) -> None:
     name, args = value
     commands = [["gemini", "mcp", "add", name, "cmd", *args], ["gemini", "mcp", "remove", name]]
     answer = host.ask("mcp-add", {"commands": commands})
-    _demand(answer["projectSettings"] == {"mcpServers": {}}, f"The host leaves {answer['projectSettings']}.")
+    left = answer["projectSettings"]
+    _demand(left == {"mcpServers": {}}, f"The host leaves {shown(left)}, and should leave no server.")
 
 
 @holds(strategies.ARGUMENTS, "host-mcp-add:flags:after", profile="documented")
 def stdio_arguments_come_back(host: Questions, value: Json) -> None:
     server = _added(host, "s", "cmd", *value)
-    _demand(server == {"command": "cmd", "args": value}, f"The host writes {server}.")
+    _demand(
+        server == {"command": "cmd", "args": value},
+        f"The host writes {shown(server)}, and should write the args {shown(value)}.",
+    )
 
 
 @holds(strategies.AUTHORIZATIONS, "host-oauth:pkce", "host-oauth:scopes", profile="documented")

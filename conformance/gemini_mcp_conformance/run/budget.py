@@ -32,4 +32,5 @@ class Budget:
             async with limit:
                 return await playing
         except TimeoutError:
+            # What was waited for can raise TimeoutError by itself.
             raise (BudgetSpent if limit.expired() else TimeoutError) from None

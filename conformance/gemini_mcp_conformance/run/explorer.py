@@ -91,6 +91,7 @@ class Explorer:
         future = asyncio.run_coroutine_threadsafe(self._findings(conversation), loop)
         while not (self.is_over or self.is_late()):
             try:
+                # In short waits, so that the thread of hypothesis ends soon after the run does.
                 return future.result(0.2)
             except concurrent.futures.TimeoutError:
                 continue
@@ -115,6 +116,7 @@ class Explorer:
         if hunt.best is not None:
             yield hunt.best
         elif hunt.first is not None:
+            # On a new port the example alone does not fail, so the fault needs something that came before.
             yield from (joined(self.played[: hunt.at][-count:], hunt.first) for count in HISTORIES)
 
 
@@ -153,6 +155,7 @@ class Hunt:
         tested = example if exploration.seed is None else hypothesis.seed(exploration.seed)(example)
         try:
             tested()
+        # Flaky: the port treated the same example in two ways. Unsatisfiable: nothing fits its schemas.
         except (ExampleFailed, Flaky, Unsatisfiable):
             return
 

@@ -1,6 +1,6 @@
-"""Playing: plays the conversations of a run on tracks that run side by side; whoever asks waits for one. Effect.
+"""Playing: plays the conversations of a run on tracks side by side, and hands over each when it is asked for. Effect.
 
-All begin together with the first that is asked for. One that the port has shown to be in vain is not played.
+All begin when the first is asked for. A conversation is left out if the port has shown that it would be in vain.
 """
 
 from __future__ import annotations
@@ -57,12 +57,13 @@ class Playing:
         playing = self._begun.get(conversation.id)
         if playing is None:
             return None
+        # The budget may end this wait. The conversation goes on, so that `finished` can still offer it.
         observation = await asyncio.shield(playing)
         del self._begun[conversation.id]
         return observation
 
     def finished(self) -> Iterator[Observation]:
-        """The conversations that have been played already, though nobody has asked for them yet."""
+        """The conversations that have been played, and that nobody has asked for yet."""
         for id, playing in tuple(self._begun.items()):
             if playing.done() and not playing.cancelled() and playing.exception() is None:
                 del self._begun[id]
@@ -70,11 +71,12 @@ class Playing:
                     yield observation
 
     async def end(self) -> None:
-        """Let go of what has begun and will not be waited for."""
+        """Cancel the tracks, and drop what nobody will wait for."""
         for task in self._tracks:
             task.cancel()
         await asyncio.gather(*self._tracks, return_exceptions=True)
         for playing in self._begun.values():
+            # asyncio complains of an exception that nobody has asked for.
             if not playing.cancel():
                 playing.exception()
 
@@ -89,5 +91,6 @@ class Playing:
                 except Exception as error:
                     playing.set_exception(error)
                 self.seconds[conversation.id] = time.monotonic() - began
+            # Explorations play on the port of track 0.
             if number:
                 await self._bench.end_track(number)

@@ -1,4 +1,4 @@
-"""Running: runs the suite on each port in a process, and ends that when the budget of the port is spent. Effect.
+"""Processes: runs the suite on each port in a process, and ends it when the budget of the port is spent. Effect.
 
 `run_all` takes a Runner that tests one port. `suite` makes the Runner that starts the program.
 """

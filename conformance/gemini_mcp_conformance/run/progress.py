@@ -21,11 +21,11 @@ LOOK = 1.0
 """Seconds between two looks whether a line is due."""
 
 TOO_EARLY = 1 / 20
-"""The share below which nothing is said of the time that is left: the first are few, and the slow ones among them."""
+"""The share below which no time is estimated: the first conversations are few, and slow ones are among them."""
 
 
 class OnProgress(Protocol):
-    """Takes what begins: its name, its phase, its number and how many there are."""
+    """Takes what begins: its name, its phase, its number, and the number of all."""
 
     def __call__(self, name: str, phase: str, number: int, count: int) -> None: ...
 

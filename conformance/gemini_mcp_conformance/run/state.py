@@ -72,6 +72,7 @@ class RunState:
         alone = [conversation for conversation in self.conversations if conversation.alone]
         if self.bench.limit is not None:
             return [*plain, *alone, *self.explorations]
+        # All tracks begin at once, so conversations that are played alone go on beside the explorations.
         return [*plain, *self.explorations, *alone]
 
     @property
@@ -93,6 +94,7 @@ class RunState:
         except Exception as error:
             self.faults.append(f"{item.id}: {''.join(traceback.format_exception(error))}")
             return ()
+        # Another track may have found a failure already that would end the run.
         if self.options.fail_fast and not any(map(self.is_fatal, found)):
             found = (*found, *self.judge_finished())
         self.findings += found
@@ -124,7 +126,7 @@ class RunState:
         self.cut, self.advice = INTERRUPTED, "It was interrupted."
 
     def judge_finished(self) -> Iterator[Finding]:
-        """The findings of conversations that have been played already, though nobody has asked for them yet."""
+        """The findings of conversations that have been played, and that nobody has asked for yet."""
         for observation in self._playing.finished():
             yield from self._judged(observation)
 
@@ -153,7 +155,7 @@ class RunState:
         return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}
 
     async def end(self) -> None:
-        """Let go of what has begun and will not be waited for, and end every port."""
+        """Cancel what has begun and nobody will wait for, and end every port."""
         await self._playing.end()
         await self.bench.end()
 

@@ -99,6 +99,7 @@ def _exit(report: Report, judgements: Sequence[Judgement], stale: bool) -> int:
     if report.exit not in COULD_BE_JUDGED:
         return report.exit
     code = DOES_NOT if stale and report.strict else exit_code(judgements, report.strict)
+    # Verdicts alone would not make this run incomplete, so it was cut short, which no baseline excuses.
     cut_short = report.exit == INCOMPLETE and exit_code(report.judgements, report.strict) != INCOMPLETE
     return INCOMPLETE if code == CONFORMS and cut_short else code
 

@@ -102,6 +102,7 @@ def _keys(judgement: Judgement) -> tuple[str, ...]:
     if cause in (*ADVICE, FOREIGN):
         return (cause, judgement.id)
     area, feature, *_ = judgement.id.split(":")
+    # Complaints read "The port …, and should …": the first half says what the port did.
     did = (judgement.message or "").partition(", and should")[0]
     return (judgement.id, cause, f"{area}: {did}", f"{area}:{feature}:")
 

@@ -101,7 +101,7 @@ def _flips(old: Sequence[Judgement], new: Sequence[Judgement], strict: bool) -> 
 
 
 def _direction(old: Judgement | None, new: Judgement | None) -> Direction | None:
-    """How two judgements of a requirement differ, with failures of a higher level as worse; None when they do not."""
+    """How two judgements of a requirement differ; a failure of a higher level is worse. None when they agree."""
     if not _is_demanded(old) or not _is_demanded(new):
         if _is_demanded(old) == _is_demanded(new):
             return None

@@ -59,7 +59,7 @@ def _run(run: Run, played: Sequence[Mapping[str, Json]]) -> Iterator[str]:
 
 
 def _marked(mark: str, text: str) -> Iterator[str]:
-    """The text behind a mark; a newline in it begins no line of ours."""
+    """The text behind a mark; each further line of it is marked too, so that it cannot pass for a line of ours."""
     first, *rest = printable(text).split("\n")
     yield f"{mark} {first}".rstrip()
     yield from (f"{' ' * len(mark)}| {line}" for line in rest)

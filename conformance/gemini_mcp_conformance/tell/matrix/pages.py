@@ -132,5 +132,5 @@ def _cell(judgement: Judgement | None) -> Markup:
 
 
 def _verdict(judgement: Judgement | None) -> Verdict:
-    """A port without a report could not be judged."""
+    """The verdict of a judgement; where there is none, the port could not be judged."""
     return "could-not-run" if judgement is None else judgement.verdict

@@ -74,7 +74,7 @@ def scores(report: Report) -> str:
 
 
 def inapplicable(report: Report) -> str:
-    """How many requirements do not apply, and of which areas; empty if all do."""
+    """How many requirements do not apply, and of which areas they are; empty if all apply."""
     areas = [judgement.id.split(":")[0] for judgement in report.with_verdict("not-applicable")]
     told = ", ".join(dict.fromkeys(areas))
     return f"{len(areas)} do{'es' if len(areas) == 1 else ''} not apply ({told})" if areas else ""

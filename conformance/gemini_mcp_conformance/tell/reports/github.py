@@ -33,6 +33,7 @@ def _properties(context: Context, title: str) -> str:
 
 
 def _data(text: str) -> str:
+    # A workflow command ends with its line, and decodes these escapes.
     return printable(text).replace("%", "%25").replace("\n", "%0A")
 
 

@@ -43,6 +43,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def code(text: str) -> str:
     """`text` as code that neither ends its cell nor mentions anybody."""
     line = one_line(text, WIDTH)
+    # `|` ends the cell of a table even within backticks.
     if re.search(r"\A\Z|[<@|]|``|\A[` ]|[` ]\Z", line):
         return tagged(line)
     fence = "``" if "`" in line else "`"
@@ -57,6 +58,7 @@ def tagged(text: str) -> str:
 def plain(text: str) -> str:
     """`text` on one line without any meaning to Markdown or HTML."""
     line = re.sub(r"[\\`*_\[\]<>|#~!]", r"\\\g<0>", one_line(text, WIDTH))
+    # GitHub makes links of addresses and mentions of names that stand in plain text.
     return re.sub(r"[&@]|:(?=//)|(?<=www)\.", lambda found: f"&#{ord(found[0])};", line)
 
 

@@ -1,4 +1,4 @@
-"""Answers: the way a run ended in, the result of its call out. Pure.
+"""Answers: makes the result of a call from the way its run ended. Pure.
 
 Every step is a method of its own, so that a defective port can replace just that one.
 """
@@ -109,7 +109,7 @@ class Answers:
         return self.plain_text(stdout)
 
     def scan(self, text: str) -> Scan:
-        """Every object at the top level; nothing is looked for behind one that never ends."""
+        """Every object at the top level. The search stops at one that never ends."""
         scan, position = Scan(), text.find("{")
         decoder = json.JSONDecoder()
         while position >= 0:
@@ -151,7 +151,7 @@ class Answers:
         return value.get("response")
 
     def whole(self, text: str) -> str:
-        """JSON can spell half a character, which no UTF-8 can carry."""
+        """The text with U+FFFD for each lone surrogate: JSON can write one, and UTF-8 cannot."""
         return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
     def plain_text(self, stdout: str) -> Answer:
@@ -177,6 +177,7 @@ class Answers:
     def exit_sentence(self, exit: int, stderr: str) -> str:
         if exit < 0:
             return f"gemini was ended by signal {-exit}. Try again."
+        # Gemini CLI exits with the status of the API modulo 256, and 429 has a sentence of its own in EXITS.
         if exit != 173 and QUOTA.search(stderr):
             return f"The quota of the Gemini API is used up (exit code {exit})."
         if exit == 42 and SESSION_GONE.search(stderr):
@@ -216,6 +217,7 @@ class Answers:
     def stderr_part(self, failure: Failure) -> str:
         if failure.stderr is None:
             return ""
+        # In the order of `spec/README.md`: a key or a private text that the cut divides could not be recognised.
         return f"\nStderr: {self.tail(self.redacted(failure.stderr, failure.private))}"
 
     def redacted(self, text: str, private: tuple[str, ...]) -> str:
@@ -232,4 +234,5 @@ class Answers:
         return KEYS.sub("[masked]", text)
 
     def tail(self, text: str) -> str:
+        # The cut may fall into a character; its rest is dropped.
         return text.encode("utf-8", "replace")[-STDERR_LIMIT:].decode("utf-8", "ignore")

@@ -1,4 +1,4 @@
-"""Steps that are wrong under a condition only: for some runs, after something else, or from a certain time on.
+"""Steps that are wrong only under a condition: for some runs, after something else, or from a certain call on.
 
 A step is as in steps.py. What several areas need is here; what one area needs stands above its rows.
 """
@@ -63,12 +63,12 @@ def since(key: str, other: Step) -> Step:
 
 
 def from_time(first: int, other: Step) -> Step:
-    """Another step from this time on."""
+    """Another step from this call of it on."""
     return _at(lambda number: number >= first, other)
 
 
 def every(period: int, other: Step) -> Step:
-    """Another step each time this many are full."""
+    """Another step each time that this many calls of it are complete."""
     return _at(lambda number: number % period == 0, other)
 
 

@@ -17,9 +17,9 @@ UNSEEN = Path(__file__).with_name("unseen.json")
 
 @dataclass(frozen=True)
 class Kill:
-    """The conversations that show a fault, and the seconds that they took, the start of the port included.
+    """The conversations that show a fault, and the seconds that they took with the start of the port.
 
-    It is one, but for a port that remembers what it should not; none when only a whole run shows the fault.
+    One is enough, except for a port that remembers what it should not. There is none when only a whole run shows it.
     """
 
     conversations: tuple[str, ...]

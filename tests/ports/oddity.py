@@ -33,6 +33,7 @@ def in_go(sources: Path) -> list[str]:
         return ["go", "run", str(sources)]
     if not program.exists():
         BUILT.mkdir(exist_ok=True)
+        # Several processes may build it at the same time, and none may start a half-written program.
         new = program.with_suffix(f".{os.getpid()}")
         subprocess.run(["go", "build", "-o", str(new), "."], cwd=sources, check=True, timeout=BUILD_SECONDS)
         new.replace(program)

@@ -1,4 +1,4 @@
-"""Plans: the arguments of a call in, the run they ask for out, or a Refusal. Looks at directories, changes nothing.
+"""Plans: works out the run that the arguments of a call ask for, or a Refusal. Looks at directories, changes nothing.
 
 Every step is a method of its own, so that a defective port can replace just that one.
 """
@@ -35,7 +35,7 @@ class Refusal(Exception):
 class Plan:
     """One run of gemini; `turn` names the conversation in which runs go one after the other.
 
-    What is `private`, no error may repeat.
+    No error may repeat what is `private`.
     """
 
     argv: tuple[str, ...]
@@ -84,7 +84,7 @@ class Plans:
         if "\0" in text:
             raise Refusal(f"`{name}` holds a NUL character, which no command line can carry.")
         if re.search("[\ud800-\udfff]", text):
-            raise Refusal(f"`{name}` holds a lone surrogate, which is half a character.")
+            raise Refusal(f"`{name}` holds a lone surrogate, which UTF-8 cannot encode.")
 
     def check_word(self, name: str, text: str) -> None:
         if text.startswith("-"):
@@ -109,7 +109,7 @@ class Plans:
         return cwd
 
     def check_cwd(self, cwd: str) -> None:
-        if not os.path.lexists(cwd) or not os.path.exists(cwd):
+        if not os.path.exists(cwd):
             raise Refusal(f"`cwd` {cwd!r} does not exist.")
         if not os.path.isdir(cwd):
             raise Refusal(f"`cwd` {cwd!r} is not a directory.")
@@ -149,4 +149,5 @@ class Plans:
         if tool != "chat-reply":
             return None
         session = self.resumed(texts)
+        # Gemini CLI keeps the sessions of a directory by its path without links.
         return f"latest in {os.path.realpath(texts.get('cwd', '.'))}" if session == "latest" else session

@@ -31,8 +31,10 @@ DESCRIPTIONS = {"chat": "Starts a new Gemini session.", "chat-reply": "Continues
 UNSUPPORTED_VERSION = -32022
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PROGRESS_SECONDS = 5.0
+"""Half of the ten seconds in which progress should be told."""
 TICK_SECONDS = 0.25
 EXIT_SECONDS = 1.5
+"""Seconds for calls to end; the server itself should exit within two."""
 
 
 class Stop(Exception):
@@ -63,6 +65,7 @@ class Port(Speaks, Plans, Answers, Runs):
         """Nothing keeps the server any longer."""
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
+        # A second signal must not interrupt the end of the processes.
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         self.ended_by_signal = True
@@ -128,6 +131,7 @@ class Port(Speaks, Plans, Answers, Runs):
         if method == "notifications/cancelled":
             wanted = (as_object(params) or {}).get("requestId")
             for call in list(self.calls):
+                # In Python 1 equals True and 1.0.
                 if type(call.id) is type(wanted) and call.id == wanted:
                     self.cancel(call)
 
@@ -261,6 +265,7 @@ class Port(Speaks, Plans, Answers, Runs):
 
     def answer(self, call: Call, result: Message) -> None:
         with self.output:
+            # Under the lock: nothing may be said of a call after its answer, and a cancelled call gets none.
             if not call.is_cancelled:
                 call.is_answered = True
                 self.write({"jsonrpc": "2.0", "id": call.id, "result": self.finished(result, call.stateless)})
@@ -284,7 +289,7 @@ class Port(Speaks, Plans, Answers, Runs):
         self.end(call)
 
     def end(self, call: Call) -> None:
-        """Stop what the call does; nobody waits for its answer. A client that does not read cannot hold this up."""
+        """Stop what the call does; nobody waits for its answer. It waits for no output that a client does not read."""
         call.is_cancelled = True
         with self.turn_changed:
             self.turn_changed.notify_all()

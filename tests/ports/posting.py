@@ -1,4 +1,4 @@
-"""Posts: one request over HTTP, and its answer as JSON or as events. What a message means, http_port.py knows."""
+"""Posts: one request over HTTP, and its answer as JSON or as events. http_port.py knows what a message means."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ BROAD: Mapping[str, str] = json.loads(Path(__file__).with_name("broad.json").rea
 PRECISE, SHARE = 3, 0.95
 """Requirements that a port with one fault should fail at most, and the share of ports of which that must be true."""
 PATIENCE = replace(IMPATIENT, end=10)
-"""A port that ends late must be told from one that never ends."""
+"""More time to end, so that a port which ends late is told from one that never ends."""
 
 
 @dataclass(frozen=True)

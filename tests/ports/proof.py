@@ -35,9 +35,9 @@ IMPATIENT = Patience(answer=4, start=3, end=4, files=1, first=12, launch=12)
 BUDGET = 300.0
 """Seconds for one port, however busy the machine is."""
 LIKELY = 16
-"""Cheap conversations that are tried first where it is asked which kill a port."""
+"""How many cheap conversations are tried first in the search for those that kill a port."""
 ENOUGH = 12
-"""Conversations that kill a port, after which no more are looked for."""
+"""How many conversations that kill a port are looked for."""
 FINE = ("pass", "not-applicable", "undecided")
 WRITE = "Run `python tests/ports/prove.py --write`."
 
@@ -69,7 +69,7 @@ def known() -> Killers:
 
 
 def quick(trial: Trial) -> Proof:
-    """Play what kills a defective port; all that can show its fault, when it does not."""
+    """Play the conversations that are known to kill a defective port; if they do not, all that can show its fault."""
     kill = known().kills.get(trial.name)
     if kill is not None and not kill.conversations:
         return thorough(trial)
@@ -151,6 +151,7 @@ def _failed(trial: Trial, offered: Sequence[Conversation]) -> frozenset[str]:
         kind = HttpBench if target.url else Bench
         with kind(target, specification.load(), IMPATIENT) as bench:
             state = RunState(options, bench, playable, (), checks_for(selected), lambda finding: False)
+            # The hook needs the state that it ends, so it is put in afterwards.
             state.options = replace(options, on_progress=partial(_ended_when_enough, state))
             pytest_run(state)
             found = [*state.findings, *deaths(bench, playable)]

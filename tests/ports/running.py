@@ -136,6 +136,7 @@ class Runs:
         err: IO[bytes],
         timeout: float,
     ) -> subprocess.Popen[bytes]:
+        # Under the lock: a cancellation either finds the process or keeps it from starting.
         with call.lock:
             if call.is_cancelled:
                 raise Cancelled
@@ -161,6 +162,7 @@ class Runs:
         call.ended.set()
         with call.lock:
             call.process, call.deadline = None, None
+        # gemini may end at SIGTERM while something that it has started lives on.
         if call.is_cancelled or call.is_timed_out:
             self.signal_group(process.pid, signal.SIGKILL)
         return exit

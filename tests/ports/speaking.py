@@ -1,4 +1,4 @@
-"""Messages: JSON-RPC in lines, both ways. It knows what a message is; what a method does, port.py knows.
+"""Messages: reads and writes JSON-RPC in lines. It knows what a message is; port.py knows what a method does.
 
 Every step is a method of its own, so that a defective port can replace just that one.
 """
@@ -57,6 +57,7 @@ class Speaks:
         self.dispatch(message)
 
     def parse(self, line: bytes) -> JSON:
+        # `json` would take NaN and Infinity, which are no JSON.
         return json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=self.refuse_constant)
 
     def refuse_constant(self, name: str) -> JSON:
@@ -82,6 +83,7 @@ class Speaks:
         return isinstance(message["method"], str) and ("id" not in message or self.is_id(message["id"]))
 
     def is_id(self, value: JSON) -> bool:
+        # In Python a boolean is an int.
         return isinstance(value, str | int | float) and not isinstance(value, bool)
 
     def params(self, request: Message) -> Mapping[str, JSON]:
@@ -106,5 +108,5 @@ class Speaks:
             sys.stdout.buffer.flush()
 
     def encoded(self, message: Message) -> bytes:
-        """ASCII, in which JSON can spell even half a character that a client sent as its id."""
+        """ASCII: in its escapes JSON can write even a lone surrogate that a client sent as an id."""
         return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"

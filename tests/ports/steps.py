@@ -1,7 +1,7 @@
-"""Steps of a port that are not the right ones, and ports that have them.
+"""Replacements for steps of a port, and ports that have them.
 
-A step is called with the port, the right step, and what the right step would be called with. What it has to remember it
-keeps in `port.memory`. The functions below make steps for any area; what one area needs stands above its rows.
+A step is called with the port, the right step, and the arguments of the right step. It remembers things in
+`port.memory`. The functions below make steps for any area; what only one area needs stands above its rows.
 """
 
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def only(test: Change | Step) -> Step:
 
 
 def raises(error: Exception) -> Step:
-    """Fails so, whatever it is called with."""
+    """Raises this error, whatever it is called with."""
 
     def step(port: Any, real: Any, *arguments: Any) -> Any:
         raise error.with_traceback(None)
@@ -87,7 +87,7 @@ def raises(error: Exception) -> Step:
 
 
 def refuses(error: Exception, test: Change | Step) -> Step:
-    """Fails so when `test` holds of the arguments."""
+    """Raises this error when `test` holds of the arguments."""
     holds = cast(Callable[..., Any], test)
 
     def step(port: Any, real: Any, *arguments: Any) -> Any:
@@ -99,7 +99,7 @@ def refuses(error: Exception, test: Change | Step) -> Step:
 
 
 def on(kind: type[Exception], then: Callable[[Any, Any], Any]) -> Step:
-    """Gives or raises what `then` makes of such an error of the right step."""
+    """Catches this kind of error of the right step, and gives or raises what `then` makes of it."""
 
     def step(port: Any, real: Any, *arguments: Any) -> Any:
         try:
@@ -137,7 +137,7 @@ def after(effect: Change | Step) -> Step:
 
 
 def for_tool(tool: str, other: Callable[..., Any]) -> Step:
-    """Differs for this tool alone, which the first argument is or has."""
+    """Differs for calls of this tool alone; the first argument is the tool, or has it."""
 
     def step(port: Any, real: Any, first: Any, *others: Any) -> Any:
         is_meant = getattr(first, "tool", first) == tool

@@ -16,8 +16,10 @@ import anyio.to_thread
 import pytest
 from authorization_server import Provider, answering, free_port, serving
 
+from gemini_mcp.host.oauth import metadata
 from gemini_mcp.host.oauth.authorization import Authorizer, Interaction, NotAuthorized
 from gemini_mcp.host.oauth.callback import listen
+from gemini_mcp.host.oauth.endpoints import InsecureEndpoint
 from gemini_mcp.host.oauth.grants import Credentials, Token
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.rules.profiles import profiles
@@ -27,6 +29,7 @@ from gemini_mcp.host.servers.host import Plan, Server, open_host
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import execution
 from gemini_mcp.host.tools.confirmation import AllowList, Outcome
+from gemini_mcp.spec import Rules
 
 DOCUMENTED = profiles()["documented"]
 NOW = 1_000_000_000_000.0
@@ -66,8 +69,10 @@ def config_of(address: str, **oauth: Any) -> ServerConfig:
     return ServerConfig("guarded", {key: address, "timeout": 10000, "oauth": {"redirectUri": redirect, **oauth}})
 
 
-def authorizer_of(folder: Path, person: Person, clock: Callable[[], float] = lambda: NOW) -> Authorizer:
-    return Authorizer(TokenFile(folder / TOKEN_FILE), DOCUMENTED, clock, person.interaction(), wait_seconds=5)
+def authorizer_of(
+    folder: Path, person: Person, clock: Callable[[], float] = lambda: NOW, rules: Rules = DOCUMENTED
+) -> Authorizer:
+    return Authorizer(TokenFile(folder / TOKEN_FILE), rules, clock, person.interaction(), wait_seconds=5)
 
 
 async def connected(config: ServerConfig, authorizer: Authorizer, is_interactive: bool = True) -> tuple[Server, str]:
@@ -172,6 +177,47 @@ async def test_auth_starts_afresh_with_a_valid_token(tmp_path: Path, provider: P
     await connected(config, authorizer)
     await authorizer.obtain(config)
     assert provider.log.count("authorize") == 2
+
+
+@pytest.mark.parametrize("profile", profiles())
+async def test_auth_obtains_a_token_in_every_profile(tmp_path: Path, config: ServerConfig, profile: str) -> None:
+    await authorizer_of(tmp_path, Person(), rules=profiles()[profile]).obtain(config)
+    assert stored(tmp_path)[0]["token"]["accessToken"]
+
+
+@pytest.mark.parametrize(
+    ("document", "fault"),
+    [
+        ("https://elsewhere.example/meta", "does not match expected origin"),
+        ("http://h.example/meta", "Insecure HTTP"),
+        ("http://10.0.0.1/meta", "Insecure HTTP"),
+    ],
+)
+def test_a_challenge_leads_to_the_servers_own_documents_only(document: str, fault: str) -> None:
+    with pytest.raises(InsecureEndpoint, match=fault):
+        next(metadata.challenged(document, "https://h.example/mcp", "path"))
+
+
+def test_a_challenge_may_be_relative_and_must_be_about_the_server() -> None:
+    steps = metadata.challenged("/meta", "https://h.example/mcp", "path")
+    assert next(steps) == "https://h.example/meta"
+    with pytest.raises(metadata.Mismatch):
+        steps.send({"resource": "https://h.example/other", "authorization_servers": ["https://as.example"]})
+
+
+def test_a_challenge_does_not_lead_into_a_private_network() -> None:
+    steps = metadata.challenged("/meta", "https://h.example/mcp", "path")
+    next(steps)
+    with pytest.raises(InsecureEndpoint, match="private or reserved"):
+        steps.send({"resource": "https://h.example/mcp", "authorization_servers": ["https://10.0.0.1/"]})
+
+
+async def test_nothing_is_sent_to_an_endpoint_in_a_private_network(tmp_path: Path) -> None:
+    endpoints = {"authorizationUrl": "https://as.example/a", "tokenUrl": "https://10.0.0.1/t", "clientId": "cid"}
+    config, person = config_of("https://h.example/mcp", **endpoints), Person()
+    with pytest.raises(NotAuthorized, match="private or reserved"):
+        await authorizer_of(tmp_path, person, rules=profiles()["current"]).obtain(config, challenge="Bearer")
+    assert person.visited == []
 
 
 @pytest.mark.parametrize("what", ["state", "issuer"])

@@ -16,7 +16,7 @@ from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.oauth.callback import Refused, listen
 from gemini_mcp.host.oauth.google import google_token
 from gemini_mcp.host.oauth.token_file import TokenFile
-from gemini_mcp.host.rules.urls import InvalidUrl, encode_form, parse
+from gemini_mcp.host.rules.urls import InvalidUrl, encode_form
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, object_of
@@ -99,13 +99,15 @@ class Authorizer:
         if challenge is None:
             challenge = await _challenge(http, address)
         found = await self._endpoints(settings, address, challenge, http)
+        for endpoint in (found.authorization_url, found.token_url):
+            metadata.allowed(endpoint, address, self.rules.oauth_address)
         settings = replace(
             settings,
             authorization_url=found.authorization_url,
             token_url=found.token_url,
             scopes=settings.scopes or found.scopes,
         )
-        settings = await self._client(settings, found, http)
+        settings = await self._client(settings, found, address, http)
         flow = grants.pkce(secrets.token_bytes(self.rules.verifier_bytes), secrets.token_bytes(16))
         url = grants.authorization_url(settings, flow, address, self.rules)
         async with listen(settings.redirect_uri, flow.state) as listener:
@@ -135,9 +137,11 @@ class Authorizer:
     ) -> metadata.Endpoints:
         if settings.authorization_url and settings.token_url:
             return metadata.Endpoints(settings.authorization_url, settings.token_url, settings.scopes)
-        found = await self._challenged(challenge, http)
-        for way in (self.rules.oauth_address, "path"):
-            found = found or await _discovered(address, way, http)
+        way = self.rules.oauth_address
+        document = metadata.metadata_url(challenge, self.rules)
+        found = None if document is None else await _fetched(metadata.challenged(document, address, way), http)
+        for place in (way, "path"):
+            found = found or await _fetched(metadata.discover(address, place), http)
         if found is None:
             raise Refused("the server publishes no OAuth metadata; give `oauth.authorizationUrl` and `oauth.tokenUrl`")
         return replace(
@@ -146,30 +150,21 @@ class Authorizer:
             token_url=settings.token_url or found.token_url,
         )
 
-    async def _challenged(self, challenge: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
-        document = metadata.metadata_url(challenge, self.rules)
-        server = None if document is None else metadata.authorization_server(await _get(http, document))
-        for place in () if server is None else metadata.server_documents(parse(server)):
-            if (document := await _get(http, place)) is None:
-                continue
-            found = metadata.endpoints(document)
-            if found.issuer is not None and metadata.base_url(found.issuer) != metadata.base_url(server or ""):
-                raise metadata.Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
-            return found
-        return None
-
     async def _client(
-        self, settings: grants.OAuthConfig, found: metadata.Endpoints, http: httpx2.AsyncClient
+        self, settings: grants.OAuthConfig, found: metadata.Endpoints, server_url: str, http: httpx2.AsyncClient
     ) -> grants.OAuthConfig:
         if settings.client_id:
             return settings
-        address = found.registration_url
+        way, address = self.rules.oauth_address, found.registration_url
         if address is None:
             # Endpoints of the settings come without metadata, which may still name where clients are registered.
-            other = await _discovered(found.authorization_url, "origin", http)
+            server, is_strict = found.authorization_url, way == "path"
+            steps = metadata.published(server, server_url, way) if is_strict else metadata.discover(server, way)
+            other = await _fetched(steps, http)
             address = other.registration_url if other is not None else None
         if address is None:
             raise Refused("the server registers no clients; give `oauth.clientId`")
+        address = metadata.allowed(address, server_url, way)
         response = await http.post(address, json=grants.registration(settings, self.rules))
         client = _object_in(response)
         if client is None or not client.get("client_id"):
@@ -212,8 +207,8 @@ async def _challenge(http: httpx2.AsyncClient, address: str) -> str:
         return response.headers.get("www-authenticate", "") if response.status_code == 401 else ""
 
 
-async def _discovered(address: str, way: str, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
-    steps = metadata.discover(address, way)
+async def _fetched(steps: metadata.Fetch, http: httpx2.AsyncClient) -> metadata.Endpoints | None:
+    """What comes of a search once each document that it wants is fetched."""
     document: Json = None
     while True:
         try:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
+from urllib.parse import urljoin
 
 from gemini_mcp.host.oauth.endpoints import InsecureEndpoint, checked, is_local
 from gemini_mcp.host.rules.javascript import UNDEFINED, template, trim, truthy
@@ -96,6 +97,35 @@ def discover(server_url: str, way: str) -> Fetch:
         return None
 
 
+def challenged(document: str, server_url: str, way: str) -> Fetch:
+    """Find a server's endpoints by the document that its 401 names: yields and is sent the same as `discover`.
+
+    It raises Mismatch and Unreadable, and by the path InsecureEndpoint.
+    """
+    resource = yield document if way == "origin" else _own_document(document, server_url)
+    if way == "path" and truthy(resource):
+        _check_resource(template(table(resource).get("resource", UNDEFINED)), server_url)
+    server = authorization_server(resource)
+    found = None if server is None else (yield from published(server, server_url, way))
+    if found is not None and found.issuer is not None and base_url(found.issuer) != base_url(server or ""):
+        raise Mismatch(f"the metadata of {server} names the issuer {found.issuer}")
+    return found
+
+
+def published(server: str, server_url: str, way: str) -> Fetch:
+    """Find the endpoints that an authorization server publishes; by the path it raises InsecureEndpoint."""
+    for document in server_documents(parse(allowed(trim(server), server_url, way))):
+        metadata = yield allowed(document, server_url, way)
+        if truthy(metadata):
+            return endpoints(metadata)
+    return None
+
+
+def allowed(url: str, server_url: str, way: str) -> str:
+    """The address of something that OAuth is sent to for a server; by the path it raises InsecureEndpoint."""
+    return url if way == "origin" else checked(url, is_local(server_url))
+
+
 def endpoints(metadata: Json) -> Endpoints:
     """The endpoints an authorization server's metadata names."""
     given = table(metadata)
@@ -149,11 +179,16 @@ def _discover_at_path(server_url: str) -> Fetch:
         _check_resource(template(table(resource).get("resource", UNDEFINED)), server_url)
     server = authorization_server(resource)
     for place in (server_url,) if server is None else (server, server_url):
-        for document in server_documents(parse(checked(trim(place), allows_local))):
-            metadata = yield checked(document, allows_local)
-            if truthy(metadata):
-                return endpoints(metadata)
+        found = yield from published(place, server_url, "path")
+        if found is not None:
+            return found
     return None
+
+
+def _own_document(document: str, server_url: str) -> str:
+    """The address of a document that a server names; it may be relative, and must be of the server's origin."""
+    whole = urljoin(server_url, trim(document))
+    return checked(whole, is_local(server_url), parse(server_url).origin)
 
 
 _DISCOVERIES = {"origin": _discover_at_origin, "path": _discover_at_path}

@@ -77,6 +77,7 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
     "an id has capitals": ("id-form", first("id", "Identity:Name")),
     "an id denies its profile": ("id-profile", first("id", "host-name:kind")),
     "an id is there twice": ("id-unique", changed(REQUIREMENTS, ["requirements", 1, "id"], "identity:name")),
+    "two ids are one": ("id-apart", first("id", "command:chat:model")),
     "a removed id returns": (
         "id-removed",
         changed(REQUIREMENTS, ["removed"], [{"id": "identity:name", "version": "1.0.0"}]),

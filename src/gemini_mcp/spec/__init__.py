@@ -22,6 +22,7 @@ from gemini_mcp.spec.reader import load_profiles as load_profiles
 from gemini_mcp.spec.reader import load_released as load_released
 from gemini_mcp.spec.reader import load_requirements as load_requirements
 from gemini_mcp.spec.reader import load_server as load_server
+from gemini_mcp.spec.reader import members_of as members_of
 from gemini_mcp.spec.reader import read as read
 from gemini_mcp.spec.reader import requirements_text as requirements_text
 from gemini_mcp.spec.reader import server_spec as server_spec

@@ -22,16 +22,23 @@ FAMILY = ("for", "where", "refusal")
 
 def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iterator[tuple[int, Json, Subject]]:
     """The requirements, their placeholders filled, each with the number of its entry. Of equal ids, the first stays."""
-    entries, seen = list(entries), set[str]()
+    seen = set[str]()
+    for number, entry, subject in members(entries, subjects, words):
+        if entry["id"] not in seen:
+            seen.add(entry["id"])
+            yield number, entry, subject
+
+
+def members(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iterator[tuple[int, Json, Subject]]:
+    """What every entry becomes, each with the number of its entry."""
+    entries = list(entries)
     claims = [claim for entry in entries if "refusal" in (claim := entry.get("refusal") or entry.get("where", {}))]
     for number, entry in enumerate(entries):
         for subject in _subjects_of(entry, subjects, claims):
             id = PLACEHOLDER.sub(lambda match, subject=subject: kebab(subject[match[1]]), entry["id"])
-            if id not in seen:
-                seen.add(id)
-                sentence = _filled(entry["sentence"], {**words, **subject})
-                own = {key: value for key, value in entry.items() if key not in FAMILY}
-                yield number, {**own, "id": id, "sentence": sentence}, subject
+            sentence = _filled(entry["sentence"], {**words, **subject})
+            own = {key: value for key, value in entry.items() if key not in FAMILY}
+            yield number, {**own, "id": id, "sentence": sentence}, subject
 
 
 def named_in(sentences: Iterable[str], entries: Iterable[Json]) -> Mapping[str, frozenset[str]]:

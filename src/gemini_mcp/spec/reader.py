@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
-from gemini_mcp.spec.families import Subject, expanded, named_in
+from gemini_mcp.spec.families import Subject, Subjects, expanded, members, named_in
 from gemini_mcp.spec.host_rules import Rules, rules_of
 from gemini_mcp.spec.live import LiveSpec, live_spec, offered
 from gemini_mcp.spec.subjects import subjects_of, words_of
@@ -206,9 +206,21 @@ def expanded_requirements(entries: Sequence[Json], server: ServerSpec | None) ->
     """The requirements of a list, its families expanded for this server, each with the number of its entry."""
     if server is None:
         return expanded(entries, {}, {})
+    return expanded(entries, _subjects(server), _words(server))
+
+
+def members_of(entries: Sequence[Json], server: ServerSpec) -> Iterator[tuple[int, Json, Subject]]:
+    """The same, with those whose id an earlier one has."""
+    return members(entries, _subjects(server), _words(server))
+
+
+def _subjects(server: ServerSpec) -> Subjects:
+    return subjects_of(server.tools, server.invocation, server.outcome)
+
+
+def _words(server: ServerSpec) -> Subject:
     manifest = server.manifest
-    words = words_of(manifest.server_name, manifest.server_version, server.invocation, server.outcome)
-    return expanded(entries, subjects_of(server.tools, server.invocation, server.outcome), words)
+    return words_of(manifest.server_name, manifest.server_version, server.invocation, server.outcome)
 
 
 def _requirements(entries: Sequence[Json], server: ServerSpec | None) -> tuple[Requirement, ...]:

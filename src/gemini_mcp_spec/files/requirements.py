@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from gemini_mcp.report.positions import Path
-from gemini_mcp.spec import expanded_requirements, server_spec
+from gemini_mcp.spec import expanded_requirements, members_of, server_spec
+from gemini_mcp.spec.families import PLACEHOLDER, Subject
 from gemini_mcp.spec.values import Json, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
@@ -49,6 +50,21 @@ def requirements(spec: SpecFiles) -> list[Placed]:
         return [(*entries[number][:2], entry) for number, entry, _ in expanded]
     except (AttributeError, LookupError, TypeError, ValueError):
         return entries
+
+
+def members(spec: SpecFiles) -> list[tuple[Placed, tuple[str, ...]]]:
+    """What every entry becomes, with its id as it is written and the names that were filled in there."""
+    entries = written(spec)
+    try:
+        found = [*members_of([entry for _, _, entry in entries], server_spec(spec.documents))]
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return []
+    own = [(entries[number], entry, subject) for number, entry, subject in found]
+    return [((file, path, entry), _meaning(str(one["id"]), subject)) for (file, path, one), entry, subject in own]
+
+
+def _meaning(written: str, subject: Subject) -> tuple[str, ...]:
+    return (written, *(subject[name] for name in PLACEHOLDER.findall(written)))
 
 
 def removed(spec: SpecFiles) -> Mapping[str, str]:

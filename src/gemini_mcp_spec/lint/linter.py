@@ -25,6 +25,7 @@ _TABLE = (
     Rule("id-form", requirements.id_form, "Write it so."),
     Rule("id-profile", requirements.id_profile, "Begin the ids of the profile `host` with `host-`, no other."),
     Rule("id-unique", requirements.id_unique, "Give this statement another id."),
+    Rule("id-apart", requirements.id_apart, "Give one of the tools, arguments or requirements another name."),
     Rule("id-removed", requirements.id_removed, "Give this statement another id."),
     Rule("level-keyword", requirements.level_keyword, "Say the level once."),
     Rule("one-sentence", requirements.one_sentence, "Say one thing in one sentence, once."),

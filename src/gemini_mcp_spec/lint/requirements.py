@@ -12,7 +12,7 @@ from gemini_mcp.report.values import shown
 from gemini_mcp.spec.families import is_member
 from gemini_mcp.spec.values import Json, is_array, is_object, items, table
 from gemini_mcp_spec.files.examples import vectors
-from gemini_mcp_spec.files.requirements import FILE, removed, requirements, written
+from gemini_mcp_spec.files.requirements import FILE, members, removed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.version import Version
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
@@ -51,6 +51,16 @@ def id_unique(spec: SpecFiles) -> Iterator[Complaint]:
             there = f"line {spec.position(other, (*place, 'id')).line}{'' if other == file else f' of `{other}`'}"
             yield Complaint(file, (*path, "id"), f"The id {shown(entry['id'])} is that of {there} already.")
         first.setdefault(key, (file, path))
+
+
+def id_apart(spec: SpecFiles) -> Iterator[Complaint]:
+    """An id stands for one tool, argument or rule, whatever capitals and signs are in the names."""
+    first: dict[str, tuple[str, ...]] = {}
+    for (file, path, entry), meaning in members(spec):
+        other = first.setdefault(entry["id"], meaning)
+        if other != meaning:
+            both = " and for ".join(f"{shown(id)} with {shown(list(names))}" for id, *names in (other, meaning))
+            yield Complaint(file, (*path, "id"), f"The id {shown(entry['id'])} stands for {both}.")
 
 
 def id_removed(spec: SpecFiles) -> Iterator[Complaint]:

@@ -172,13 +172,18 @@ def listing(tool: str) -> str:
 
 @remembered
 def uses(exchange: Exchange) -> frozenset[str]:
-    """The requirements to list the tool of a call, its required arguments, and those that the call gives."""
+    """The requirements to list the tool of a call, its required arguments, and those that the call gives.
+
+    A call that was not served may lack what the port requires and the specification does not.
+    """
     if not is_call(exchange):
         return frozenset()
     tool = exchange.spec.tools[exchange.tool]
     names = {*tool.required, *(name for name in exchange.arguments if name in tool.properties)}
     own = listing(tool.name)
-    return frozenset({own, *(f"{own}:{kebab(name)}" for name in names)})
+    lacks = deviation(exchange) == "not run" and not exchange.arguments.keys() >= tool.properties.keys()
+    needed = {f"{own}:required"} if lacks else set[str]()
+    return frozenset({own, *needed, *(f"{own}:{kebab(name)}" for name in names)})
 
 
 def _finding(

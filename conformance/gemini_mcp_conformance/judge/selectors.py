@@ -67,9 +67,10 @@ def was_due(exchange: Exchange) -> bool:
 
 
 def is_unforced(exchange: Exchange) -> bool:
-    """Calls that a port may refuse or serve because of their arguments alone."""
+    """Calls that a port may refuse or serve because of their arguments alone, of tools that ask the model."""
     played = is_played(exchange) and exchange.gemini == "present" and exchange.cwd in ("none", "absolute")
-    return played and is_call(exchange) and fate(exchange) == "either"
+    asks_model = is_call(exchange) and exchange.tool not in exchange.spec.unreadable
+    return played and asks_model and fate(exchange) == "either"
 
 
 def prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:

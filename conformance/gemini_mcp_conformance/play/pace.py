@@ -118,5 +118,7 @@ def _time(exchange: Exchange) -> float | None:
     """How long the port itself took for a call; None when it cannot be told."""
     if not (exchange.answers and exchange.runs and exchange.alone):
         return None
-    spent = exchange.answers[0].at - exchange.sent.at - sum(map(takes, exchange.scripts))
+    listing = exchange.spec.invocation.listing.timeout
+    scripts = sum(takes(script, listing) for script in exchange.scripts)
+    spent = exchange.answers[0].at - exchange.sent.at - scripts
     return max(0.0, spent - len(exchange.sent.data) / BUSY)

@@ -220,7 +220,7 @@ class Player:
         only, began = unfinished == [pending], self.session.now()
         # A busy port takes long to read what was sent before. After a wait in vain it gets no more time for that.
         unheeded = 0 if self.lost else self.session.unheeded
-        at_least = seconds(pending.step) + unheeded / BUSY
+        at_least = seconds(pending.step, self.spec.invocation.listing.timeout) + unheeded / BUSY
         wait = self.patience.answer_to(_kind(pending), at_least, not self.session.is_heard, len(unfinished) - 1)
         answered = await self.session.wait(lambda: self._take(pending, only), wait)
         pending.last = self._gemini.last()

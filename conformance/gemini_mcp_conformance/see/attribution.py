@@ -61,11 +61,15 @@ class Pending:
         return table(inside(self.message, "params", "arguments"))
 
     @property
-    def token(self) -> str | None:
-        """The prompt, which tells the runs of concurrent calls apart."""
+    def prompt(self) -> str | None:
         prompt = self.arguments.get(self.spec.prompt(self.tool or "") or "")
+        return prompt if isinstance(prompt, str) else None
+
+    @property
+    def token(self) -> str | None:
+        """A prompt that tells the runs of concurrent calls apart."""
         # A prompt of blanks would be found in every command line.
-        return prompt if isinstance(prompt, str) and prompt.strip() else None
+        return self.prompt if self.prompt and self.prompt.strip() else None
 
     @property
     def has_file(self) -> bool:
@@ -184,8 +188,12 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     known = (*candidates, *cancelled)
     if len(known) > 1 and (named := _named(known, given, (*cancelled, *owners)) or _most_alike(known, given)):
         return named
-    if cancelled and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
-        return cancelled[-1]
+    blank = [each for each in candidates if each.prompt is not None and each.prompt == run.prompt]
+    if len(blank) == 1:
+        return blank[0]
+    unseen = [each for each in cancelled if each not in owners]
+    if unseen and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
+        return unseen[-1]
     # A run without any known prompt: of several open calls it belongs to the only one that has none.
     likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]
     return likely[0] if len(likely) == 1 else None

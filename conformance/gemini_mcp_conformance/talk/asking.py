@@ -41,7 +41,7 @@ class Asking:
         if directory is not None and (name := spec.directory(tool)) is not None:
             wished[name] = directory
         if option is not None:
-            wished |= dict.fromkeys(spec.options(tool), option)
+            wished |= {name: option for name in spec.options(tool) if name != spec.prompt(tool)}
         return {**spec.required(tool), **{name: self.value(tool, name, value) for name, value in wished.items()}}
 
     def value(self, tool: str, name: str, wished: Json) -> Json:

@@ -52,6 +52,8 @@ class CallForms:
         spec, tool = self.spec, self.tool
         needed = name in spec.tools[tool].required
         own = self._own(name)
+        if not any(own.values()):
+            own = {"usual": self._settled(name, [spec.usual(tool, name)])}
         return own if needed else {ABSENT: NO_VALUE, **own}
 
     def _own(self, name: str) -> Forms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -30,9 +31,16 @@ def watched(invocation: InvocationSpec, outcome: OutcomeSpec, live: LiveSpec | N
     """The variables, listing arguments and streams of a specification."""
     variables = dict.fromkeys(variable for tool in invocation.tools.values() for variable in tool.env)
     # A port may still ask as the specification of this code says. Known as a list, its fault is told as just that.
-    asked = dict.fromkeys((*invocation.listing.argv, *load_server().invocation.listing.argv))
+    asked = dict.fromkeys((*_telling(invocation), *_telling(load_server().invocation)))
     flags = [spelling for flag in asked for spelling in spellings(flag)]
     return Watched(invocation.program, tuple(variables), tuple(flags), live and Streams(live, outcome))
+
+
+def _telling(invocation: InvocationSpec) -> Sequence[str]:
+    """The arguments by which a list of sessions is told from a call: options that no call has, if there are any."""
+    asked, calls = invocation.listing.argv, {each for tool in invocation.tools.values() for each in tool.argv}
+    options = [each for each in asked if each.startswith("-")]
+    return [each for each in options if each not in calls] or options or asked
 
 
 def spellings(flag: str) -> tuple[str, ...]:

@@ -43,9 +43,9 @@ class Sources(Asking, Plays):
         return self.spec.names[0]
 
     def after(self, tool: str) -> str:
-        """Another tool with a prompt, or the same where there is only one."""
+        """Another tool with a prompt, or the same where there is no other."""
         names = self.spec.told_apart
-        return names[(names.index(tool) + 1) % len(names)] if tool in names else tool
+        return names[(names.index(tool) + 1) % len(names)] if tool in names else (*names, tool)[0]
 
 
 class Maker:

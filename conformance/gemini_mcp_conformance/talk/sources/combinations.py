@@ -6,12 +6,13 @@ every three of them meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TypeVar
 
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk import outcomes
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Never, Row, cover, share
@@ -29,11 +30,12 @@ TOGETHER = 4
 
 OUTCOME, BEFORE, BESIDE, TOKEN, ID, WRITTEN = "outcome", "before", "beside", "progress token", "request id", "written"
 
-ALONE, SAME_SESSION = "nothing", "its session"
+ALONE, A_CALL, SAME_SESSION = "nothing", "a call", "its session"
+CANCELLED_EARLY = "cancelled early"
 
 CIRCUMSTANCES: Mapping[str, tuple[str, ...]] = {
-    BEFORE: ("nothing", "the same", "refused", "unknown tool", "failed", "cancelled", "cancelled early", "listed"),
-    BESIDE: (ALONE, "a call", SAME_SESSION),
+    BEFORE: ("nothing", "the same", "refused", "unknown tool", "failed", "cancelled", CANCELLED_EARLY, "listed"),
+    BESIDE: (ALONE, A_CALL, SAME_SESSION),
     TOKEN: ("none", "text", "number", "odd"),
     ID: ("usual", "text", "number"),
     WRITTEN: ("as declared", "the other way round", "with metadata", "in escapes"),
@@ -44,7 +46,7 @@ CHEAP = (BEFORE, BESIDE)
 
 NEVER = tuple(
     Never((BESIDE, beside), (OUTCOME, "listed"), "the fake cannot tell which of two calls asks for the list")
-    for beside in ("a call", SAME_SESSION)
+    for beside in (A_CALL, SAME_SESSION)
 )
 
 TOKENS: Mapping[str, tuple[Json, ...]] = {
@@ -99,11 +101,24 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from made.rest()
 
 
-def dimensions(forms: Mapping[str, Forms], outcomes: Mapping[str, tuple[Outcome, ...]], resumes: bool) -> Dimensions:
-    """Everything in which calls of a tool differ, by name; only a tool that resumes sessions has to wait for one."""
+def dimensions(
+    forms: Mapping[str, Forms], outcomes: Mapping[str, tuple[Outcome, ...]], left_out: Collection[str]
+) -> Dimensions:
+    """Everything in which calls of a tool differ, by name."""
     arguments = {name: tuple(values) for name, values in forms.items()}
-    beside = tuple(each for each in CIRCUMSTANCES[BESIDE] if resumes or each != SAME_SESSION)
-    return {**arguments, OUTCOME: tuple(outcomes), **CIRCUMSTANCES, BESIDE: beside}
+    met = {name: tuple(each for each in every if each not in left_out) for name, every in CIRCUMSTANCES.items()}
+    return {**arguments, OUTCOME: tuple(outcomes), **met}
+
+
+def impossible(spec: Specification, tool: str) -> Collection[str]:
+    """The circumstances that calls of a tool cannot meet.
+
+    Runs of calls without a prompt look the same, and where every tool resumes a session, calls may wait for each other.
+    """
+    has_prompt, waits = spec.prompt(tool) is not None, spec.resumed(tool) is not None
+    beside = bool(spec.told_apart) and not (waits and spec.resumed(spec.names[0]))
+    can = {CANCELLED_EARLY: has_prompt, SAME_SESSION: has_prompt and waits, A_CALL: beside}
+    return [each for each, is_possible in can.items() if not is_possible]
 
 
 def demands(
@@ -150,7 +165,7 @@ class Combinations(Maker):
         super().__init__(sources)
         self.tool, self.numbers, self.rotation = tool, count(first + 1), rotation or Rotation()
         self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), outcomes.kinds(sources)
-        self.dimensions = dimensions(self.forms, self.outcomes, self.spec.resumed(tool) is not None)
+        self.dimensions = dimensions(self.forms, self.outcomes, impossible(sources.spec, tool))
 
     def rows(self) -> list[Row]:
         wanted = demands(self.forms, self.dimensions, self.spec.prompt(self.tool), self.sources.thorough)

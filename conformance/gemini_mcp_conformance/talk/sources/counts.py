@@ -17,7 +17,8 @@ SOME = 18
 """Calls that fail: more than a pool is likely to have places, in case it never gets them back."""
 FEW = 6
 WAITING = 14
-"""Further calls that are cancelled, whether or not they have begun: in all, more than a port may have places for."""
+"""Further calls that are cancelled, whether or not they have begun: in all, more than a port may have places for. Only
+their prompts tell their runs from those of others."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -61,11 +62,12 @@ class Counts(Maker):
     def cancellations(self, tool: str) -> Conversation:
         """Calls that run at the same time and are cancelled, the oldest first; with the same arguments each."""
         steps: list[Step] = []
-        for number in range(FEW + WAITING):
+        waiting = WAITING if tool in self.spec.told_apart else 0
+        for number in range(FEW + waiting):
             name, until = f"{number} of the cancelled {tool}", "started" if number < FEW else "sent"
             how: dict[str, Json] = {"session": session(name), "name": name, "until": until}
             steps.append(self.ask(tool, f"No end of {name}", hangs(), **how))
         steps += [Cancel(step.name) for step in steps if isinstance(step, Request)]
         steps.append(self.ask(tool, "Served after them", self.answers("Served after them.")))
         shows = ("cancel:child", "cancel:unanswered", "cancel:others")
-        return self.conversation(f"cancelled-{tool}", f"{FEW + WAITING} cancelled calls of {tool}.", steps, *shows)
+        return self.conversation(f"cancelled-{tool}", f"{FEW + waiting} cancelled calls of {tool}.", steps, *shows)

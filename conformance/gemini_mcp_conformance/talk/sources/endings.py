@@ -88,7 +88,9 @@ class Endings(Maker):
             first = self.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
             steps += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
         held = self.hanging(other, f"beside {tool}", self.answers("Beside.", release="beside"))
-        answered = self.ask(tool, "Answered beside another", self.answers("Answered."), name="answered")
+        # A session of its own, as in `served`.
+        how = {"session": session(f"answered {tool}"), "name": "answered"}
+        answered = self.ask(tool, "Answered beside another", self.answers("Answered."), **how)
         steps += [held, answered, Cancel("answered"), Request("tools/list"), Release("beside"), Await(held.name)]
         title = f"A {tool} cancelled after its answer."
         return self._cancel(f"{tool}-late", title, steps, "cancel:late", "cancel:others")
@@ -171,9 +173,11 @@ class Endings(Maker):
         return self._cancel("ids", "Ids that look the same.", steps, "cancel:others")
 
     def stdin_ends(self) -> Iterable[Conversation]:
-        """During calls of every tool, plain ones, with files and with children; stubborn ones; a line of replies."""
+        """While nothing runs, during calls of every tool, of stubborn ones as well, and during a line of replies."""
         shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
         removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
+        idle = ("shutdown:stdin-end", "shutdown:prompt")
+        yield self._end("stdin", "The end of stdin while nothing runs.", "stdin", [self.served("no end")], *idle)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
         title = "The end of stdin while gemini ignores SIGTERM."
         yield self._end("stdin-ignored-term", title, "stdin", self._stubborn(), "shutdown:stdin-end:ignored-term")

@@ -46,7 +46,7 @@ LARGE = "large-"
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
 SLOW = 2.0
-"""Seconds that a list may take."""
+"""Seconds that a slow list takes, unless a port waits for less than twice as long."""
 FALLBACK = (
     *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
     *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
@@ -95,6 +95,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.slow_listing()
         yield made.noises()
         yield made.others()
+        yield made.keyed()
 
 
 class Results(Maker):
@@ -191,9 +192,10 @@ class Results(Maker):
     def slow_listing(self) -> Conversation:
         """The list of sessions may take a moment."""
         line = f"{self.sources.entry(1, SESSION)}\n"
-        slow = self.sources.unnamed("Named late.", {"wait": SLOW}, {"stdout": line})
+        wait = min(SLOW, self.spec.invocation.listing.timeout / 2)
+        slow = self.sources.unnamed("Named late.", {"wait": wait}, {"stdout": line})
         steps = [self.ask("Which session, slowly?", slow)]
-        title = f"{self.tool}, when the list takes {SLOW:g} seconds."
+        title = f"{self.tool}, when the list takes {wait:g} seconds."
         return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True)
 
     def noises(self) -> Conversation:
@@ -254,6 +256,22 @@ class Results(Maker):
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)
+
+    def keyed(self) -> Conversation:
+        """What is known by its key alone."""
+        document, outcome = self.sources.document, self.spec.outcome
+        unasked: Json = {}
+        for key in reversed(outcome.asked):
+            unasked = {key: unasked}
+        answers = [{**document("", SESSION), **unasked}] if outcome.asked else []
+        told = json.dumps({outcome.answer["error"]: {"type": "Error", "message": "It is told in JSON.", "code": 1}})
+        noisy = ({"stderr": "Behind a notice.\n"}, {"stdout": f"{json.dumps(document('Noisy.', SESSION))}\nBye.\n"})
+        steps = [self.ask("Who is asked?", Script("keyed", ({"stdout": json.dumps(each)},))) for each in answers]
+        steps.append(self.ask("What does JSON tell?", ends({"exit": 1}, f"{told}\n")))
+        steps.append(self.ask("What is around an answer?", Script("keyed", noisy)))
+        shows = ("result:unasked", "error:json-on-stderr", "result:stderr", "result:json:notice-after")
+        title = f"{self.tool}, answered with what is known by its key."
+        return self.conversation(f"keyed-{self.tool}", title, steps, *shows)
 
     def _laid_out(self) -> Iterable[Script]:
         """The JSON behind more text than a buffer holds, in lines as on Windows, and indented by tabs."""

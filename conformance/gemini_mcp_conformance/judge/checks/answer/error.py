@@ -40,6 +40,9 @@ SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
 DAMAGE = "\ufffd"
 """What stands for bytes that are no UTF-8; each port shows them in its own way."""
 
+OPEN = ("no-response", "unasked")
+"""Causes of an error for which no requirement is a MUST."""
+
 FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 """A letter that English does not use."""
 
@@ -54,8 +57,8 @@ def exits_badly(exchange: Exchange) -> bool:
 
 
 def is_failure(exchange: Exchange) -> bool:
-    """Calls whose gemini failed; a port may take JSON without a text for an answer."""
-    return failed(exchange) and (exchange.is_error or not reads(lambda found: found.cause == "no-response")(exchange))
+    """Calls whose gemini failed; a port may take JSON without a text, or with an empty one, for an answer."""
+    return failed(exchange) and (exchange.is_error or not reads(lambda found: found.cause in OPEN)(exchange))
 
 
 def cannot_start(exchange: Exchange) -> bool:

@@ -14,6 +14,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
 )
 from gemini_mcp_conformance.judge.expectation import Ending, ending, resumes, session_of
 from gemini_mcp_conformance.judge.registry import check
+from gemini_mcp_conformance.judge.selectors import gives
 from gemini_mcp_conformance.play.fake.watched import spellings
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import argv_shown, shown
@@ -22,15 +23,19 @@ from gemini_mcp_conformance.spec.script import Script
 
 
 def resumes_by_id(exchange: Exchange) -> bool:
-    """Calls without a session in gemini's JSON that name one themselves; an index of the list is no id."""
-    session = session_of(exchange)
-    is_id = session not in (None, "", exchange.spec.latest(exchange.tool)) and not str(session).isdigit()
-    return _lacks_session(exchange) and resumes(exchange) and is_id
+    """Calls without a session in gemini's JSON that name one themselves. Ports may differ in what an index is."""
+    return _lacks_session(exchange) and _names_session(exchange) and not str(session_of(exchange)).isdigit()
 
 
 def needs_list(exchange: Exchange) -> bool:
     """Calls whose session only the list of sessions can name."""
-    return _lacks_session(exchange) and not resumes_by_id(exchange)
+    return _lacks_session(exchange) and not _names_session(exchange)
+
+
+def _names_session(exchange: Exchange) -> bool:
+    name, session = exchange.spec.session(exchange.tool), session_of(exchange)
+    is_given = name is not None and session is not None and gives(exchange, name)
+    return is_given and session != exchange.spec.latest(exchange.tool)
 
 
 def _lacks_session(exchange: Exchange) -> bool:

@@ -31,6 +31,7 @@ _KEPT = {
     "server/scenarios/answers-in-reverse-order.json",
     "server/scripts/success.json",
     "host/scenarios/comments.json",
+    "host/scenarios/call-timeout.json",
     "host/vectors/tool-filter.json",
 }
 

@@ -35,6 +35,7 @@ SCENARIO, SCRIPT = "server/scenarios/cancel.json", "server/scripts/success.json"
 CROSSED = "server/scenarios/answers-in-reverse-order.json"
 REQUIREMENTS, MANIFEST, RELEASED = "requirements.json", "manifest.json", "released/1.0.0.json"
 VECTORS, HOSTED = "host/vectors/tool-filter.json", "host/scenarios/comments.json"
+TIMED = "host/scenarios/call-timeout.json"
 SETTINGS, RULES = "host/settings.schema.json", "host/profiles/current.json"
 MUST, SHOULD, FAMILY = (
     requirement(name) for name in ("identity:name", "identity:version", "arguments:{argument}:missing")
@@ -139,6 +140,16 @@ TOOLS: Mapping[str, Row] = {
 }
 
 COMMANDS: Mapping[str, Row] = {
+    "a refusal that only Python reads": (
+        invocation(["refusals", "option-like", "pattern"], "(?P<dash>^-)"),
+        WORDS,
+        WORDS,
+    ),
+    "a line of the list may go on": (
+        invocation(["listing", "entry"], document(INVOCATION)["listing"]["entry"].replace("[^\\[\\]]*$", ".*$")),
+        PORTS,
+        PORTS,
+    ),
     "the long spelling of a flag": (spelled('"-m", {', '"--model", {'), WORDS, WORDS),
     "the short spelling of a flag": (spelled('"--output-format"', '"-o"'), WORDS, WORDS),
     "a flag joined to its value": (
@@ -244,6 +255,10 @@ COMMANDS: Mapping[str, Row] = {
 }
 
 RESULTS: Mapping[str, Row] = {
+    "more of gemini's output is read": (outcome(["stdout", "maxBytes"], 134217728), FREE, PORTS),
+    "whether a model was asked is found elsewhere": (outcome(["asked"], ["stats"]), FREE, FREE),
+    "another line says that there is no session": (outcome(["noSession"], "No sessions found"), FREE, FREE),
+    "a sentence is renamed": (said("fault", "id", "bug"), WORDS, WORDS),
     "a key of a success goes": (without(SUCCESS, ["properties", "_meta", "properties", "sessionId"]), BREAK, FREE),
     "a key of a success comes": (
         success(["properties", "_meta", "properties", "model"], {"type": "string"}),
@@ -404,11 +419,17 @@ EXAMPLES: Mapping[str, Row] = {
     "a vector has another source": (changed(VECTORS, [0, "source"], "seen"), WORDS, WORDS),
     "vectors change places": (swapped(VECTORS, [], 0, 1), NOTHING, NOTHING),
     "a scenario of hosts expects something else": (changed(HOSTED, ["expected", "tools"], ["t"]), PORTS, PORTS),
+    "a scenario may take longer": (changed(TIMED, ["expected", "current", "withinSeconds"], 600), WORDS, PORTS),
     "a scenario of hosts gets another title": (changed(HOSTED, ["title"], "Another title."), WORDS, WORDS),
 }
 
 SERVERS = {"type": "string"}
 HOSTS: Mapping[str, Row] = {
+    "a pattern among many is rewritten": (
+        changed(RULES, ["environment", "secretValues", 5], "AKIA[0-9A-Z]{16}"),
+        WORDS,
+        WORDS,
+    ),
     "settings need a key": (settings(["required"], ["mcpServers"]), BREAK, FREE),
     "servers are trusted unless they are not": (settings([*SERVER, "trust", "default"], True), BREAK, BREAK),
     "a time-out is shorter": (settings([*SERVER, "timeout", "default"], 1000), BREAK, FREE),
@@ -448,7 +469,7 @@ REST: Mapping[str, Row] = {
     "a profile goes": (changed(MANIFEST, ["profiles"], ["server"]), BREAK, NEW),
     "the server has another name": (changed(MANIFEST, ["server", "name"], "gemini"), PORTS, PORTS),
     "the server gives other instructions": (changed(MANIFEST, ["server", "instructions"], "Ask."), WORDS, WORDS),
-    "the server has another version": (changed(MANIFEST, ["server", "version"], "1.0.1"), WORDS, WORDS),
+    "the server has another version": (changed(MANIFEST, ["server", "version"], "1.0.1"), FREE, FREE),
     "the manifest lists the files": (changed(MANIFEST, ["files"], [*small().files]), NOTHING, NOTHING),
     "the manifest has another key": (changed(MANIFEST, ["title"], "A"), PORTS, PORTS),
     "a file of no kind comes": (written("server/notes.json", {}), PORTS, PORTS),

@@ -16,6 +16,7 @@ from gemini_mcp_spec.report.complaints import FORMATS
 
 REQUIREMENTS, MANIFEST = "requirements.json", "manifest.json"
 CHAT, KO, META = "server/tools/chat.json", "server/locales/ko.json", "meta/case.schema.json"
+STREAM = "server/streams/tool.json"
 CASE, SCENARIO, SCRIPT = "server/cases/chat-model.json", "server/scenarios/cancel.json", "server/scripts/success.json"
 UNSIGNED, NO_PROMPT = "server/cases/exit-41.json", "server/cases/arguments-missing.json"
 INVOCATION, OUTCOME, VECTORS = "server/invocation.json", "server/outcome.json", "host/vectors/tool-filter.json"
@@ -86,6 +87,11 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
     "a sentence has two keywords": ("level-keyword", first("sentence", "It MUST report its name and MAY report more.")),
     "a requirement is two sentences": ("one-sentence", first("sentence", "It MUST report a name. It is short.")),
     "a requirement is younger than the specification": ("since-version", first("since", "1.1.0")),
+    "a requirement claims to be younger than the frozen list": (
+        "frozen-set",
+        changed(REQUIREMENTS, [*FIRST, "since"], "1.0.1"),
+    ),
+    "a placeholder is misspelt": ("placeholder-known", first("sentence", "The server MUST report `{sevrer}`.")),
     "a document is unknown": ("source-exists", first("source", {**DOCUMENT, "document": "another-spec"})),
     "a heading is unknown": ("source-exists", first("source", {**DOCUMENT, "heading": "Overviews"})),
     "a page is unknown": ("source-exists", changed(REQUIREMENTS, [*INITIALIZE, "source", "page"], "basic/lifecycles")),
@@ -197,6 +203,15 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
     "bytes of a script are no Base64": ("script-plays", changed(SCRIPT, ["play", 0], {"stdoutBase64": "a"})),
     "a step cancels nothing": ("step-name", changed(SCENARIO, ["steps", 1], {"cancel": "nobody"})),
     "a step releases nothing": ("step-name", changed(SCENARIO, ["steps", 1], {"release": "nobody"})),
+    "a stream tells another answer": (
+        "stream-contradicts",
+        changed(STREAM, ["plain", "stdout"], '{"session_id": "a", "response": "Lyon."}'),
+    ),
+    "an event is told with a key that its lines lack": (
+        "stream-contradicts",
+        changed("server/live.json", ["events", 4, "value"], "name"),
+    ),
+    "a script that hangs gives a result": ("example-contradicts", changed(SCENARIO, ["steps", 0, "result"], {})),
     "a vector is there twice": ("vector-id", changed(VECTORS, [1, "id"], VECTOR["id"])),
     "an exception expects what was observed": (
         "vector-exception",

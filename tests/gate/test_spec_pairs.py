@@ -23,6 +23,7 @@ SHOWN_BY_NAME = {*STATEMENTS, *EXAMPLES, *REST}
 WITHOUT_WITNESS = {
     *("tool-removed", "tool-promise", "argument-optional", "locale-removed", "mask-removed", "template-removed"),
     *("template-published", "outcome-prefix", "outcome-separator", "outcome-meta", "outcome-answer"),
+    "outcome-stdout",
     *("invocation-temporary", "invocation-listing", "rules-changed", "rules-removed"),
 }
 """Rules whose break is the old and the new value themselves: no call or value says more."""

@@ -57,10 +57,11 @@ def _check_whole(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> N
     if error is None:
         return
     name = str(error.absolute_path[0]) if error.absolute_path else ", ".join(arguments)
+    asked = json.dumps(error.validator_value, ensure_ascii=False)
     if len(error.absolute_path) == 1 and error.validator in EXPECTED:
-        wanted = EXPECTED[error.validator].format(repr(error.validator_value))
+        wanted = EXPECTED[error.validator].format(asked)
     else:
-        wanted = f"what `{error.validator}` asks for, {json.dumps(error.validator_value, ensure_ascii=False)}"
+        wanted = f"what `{error.validator}` asks for, {asked}"
     raise CallerError("argument-value", {"argument": name, "expected": wanted})
 
 

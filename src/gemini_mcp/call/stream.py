@@ -5,12 +5,12 @@ So an answer, an error and a failure are read in one way, by `outcome.py`. What 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp.call.outcome import Answer, Completed, Failure, Outcome, TimedOut, read
 from gemini_mcp.call.surrogates import without_surrogates
-from gemini_mcp.spec.live import LiveSpec
+from gemini_mcp.spec.live import EventRule, LiveSpec
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp.spec.wording import OutcomeSpec
 
@@ -96,10 +96,13 @@ def event_in(line: str, live: LiveSpec) -> Event | None:
         value: Json = json.loads(line[start:]) if (start := line.find("{")) >= 0 else None
     except (ValueError, RecursionError):
         return None
-    if not is_object(value):
-        return None
-    rule = next((rule for rule in live.rules if _fits(rule.when, value)), None)
+    rule = rule_of(value, live.rules) if is_object(value) else None
     return rule and Event(rule.kind, value.get(rule.value or ""))
+
+
+def rule_of(value: Mapping[str, Json], rules: Sequence[EventRule]) -> EventRule | None:
+    """The first rule that fits the object of a line."""
+    return next((rule for rule in rules if _fits(rule.when, value)), None)
 
 
 def strip(text: str, live: LiveSpec) -> str:

@@ -15,6 +15,17 @@ def shown(value: Json) -> str:
     return shortened(json.dumps(abbreviated(value), ensure_ascii=False))
 
 
+def shown_beside(value: Json, other: Json, longest: int = _LONGEST) -> str:
+    """The value as JSON, where it is long cut so that what differs from the other one is seen."""
+    text, beside = (json.dumps(abbreviated(one), ensure_ascii=False) for one in (value, other))
+    if len(text) <= longest:
+        return text
+    same = next((index for index, pair in enumerate(zip(text, beside, strict=False)) if len({*pair}) > 1), len(beside))
+    start = min(max(0, same - longest // 2), len(text) - longest)
+    end = start + longest
+    return "… " * (start > 0) + text[start:end] + " …" * (end < len(text))
+
+
 def shortened(text: str) -> str:
     """The text, cut in the middle where it is long."""
     half = _LONGEST // 2

@@ -26,6 +26,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Keywords that mean nothing without those beside them."""
 
+_SIGNED = ("minimum", "exclusiveMinimum")
+"""Lower limits that may lie below zero."""
+
 
 def kinds_of(schema: Mapping[str, Json]) -> set[str]:
     """The kinds that `type` of a schema leaves."""
@@ -98,7 +101,7 @@ def is_shared(flat: Conjuncts, schema: Mapping[str, Json], keyword: str) -> bool
 
 def largest(flat: Conjuncts, keyword: str) -> float:
     """The largest lower limit."""
-    return max((part[keyword] for part in flat if keyword in part), default=-math.inf if keyword == "minimum" else 0)
+    return max((part[keyword] for part in flat if keyword in part), default=-math.inf if keyword in _SIGNED else 0)
 
 
 def smallest(flat: Conjuncts, keyword: str) -> float:

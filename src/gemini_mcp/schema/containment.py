@@ -27,6 +27,7 @@ from gemini_mcp.schema.conjuncts import (
 )
 from gemini_mcp.schema.effort import Effort
 from gemini_mcp.schema.inline import canonical, mapped, schemas_in, size
+from gemini_mcp.schema.patterns import is_universal
 from gemini_mcp.schema.validation import is_valid, judge
 from gemini_mcp.spec.values import Json, is_array, is_object
 
@@ -181,10 +182,24 @@ class _Prover:
                 return is_shared(flat, wide, keyword) or self.contained(each(flat, keyword), value)
             case "required":
                 return {*value} <= {*required(flat)}
-            case "minLength" | "minimum" | "minItems":
+            case "minLength" | "minItems":
                 return largest(flat, keyword) >= value
-            case "maxLength" | "maximum" | "maxItems":
+            case "minProperties":
+                return max(largest(flat, keyword), len(required(flat))) >= value
+            case "minimum":
+                return max(largest(flat, keyword), largest(flat, "exclusiveMinimum")) >= value
+            case "exclusiveMinimum":
+                return largest(flat, keyword) >= value or largest(flat, "minimum") > value
+            case "maxLength" | "maxItems" | "maxProperties":
                 return smallest(flat, keyword) <= value
+            case "maximum":
+                return min(smallest(flat, keyword), smallest(flat, "exclusiveMaximum")) <= value
+            case "exclusiveMaximum":
+                return smallest(flat, keyword) <= value or smallest(flat, "maximum") < value
+            case "multipleOf" if value == 1 and kind == "integer":
+                return True
+            case "pattern" if is_universal(value):
+                return True
             case _:
                 # Of a reference that was not followed, the same text may mean another schema.
                 return keyword != "$ref" and is_shared(flat, wide, keyword)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gemini_mcp.report.positions import Path
-from gemini_mcp.report.values import shown
+from gemini_mcp.report.values import shown, shown_beside
 from gemini_mcp.schema.conjuncts import GROUPS
 from gemini_mcp.schema.containment import contained
 from gemini_mcp.schema.effort import Effort
@@ -172,7 +172,8 @@ def _was(old: Mapping[str, Json], new: Mapping[str, Json], keyword: str) -> str:
         return f"is new: {shown(new[keyword])}"
     if keyword not in new:
         return f"is gone; it was {shown(old[keyword])}"
-    return f"was {shown(old[keyword])} and is {shown(new[keyword])}"
+    before, after = old[keyword], new[keyword]
+    return f"was {shown_beside(before, after)} and is {shown_beside(after, before)}"
 
 
 def _listed(names: list[str]) -> str:

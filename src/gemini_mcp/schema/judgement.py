@@ -4,11 +4,12 @@ A request may get wider and a result narrower. How two schemas differ is decided
 host makes of an effect is not decided here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown_beside
 from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.differences import PATTERN, SchemaChange, changes
 from gemini_mcp.schema.inline import ANNOTATIONS, bare, canonical, inline
@@ -101,7 +102,7 @@ def _effect(change: SchemaChange, direction: Direction) -> Effect:
         return Effect.BREAKS_SENDERS
     if freed:
         return Effect.BREAKS_GIVERS if direction is Direction.RESULT else Effect.ALLOWS
-    return Effect.REWORDS if change.keyword == PATTERN else Effect.NOTHING
+    return Effect.REWORDS if _is_searched(change) else Effect.NOTHING
 
 
 def _kind(change: SchemaChange, direction: Direction) -> str:
@@ -110,7 +111,12 @@ def _kind(change: SchemaChange, direction: Direction) -> str:
     extent = {(True, False): "narrower", (False, True): "wider", (True, True): "other"}.get(
         (change.narrower, change.wider)
     )
-    return f"{change.keyword}-{extent or ('unproven' if change.keyword == PATTERN else 'rewritten')}"
+    return f"{change.keyword}-{extent or ('unproven' if _is_searched(change) else 'rewritten')}"
+
+
+def _is_searched(change: SchemaChange) -> bool:
+    """Whether no proof, but a search compares both sides."""
+    return change.keyword == PATTERN and change.old is not None and change.new is not None
 
 
 def _searched(change: SchemaChange) -> Path:
@@ -120,6 +126,9 @@ def _searched(change: SchemaChange) -> Path:
 
 
 def _witness(search: Search, change: SchemaChange, direction: Direction, effect: Effect) -> Witness | None:
+    gone = change.keyword == "property-removed" and effect.breaks
+    if gone and (witness := _without_effect(search, change)):
+        return witness
     place = change.path
     if change.keyword.startswith("property-"):
         place = (*change.path[:-2], *([] if change.new is None else ["properties", change.path[-1]]))
@@ -129,28 +138,39 @@ def _witness(search: Search, change: SchemaChange, direction: Direction, effect:
     ]
     is_first = (direction is Direction.REQUEST) is (effect is not Effect.BREAKS_GIVERS)
     breaking = sides if is_first else sides[::-1]
+    shows = _shows(change)
     for differs, found, before, after in breaking[:1] if effect.breaks else sides:
-        if differs and (values := found.nearest(place)):
+        if differs and (values := found.nearest(place, shows)):
             return Witness(values[0], before, after)
-    if effect.breaks and change.keyword in ("property-removed", "default"):
-        return _without_effect(search, change)
-    return None
+    return _without_effect(search, change) if effect.breaks and change.keyword == "default" else None
+
+
+def _shows(change: SchemaChange) -> Callable[[Json], bool]:
+    """Whether a value can show the change: what has gone is shown by a value that holds it."""
+    if change.keyword != "property-removed":
+        return lambda value: True
+    names = _names(change.path)
+    return lambda value: _holds(value, names)
+
+
+def _names(path: Path) -> list[str]:
+    return [step for step in path if isinstance(step, str) and step != "properties"]
 
 
 def _without_effect(search: Search, change: SchemaChange) -> Witness | None:
     """A value that both accept and that no longer means the same: one with what has gone, or without what is preset."""
     gone = change.keyword == "property-removed"
-    names = [
-        step for step in (change.path if gone else change.path[:-1]) if isinstance(step, str) and step != "properties"
-    ]
-    for value in search.kept:
-        if _holds(value, names) is gone:
-            return Witness(value, "accepted and used", "accepted and ignored") if gone else _preset(value, change)
+    names = _names(change.path if gone else change.path[:-1])
+    found = [value for value in search.kept if _holds(value, names) is gone]
+    around = [value for value in found if _holds(value, names[:-1])]
+    for value in [*around, *found][:1]:
+        return Witness(value, "accepted and used", "accepted and ignored") if gone else _preset(value, change)
     return None
 
 
 def _preset(value: Json, change: SchemaChange) -> Witness:
-    return Witness(value, f"stands for {change.old!r}", f"stands for {change.new!r}")
+    before, after = (shown_beside(*sides) for sides in ((change.old, change.new), (change.new, change.old)))
+    return Witness(value, f"stands for {before}", f"stands for {after}")
 
 
 def _holds(value: Json, names: list[str]) -> bool:

@@ -1,7 +1,8 @@
 """Regular expressions: whether JavaScript reads one, and which text tells two apart. Pure.
 
 The reader knows what Python's `re` and JavaScript with the flag `u` read alike. As it reads, it makes texts at the
-edges of a pattern: each alternative, each end of a range, the least repetitions. Nothing here proves two equal.
+edges of a pattern: each alternative, each end of a range, the least repetitions. Nothing here proves two equal;
+that a pattern is found in every text is proven of the simplest ones.
 """
 
 import re
@@ -22,6 +23,9 @@ _FLAGS = re.compile(r"\(\?i\)")
 _GROUP = re.compile(r"\((?:\?(?::|<?[=!]))?(?!\?)")
 _QUANTIFIER = re.compile(r"([*+?]|\{([0-9]+)(,([0-9]*))?\})(\??)")
 _CODE = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|0(?![0-9])")
+_EXCLUDING = re.compile(r"\[\^((?:\\.|[^\]\\])*)\]")
+_LIMITING = re.compile(r"[$^]|\\[bBAZ]|\(\?(?!:)")
+_ANYTHING = (r"[\s\S]*", r"[\S\s]*", r"[\d\D]*", r"[\w\W]*")
 
 
 class Unreadable(Exception):
@@ -45,9 +49,9 @@ def difference(old: str, new: str, whole: bool = False) -> Difference | None:
     """What tells two patterns apart among texts at their edges; None where one of them is no pattern."""
     try:
         before, after = re.compile(old), re.compile(new)
-        tried = candidates((old, new))
-    except (re.error, Unreadable):
+    except re.error:
         return None
+    tried = candidates([pattern for pattern in (old, new) if is_readable(pattern)])
     sides = (before.fullmatch, after.fullmatch) if whole else (before.search, after.search)
     found = [(text, *(side(text) is not None for side in sides)) for text in tried]
     lost = next((text for text, was, becomes in found if was and not becomes), None)
@@ -63,19 +67,48 @@ def same_texts(old: object, new: object) -> bool:
     return apart is not None and not apart.is_known
 
 
+@lru_cache(maxsize=1024)
+def is_universal(pattern: str) -> bool:
+    """Whether it is proven that the pattern is found in every text: at its start or its end, with no length."""
+    inner = pattern.removeprefix("^")
+    body = inner.removesuffix("$")
+    if len(pattern) > len(inner) > len(body):
+        return body in _ANYTHING
+    try:
+        return not _LIMITING.search(body) and re.fullmatch(body, "") is not None
+    except re.error:
+        return False
+
+
 def candidates(patterns: Sequence[str]) -> list[str]:
     """Texts at the edges of patterns, and texts a little off them."""
     edges = [text for pattern in patterns for text in examples(pattern)]
-    return list(dict.fromkeys([*_POOL, *edges, *(near for text in edges for near in _near(text))]))
+    around = list(dict.fromkeys([*_AROUND, *(sign for pattern in patterns for sign in _excluded(pattern))]))
+    return list(dict.fromkeys([*_POOL, *edges, *(near for text in edges for near in _near(text, around))]))
 
 
-def _near(text: str) -> Iterator[str]:
-    yield from (text + more for more in _AROUND)
-    yield from (more + text for more in _AROUND)
+def _near(text: str, around: Sequence[str]) -> Iterator[str]:
+    yield from (text + more for more in around)
+    yield from (more + text for more in around)
     if len(text) <= _LONGEST_EDIT:
         yield from (text[:index] + text[index + 1 :] for index in range(len(text)))
         yield text.swapcase()
         yield text + text
+
+
+def _excluded(pattern: str) -> Iterator[str]:
+    """The signs that the classes of a pattern leave out."""
+    for inner in _EXCLUDING.findall(pattern):
+        yield from (sign for sign in inner if not sign.isalnum() and sign != "\\")
+
+
+def is_readable(pattern: str) -> bool:
+    """Whether JavaScript reads it too."""
+    try:
+        examples(pattern)
+    except Unreadable:
+        return False
+    return True
 
 
 def examples(pattern: str) -> tuple[str, ...]:

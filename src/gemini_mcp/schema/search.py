@@ -4,7 +4,7 @@ What is handed out has been checked against both schemas. Values to try are made
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -72,10 +72,10 @@ class Found:
             self._known.append(value)
             yield value
 
-    def nearest(self, place: Path) -> list[Json]:
-        """The first value that is rejected at `place`, or else the first; none where there is none."""
+    def nearest(self, place: Path, shows: Callable[[Json], bool]) -> list[Json]:
+        """Of the values that show the change, the first that is rejected at `place`, or else the first."""
         there = (value for value, places in self if any(where[: len(place)] == place for where in places))
-        return list(itertools.islice(itertools.chain(there, (value for value, _ in self)), 1))
+        return list(itertools.islice(filter(shows, itertools.chain(there, (value for value, _ in self))), 1))
 
 
 def _between(

@@ -20,7 +20,7 @@ from referencing.exceptions import CannotDetermineSpecification, Unresolvable
 from gemini_mcp.report.positions import Path
 from gemini_mcp.schema.equality import key, keys
 from gemini_mcp.schema.inline import LARGEST, RECURSIVE, canonical, inline, size
-from gemini_mcp.schema.messages import message
+from gemini_mcp.schema.messages import extra_names, message
 from gemini_mcp.schema.metaschema import metaschema
 from gemini_mcp.schema.references import faults
 from gemini_mcp.spec.values import Json, inside, is_array
@@ -83,8 +83,9 @@ def violations(validator: Validator, instance: Json) -> Iterator[Violation]:
             yield Violation((), "$ref", (), "its schema cannot be followed to an end")
             return
         nearest = _nearest(error)
+        extra = extra_names(nearest)[:1] if nearest.validator == "additionalProperties" else []
         yield Violation(
-            path=tuple(nearest.absolute_path),
+            path=(*nearest.absolute_path, *extra),
             keyword=str(nearest.validator),
             schema_path=tuple(error.absolute_schema_path),
             message=message(nearest),

@@ -13,6 +13,7 @@ from gemini_mcp.report.positions import Path
 from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.spec.values import Json, is_array, is_object, table
+from gemini_mcp_spec.diff.change import differing
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, tools
 from gemini_mcp_spec.reference.answers import planner, understood
@@ -89,8 +90,8 @@ class Calls:
     def _all(self) -> Iterator[tuple[str, Mapping[str, Json], Json, Json]]:
         old, new = planner(self.before), planner(self.after)
         # What is the same on both sides tells no call apart, and texts cost time.
-        keys = [key for key in ("forms", "refusals", "arguments") if self.before[key] != self.after[key]]
-        texts = [text for key in keys for side in (self.before, self.after) for text in _edges(side[key])]
+        pairs = [(self.before[key], self.after[key]) for key in ("forms", "refusals", "arguments")]
+        texts = [text for sides in pairs for _, *rules in differing(*sides) for side in rules for text in _edges(side)]
         for name, schemas in self.schemas.items():
             for arguments in _samples(*schemas, list(dict.fromkeys([*_TEXTS, *texts]))):
                 yield name, arguments, old(name, schemas[0], arguments), new(name, schemas[1], arguments)

@@ -5,11 +5,11 @@ An area of the specification yields changes; only their record and the ways to c
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from gemini_mcp.report.positions import Path
-from gemini_mcp.report.values import shown
+from gemini_mcp.report.values import shown_beside
 from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.inline import canonical
 from gemini_mcp.spec.values import Json, is_object, items, table
@@ -34,10 +34,14 @@ class Change:
     new: Json = None
     witness: Witness | None = None
     requirements: tuple[str, ...] = ()
+    index: int | None = None
+    """Where in the array at `path` something came or went; the fingerprint does not depend on it."""
 
     @property
     def place(self) -> Path:
         """Where the two values begin to differ."""
+        if self.index is not None:
+            return (*self.path, self.index)
         return pinpointed(self.path, self.old, self.new)[0]
 
     @property
@@ -67,25 +71,30 @@ def change(
 ) -> Change:
     """The change that a rule names, with a witness where it breaks somebody; `words` fill the rule's sentence."""
     rule = rule_of(kind)
-    filled = {"old": old, "new": new, "file": file, "key": (*path, "")[len(path) - 1], "place": _dotted(path)}
+    filled = {"file": file, "key": (*path, "")[len(path) - 1], "place": _dotted(path)}
     # The search takes long, and nobody asks for the witness of what breaks nothing.
     seen = witness() if witness and rule.severity.breaks else None
-    told = {name: Said(value) for name, value in {**filled, **words}.items()}
+    sides = {"old": Said(old, new), "new": Said(new, old)}
+    told = {**sides, **{name: Said(value, value) for name, value in {**filled, **words}.items()}}
     sentence = rule.sentence.format(**told) + _values(rule.sentence, path, old, new)
     return Change(kind, rule.severity, rule.bump, file, path, sentence, old, new, seen)
 
 
 class Said:
-    """A value in a sentence: a text is itself, or JSON where the sentence asks for its `repr`; all else is JSON."""
+    """A value in a sentence: a text is itself, or JSON where the sentence asks for its `repr`; all else is JSON.
 
-    def __init__(self, value: Json) -> None:
+    Of a long value, what differs from the one beside it is said. A side that is not there is absent.
+    """
+
+    def __init__(self, value: Json, beside: Json) -> None:
         self.value = value
+        self.beside = beside
 
     def __str__(self) -> str:
-        return self.value if isinstance(self.value, str) else shown(self.value)
+        return self.value if isinstance(self.value, str) else repr(self)
 
     def __repr__(self) -> str:
-        return shown(self.value)
+        return "absent" if self.value is None else shown_beside(self.value, self.beside)
 
     def __format__(self, spec: str) -> str:
         return str(self)
@@ -93,11 +102,13 @@ class Said:
 
 def _values(sentence: str, path: Path, old: Json, new: Json) -> str:
     """Both values, where the sentence of the rule does not hold them."""
-    if old is None or new is None or "{old" in sentence or "{new" in sentence:
+    is_one_sided = (old is None or new is None) and not sentence.endswith("is another.")
+    if is_one_sided or "{old" in sentence or "{new" in sentence:
         return ""
     place, before, after = pinpointed(path, old, new)
-    named = f"`{_dotted(place[len(path) :])}`" if len(place) > len(path) else "It"
-    return f" {named} was {shown(before)} and is {shown(after)}."
+    inner = place[len(path) :]
+    named = f"`{_dotted(place[len(path) - isinstance(inner[0], int) :])}`" if inner else "It"
+    return f" {named} was {Said(before, after)!r} and is {Said(after, before)!r}."
 
 
 def pinpointed(path: Path, old: Json, new: Json) -> tuple[Path, Json, Json]:
@@ -160,5 +171,10 @@ def listed(
     **words: Json,
 ) -> list[Change]:
     """What went from an array and what came into it, whatever the order."""
-    moved = [(value, None) for value in old if value not in new] + [(None, value) for value in new if value not in old]
-    return [one_sided(kind, file, path, *sides, witness=witness, name=sides[0] or sides[1], **words) for sides in moved]
+    places = [min(index, len(new) - 1) if new else None for index in range(len(old))]
+    gone = [(value, None, place) for value, place in zip(old, places, strict=True) if value not in new]
+    moved = [*gone, *((None, value, index) for index, value in enumerate(new) if value not in old)]
+    return [
+        replace(one_sided(kind, file, path, was, becomes, witness=witness, name=was or becomes, **words), index=index)
+        for was, becomes, index in moved
+    ]

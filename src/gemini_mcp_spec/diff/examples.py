@@ -30,6 +30,8 @@ _FREE: Mapping[str, frozenset[str]] = {
 _PLAYED = ("call", "invocation", "outcome", "listing", "result", "error", "script")
 """What the files decide of a case or of a step."""
 _WAITS = ("wait", "seconds")
+_LIMIT = "withinSeconds"
+"""What a scenario of hosts may take; more of it leaves those right that were."""
 
 
 def example_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
@@ -67,10 +69,22 @@ def _changes(
     if old is None or new is None:
         yield one_sided(kind, file, path, old and entry, new and entry, name=name)
         return
-    changed = [each for each in differing(old[2], entry) if each[0] not in free]
+    changed = [each for each in differing(_patient(old[2], entry), entry) if each[0] not in free]
     rule = binds if changed and (folder.startswith("host/") or demands(file, old[2], entry)) else "same"
     for key, *values in differing(old[2], entry):
         yield change(f"{kind}-{'described' if key in free else rule}", file, (*path, key), *values, name=name)
+
+
+def _patient(old: Json, new: Json) -> Json:
+    """The old value, with the limits of time of the new one where these are longer."""
+    if not (is_object(old) and is_object(new)):
+        return old
+    return {key: _limit(key, value, new.get(key)) for key, value in old.items()}
+
+
+def _limit(key: str, old: Json, new: Json) -> Json:
+    is_longer = key == _LIMIT and isinstance(old, int | float) and isinstance(new, int | float) and new > old
+    return new if is_longer else _patient(old, new)
 
 
 def _demand(old: SpecFiles, new: SpecFiles) -> Demand:

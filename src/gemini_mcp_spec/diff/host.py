@@ -9,7 +9,7 @@ from gemini_mcp.report.positions import Path
 from gemini_mcp.schema.judgement import Direction
 from gemini_mcp.schema.patterns import same_texts
 from gemini_mcp.spec.values import Json, table
-from gemini_mcp_spec.diff.change import Change, change, differing, leaves, one_sided
+from gemini_mcp_spec.diff.change import Change, change, differing, leaves, one_sided, pinpointed
 from gemini_mcp_spec.diff.schemas import compare
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
@@ -33,4 +33,5 @@ def profile_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 def _rule(path: Path, old: Json, new: Json) -> str:
     if path == ("version",):
         return "rules-version"
-    return "rules-unproven" if same_texts(old, new) else "rules-changed"
+    _, before, after = pinpointed(path, old, new)
+    return "rules-unproven" if same_texts(before, after) else "rules-changed"

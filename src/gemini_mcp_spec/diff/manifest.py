@@ -9,8 +9,9 @@ from gemini_mcp.spec.values import items, table
 from gemini_mcp_spec.diff.change import Change, change, differing, leaves, listed, one_sided
 from gemini_mcp_spec.files.kinds import kind_of
 from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.tools import LIVE
 
-_FILE, _LIVE = "manifest.json", "server/live.json"
+_FILE = "manifest.json"
 _SERVER = ("name", "version", "instructions")
 
 
@@ -37,12 +38,12 @@ def locale_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 
 def live_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """How gemini may be run so that it tells what it does, which binds no port."""
-    before, after = (spec.documents.get(_LIVE) for spec in (old, new))
+    before, after = (spec.documents.get(LIVE) for spec in (old, new))
     if None in (before, after) and before != after:
-        yield one_sided("live", _LIVE, (), before, after)
+        yield one_sided("live", LIVE, (), before, after)
     else:
         for path, *values in leaves(before, after, ()):
-            yield change("live-changed", _LIVE, path, *values)
+            yield change("live-changed", LIVE, path, *values)
     for file, *values in differing(old.folder("server/streams"), new.folder("server/streams")):
         if None in values:
             yield one_sided("stream", file, (), *values)

@@ -5,9 +5,12 @@ What a change of one section of `outcome.json` means is one branch of `outcome_c
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
 from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.patterns import Unreadable, examples, same_texts
 from gemini_mcp.spec.values import Json, items, table
@@ -17,8 +20,9 @@ from gemini_mcp_spec.files.tools import OUTCOME
 from gemini_mcp_spec.reference.answers import masked, sentences_by_exit
 
 _MASKS = ("stderr", "masks")
+_LARGEST = ("stdout", "maxBytes")
 _FIELD = re.compile(r"\{[a-z]+\}")
-_RECOMMENDED = {("answer", "warnings"), ("meta", "warnings"), ("meta", "notice")}
+_RECOMMENDED = {("answer", "warnings"), ("meta", "warnings"), ("meta", "notice"), ("asked",), ("noSession",)}
 """What only requirements that are SHOULD rest on, as all of the section `stderr`."""
 _UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, re.error)
 
@@ -50,8 +54,15 @@ def _section(section: str, old: Json, new: Json) -> Iterator[Change]:
         elif same_texts(*values):
             yield change("outcome-unproven", OUTCOME, path, *values)
         else:
-            is_recommended = section == "stderr" or path in _RECOMMENDED
-            yield change("outcome-recommended" if is_recommended else f"outcome-{section}", OUTCOME, path, *values)
+            yield change(f"outcome-{_weight(path, *values)}", OUTCOME, path, *values)
+
+
+def _weight(path: Path, old: Json, new: Json) -> str:
+    """Whether only a SHOULD rests on a value, or more is let through, or else the section of the value."""
+    if path[0] == "stderr" or path in _RECOMMENDED:
+        return "recommended"
+    is_larger = path == _LARGEST and isinstance(old, int) and isinstance(new, int) and new > old
+    return "larger" if is_larger else str(path[0])
 
 
 def _masks(old: Sequence[Json], new: Sequence[Json]) -> Iterator[Change]:
@@ -78,7 +89,9 @@ def _told_otherwise(old: Json, new: Json) -> Witness | None:
             before, after = sentences_by_exit(old, stderr), sentences_by_exit(new, stderr)
             for code in before:
                 if before[code] != after[code]:
-                    return Witness({"exit": code, "stderr": stderr}, f"says {before[code]!r}", f"says {after[code]!r}")
+                    return Witness(
+                        {"exit": code, "stderr": stderr}, *(f"says {shown(side[code])}" for side in (before, after))
+                    )
     except (*_UNREADABLE, Unreadable):
         pass
     return None
@@ -88,11 +101,19 @@ def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], W
     before = {str(entry.get("id")): entry for entry in old}
     after = {str(entry.get("id")): entry for entry in new}
     places = {name: ("sentences", index) for index, name in enumerate(after)}
-    for name in [name for name in before if name not in after]:
-        yield change("sentence-removed", OUTCOME, ("sentences",), before[name], witness=witness, name=name)
+    renamed = {
+        name: other for name, other in zip(before, after, strict=False) if _is_renamed(name, other, before, after)
+    }
+    for index, name in enumerate(before):
+        if name in renamed:
+            yield change("sentence-renamed", OUTCOME, (*places[renamed[name]], "id"), name, renamed[name])
+        elif name not in after:
+            gone = change("sentence-removed", OUTCOME, ("sentences",), before[name], witness=witness, name=name)
+            yield replace(gone, index=min(index, len(new) - 1))
     for name, entry in after.items():
         if name not in before:
-            yield change("sentence-added", OUTCOME, places[name], None, entry, name=name)
+            if name not in renamed.values():
+                yield change("sentence-added", OUTCOME, places[name], None, entry, name=name)
             continue
         for key, *values in differing(before[name], entry):
             rule = _rule(key, before[name], entry)
@@ -101,6 +122,11 @@ def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], W
     if kept[0] != kept[1]:
         rule = "sentence-order" if _are_both_fit(kept[0], kept[1], after) else "sentence-unordered"
         yield change(rule, OUTCOME, ("sentences",), *kept, witness=witness)
+
+
+def _is_renamed(old: str, new: str, before: Mapping[str, Json], after: Mapping[str, Json]) -> bool:
+    """Whether a sentence got another id, and is the same beside that."""
+    return old not in after and new not in before and {**before[old], "id": new} == after[new]
 
 
 def _are_both_fit(old: Sequence[str], new: Sequence[str], entries: Mapping[str, Json]) -> bool:

@@ -24,9 +24,10 @@ def tool_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Tools that came, went or take other arguments."""
     for name, before, after in differing(_tools(old), _tools(new)):
         if before is None:
-            yield change("tool-added", after[0], (), None, name, name=name)
+            yield change("tool-added", after[0], ("name",), None, name, name=name)
         elif after is None:
-            yield change("tool-removed", before[0], (), name, name=name)
+            place = ("name",) if before[0] in new.files else ()
+            yield change("tool-removed", before[0], place, name, name=name)
         else:
             (_, tool), (file, other) = before, after
             yield from _described(name, file, tool, other)

@@ -44,12 +44,21 @@ def written(spec: SpecFiles) -> list[Placed]:
 @lru_cache(maxsize=4)
 def requirements(spec: SpecFiles) -> list[Placed]:
     """Every requirement with the place of its entry, families expanded as far as the other files can be read."""
+    return _expanded(spec) or written(spec)
+
+
+def is_expandable(spec: SpecFiles) -> bool:
+    """Whether the other files can be read so far that they fill in families."""
+    return _expanded(spec) is not None
+
+
+def _expanded(spec: SpecFiles) -> list[Placed] | None:
     entries = written(spec)
     try:
         expanded = expanded_requirements([entry for _, _, entry in entries], server_spec(spec.documents))
         return [(*entries[number][:2], entry) for number, entry, _ in expanded]
     except (AttributeError, LookupError, TypeError, ValueError):
-        return entries
+        return None
 
 
 def members(spec: SpecFiles) -> list[tuple[Placed, tuple[str, ...]]]:

@@ -10,6 +10,7 @@ from gemini_mcp_spec.files.spec_files import SpecFiles
 
 INVOCATION = "server/invocation.json"
 OUTCOME = "server/outcome.json"
+LIVE = "server/live.json"
 
 
 def tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:

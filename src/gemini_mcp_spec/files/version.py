@@ -36,6 +36,11 @@ class Version:
         tag = match[4]
         return cls(int(match[1]), int(match[2]), int(match[3]), tuple(tag.split(".")) if tag else ())
 
+    @staticmethod
+    def is_one(text: str) -> bool:
+        """Whether `text` names a version."""
+        return _VERSION.fullmatch(text) is not None
+
     def raised(self, bump: Bump) -> "Version":
         """The smallest release that `bump` after this one allows; before 1.0.0 each part means the one above it."""
         if self.major == 0 and bump > Bump.PATCH:

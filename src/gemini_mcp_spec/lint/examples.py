@@ -3,20 +3,19 @@
 A rule that plays an example belongs here; one that only reads it is in `calls`.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 
 from gemini_mcp.report.positions import Path
-from gemini_mcp.report.values import shown
+from gemini_mcp.report.values import shown, shown_beside
 from gemini_mcp.schema.inline import canonical
 from gemini_mcp.spec import expanded_requirements
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json, inside, items, table, texts_in
 from gemini_mcp_spec.files.requirements import Placed, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME
+from gemini_mcp_spec.files.tools import INVOCATION, LIVE, OUTCOME
 from gemini_mcp_spec.lint.complaint import Complaint
-from gemini_mcp_spec.reference.expectation import contradictions, scripts_of, server_of
+from gemini_mcp_spec.reference.expectation import contradictions, scripts_of, server_of, stream_contradiction, untold
 
 _FOLDERS = ("server/cases", "server/scenarios")
 _LONGEST = 160
@@ -27,9 +26,23 @@ def example_contradicts(spec: SpecFiles) -> Iterator[Complaint]:
     server, scripts = server_of(spec), scripts_of(spec)
     for file, example in _examples(spec) if server else ():
         for found in (server and contradictions(server, scripts, example)) or ():
-            made, said = _short(found.made), _short(found.said)
+            made, said = _short(found.made, found.said), _short(found.said, found.made)
             message = f"{_place(spec, found.file, found.made)} makes {made} of it, and not {said}."
             yield Complaint(file, found.path, message)
+
+
+def stream_contradicts(spec: SpecFiles) -> Iterator[Complaint]:
+    """A stream becomes what the same run becomes without one, and streams hold what the events are told with."""
+    server, streams = server_of(spec), spec.folder("server/streams")
+    if server is None:
+        return
+    for file, stream in streams.items():
+        if found := stream_contradiction(server, stream):
+            made, said = _short(found.made, found.said), _short(found.said, found.made)
+            yield Complaint(file, found.path, f"`{LIVE}` makes {made} of the stream, and {said} becomes of this.")
+    for index in untold(server, streams.values()):
+        message = "No line of a stream that tells this event has this key."
+        yield Complaint(LIVE, ("events", index, "value"), message)
 
 
 def _examples(spec: SpecFiles) -> Iterator[tuple[str, Mapping[str, Json]]]:
@@ -37,9 +50,8 @@ def _examples(spec: SpecFiles) -> Iterator[tuple[str, Mapping[str, Json]]]:
         yield from ((file, table(example)) for file, example in spec.folder(folder).items())
 
 
-def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return "nothing" if value is None else text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+def _short(value: Json, other: Json) -> str:
+    return "nothing" if value is None else shown_beside(value, other, _LONGEST)
 
 
 def _place(spec: SpecFiles, file: str, made: Json) -> str:

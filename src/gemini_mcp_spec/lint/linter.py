@@ -7,6 +7,7 @@ cannot read is no error of the linter: it is a complaint that the rule could not
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from gemini_mcp_spec.files.requirements import is_expandable
 from gemini_mcp_spec.files.spec_files import MALFORMED, SpecFiles
 from gemini_mcp_spec.lint import calls, examples, files, host, patterns, policy, requirements, server
 from gemini_mcp_spec.lint.complaint import Complaint, Rule
@@ -29,6 +30,7 @@ _TABLE = (
     Rule("id-removed", requirements.id_removed, "Give this statement another id."),
     Rule("level-keyword", requirements.level_keyword, "Say the level once."),
     Rule("one-sentence", requirements.one_sentence, "Say one thing in one sentence, once."),
+    Rule("placeholder-known", requirements.placeholder_known, "Correct its name, or write the word itself."),
     Rule("since-version", requirements.since_version, "Name this version, or raise the manifest's."),
     Rule("source-exists", requirements.source_exists, "Cite what `sources.json` lists, or add it there."),
     Rule("source-cited", requirements.source_cited, "Add it there, or remove it here."),
@@ -48,6 +50,7 @@ _TABLE = (
     Rule("call-result", calls.call_result, "The schemas in `server/results` say what it is."),
     Rule("case-outcome", calls.case_outcome, "Add what is missing, or remove the other."),
     Rule("example-contradicts", examples.example_contradicts, "Correct the example or that file."),
+    Rule("stream-contradicts", examples.stream_contradicts, "Correct the stream or that file."),
     Rule("example-twice", examples.example_twice, "Correct one of them."),
     Rule("example-requirement", examples.example_requirement, "Name what it shows, or correct its calls."),
     Rule("script-exists", calls.script_exists, "Name one of `server/scripts`."),
@@ -66,14 +69,21 @@ _WHOLE = "manifest.json"
 _GENERAL = "meta-schema"
 _UNREADABLE = ("text", "json")
 """The rules that say why a file cannot be read."""
+_FORM = ("file-missing", "schema-valid", "schema-reference", "meta-schema", "pattern-readable")
+"""The rules that say why files can be read, but are no specification."""
 
 
 def lint(spec: SpecFiles) -> list[Complaint]:
-    """Every mistake of `spec`, in the order of its files; while files cannot be read, only what they have wrong."""
+    """Every mistake of `spec`, in the order of its files.
+
+    While files cannot be read, or their form is wrong so that nothing can be made of them, only that.
+    """
     if spec.unreadable:
         found = [one for name in _UNREADABLE for one in _complaints(RULES[name], spec) if one.file in spec.unreadable]
         return _ordered(found)
     found = list(dict.fromkeys(one for rule in _TABLE for one in _complaints(rule, spec)))
+    if not is_expandable(spec) and (formal := [one for one in found if one.rule in _FORM]):
+        return _ordered(formal)
     special = {(one.file, one.path) for one in found if one.rule != _GENERAL}
     return _ordered(one for one in found if one.rule != _GENERAL or (one.file, one.path) not in special)
 

@@ -5,7 +5,7 @@ A rule about a statement or about what it cites belongs here.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown
@@ -17,6 +17,8 @@ from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.version import Version
 from gemini_mcp_spec.lint.complaint import Complaint, unknown
 
+_PLACEHOLDER = re.compile(r"(?<!\$)\{[a-z]+\}")
+"""A name in braces; behind a dollar sign it is a variable of the settings."""
 _ID = re.compile(r"[a-z][a-z0-9-]*(?::[a-z0-9][a-z0-9-]*){1,2}")
 _KEYWORD = re.compile(r"\b(MUST|SHOULD|MAY|SHALL|REQUIRED|RECOMMENDED|OPTIONAL)\b")
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z`])")
@@ -94,8 +96,19 @@ def one_sentence(spec: SpecFiles) -> Iterator[Complaint]:
         said.setdefault(sentence, entry["id"])
 
 
+def placeholder_known(spec: SpecFiles) -> Iterator[Complaint]:
+    """A placeholder of a statement is one that its family or the files of the specification fill in."""
+    for file, path, entry in requirements(spec):
+        if "for" not in entry:
+            for name in _PLACEHOLDER.findall(str(entry.get("sentence", ""))):
+                message = f"Nothing fills in the placeholder {shown(name)} of {shown(entry['id'])}."
+                yield Complaint(file, (*path, "sentence"), message)
+
+
 def since_version(spec: SpecFiles) -> Iterator[Complaint]:
     """No requirement is younger than the specification."""
+    if not Version.is_one(spec.version):
+        return
     every = [(Version.parse(str(entry.get("since", ""))), file, path) for file, path, entry in written(spec)]
     younger = [one for one in every if one[0] > Version.parse(spec.version)]
     # Most are younger: then the manifest is wrong, and one complaint says it.
@@ -188,17 +201,29 @@ def frozen_set(spec: SpecFiles) -> Iterator[Complaint]:
             if name not in known and not any(is_member(name, family) for family in families):
                 message = f"{shown(name)} has gone, but `removed` of {FILE} does not say so."
                 yield Complaint(file, ("requirements", index), message, "Add it to `removed`.")
-        alone = [entry for entry in current if not any(is_member(entry["id"], family) for family in families)]
+        single = [entry for entry in current if "for" not in entry]
+        alone = [entry for entry in single if not any(is_member(entry["id"], family) for family in families)]
         version = str(document.get("version"))
         old = [one for one in alone if Version.parse(str(one.get("since", version))) <= Version.parse(version)]
         named = ((file, ("requirements",), entry["id"]) for entry in old)
         message = "`{}` claims to be older than this list, which lacks it."
         yield from unknown(named, listed, message, "Correct its `since`; before the release, run `freeze`.")
+        yield from _younger(spec, version, set(listed))
+
+
+def _younger(spec: SpecFiles, version: str, listed: Container[str]) -> Iterator[Complaint]:
+    """Statements that a released list holds, and that claim to be younger."""
+    for file, path, entry in written(spec):
+        since = str(entry.get("since", version))
+        if str(entry["id"]) in listed and Version.parse(since) > Version.parse(version):
+            message = f"The statement is there since {since}, but the list of {version} holds it."
+            yield Complaint(file, (*path, "since"), message, f"Write {shown(version)} or an earlier version.")
 
 
 def _version_of(spec: SpecFiles, file: str, document: Mapping[str, Json]) -> Iterator[Complaint]:
     stem, version = file.rpartition("/")[2].removesuffix(".json"), str(document.get("version"))
-    if version != stem or Version.parse(version) > Version.parse(spec.version):
+    is_younger = Version.is_one(spec.version) and Version.parse(version) > Version.parse(spec.version)
+    if version != stem or is_younger:
         message = (
             f"The list {shown(stem)} names version {shown(version)} of a specification whose version is {spec.version}."
         )

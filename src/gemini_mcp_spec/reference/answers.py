@@ -3,9 +3,10 @@
 The one module of the gate that asks the reference. What a template or a sentence means is decided there, not here.
 """
 
+import json
 import re
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ from gemini_mcp.call.outcome import (
     refusal_result,
 )
 from gemini_mcp.call.redaction import Secrets
+from gemini_mcp.call.stream import read_live, rule_of
 from gemini_mcp.errors import CallerError
 from gemini_mcp.gemini_cli.understanding import Other, UsageError, effective_prompt, understand, unknown_options
 from gemini_mcp.spec import ServerSpec, ToolSpec
@@ -93,6 +95,32 @@ def _ended(
         session = newest_session(printed, server.invocation.listing.entry)
     answer = replace(understood, session=session)
     return {"result": answer_result(answer, server.outcome, View()), "listed": is_listed}
+
+
+def streamed(server: ServerSpec, stream: Mapping[str, Json]) -> tuple[Json, Json]:
+    """What a stream becomes, and what the same run becomes without one; the words of gemini itself are left out."""
+    live, plain, code = stream["live"], stream["plain"], stream["exit"]
+    assert server.live is not None
+    lines = "".join(json.dumps(line) + "\n" for line in live["lines"])
+    made = read_live(Completed(code, lines, live["stderr"]), server.outcome, server.live, None)
+    said = read(Completed(code, plain["stdout"], plain["stderr"]), server.outcome)
+    return _without_gemini(server, made), _without_gemini(server, said)
+
+
+def _without_gemini(server: ServerSpec, read: Answer | Failure) -> Json:
+    if isinstance(read, Answer):
+        return answer_result(read, server.outcome, View())
+    shown = failure_result(replace(read, said=None), server.outcome, Secrets())
+    return {**shown, "content": shown["content"][0]["text"].partition(server.outcome.separator)[0]}
+
+
+def unfound(server: ServerSpec, streams: Iterable[Mapping[str, Json]]) -> Sequence[int]:
+    """The events that lines of these streams tell, and that none of them tells with the value that they should have."""
+    rules = server.live.rules if server.live else ()
+    lines = [line for stream in streams for line in stream["live"]["lines"]]
+    told = [(rule, line) for line in lines if (rule := rule_of(line, rules)) and rule.value]
+    lacking = [rule for rule, _ in told if not any(rule.value in line for other, line in told if other is rule)]
+    return sorted({next(index for index, rule in enumerate(rules) if rule is one) for one in lacking})
 
 
 def _outcome(server: ServerSpec, tool: str, made: Invocation, outcome: Mapping[str, Json]) -> Outcome:

@@ -6,7 +6,7 @@ Only what a single process shows is compared. A step whose script hangs, or that
 import base64
 import re
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -15,8 +15,8 @@ from gemini_mcp.report.positions import Path
 from gemini_mcp.spec import ServerSpec, server_spec, written_out
 from gemini_mcp.spec.values import Json, is_array, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME
-from gemini_mcp_spec.reference.answers import answered, understood
+from gemini_mcp_spec.files.tools import INVOCATION, LIVE, OUTCOME
+from gemini_mcp_spec.reference.answers import answered, streamed, understood, unfound
 
 _UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RuntimeError, re.error)
 
@@ -81,14 +81,17 @@ def _of_case(server: ServerSpec, case: Mapping[str, Json]) -> Iterator[Contradic
 
 
 def _of_step(server: ServerSpec, scripts: Scripts, step: Mapping[str, Json], path: Path) -> Iterator[Contradiction]:
-    script = step.get("script")
-    script = written_out(scripts.get(script)) if isinstance(script, str) else script
+    named = step.get("script")
+    script = written_out(scripts.get(named)) if isinstance(named, str) else named
     played, listed = (_played(table(script).get(key)) for key in ("play", "listSessions"))
     made = answered(server, step["call"], played, listed)
     if step.get("result", True) is None or (script is None and "cwd" in table(made["invocation"])):
         # Cancelled before it began, or refused because of a directory.
         return
-    if (script is None) is not (made["invocation"] is None):
+    if any("hang" in table(one) for one in items(table(script).get("play"))):
+        file = f"server/scripts/{named}.json" if isinstance(named, str) else "its script"
+        yield Contradiction((*path, "result"), file, step.get("result"), None)
+    elif (script is None) is not (made["invocation"] is None):
         yield Contradiction((*path, "script"), INVOCATION, step.get("script"), made["invocation"])
     elif "result" in made or "error" in made:
         yield from _of_answer(server, step, made, path)
@@ -104,6 +107,23 @@ def _of_answer(
                 file = OUTCOME if made["invocation"] or key == "result" else INVOCATION
                 place = _apart((*path, key), file, said.get(key), made.get(key))
                 yield Contradiction(*place, is_worded)
+
+
+def stream_contradiction(server: ServerSpec, stream: Json) -> Contradiction | None:
+    """Where a stream tells something else than the same run without one."""
+    try:
+        made, said = streamed(server, stream)
+    except (*_UNREADABLE, AssertionError):
+        return None
+    return Contradiction(("plain",), LIVE, said, made) if said != made else None
+
+
+def untold(server: ServerSpec, streams: Iterable[Json]) -> Sequence[int]:
+    """The events of `live.json` whose value no stream has."""
+    try:
+        return unfound(server, streams)
+    except _UNREADABLE:
+        return ()
 
 
 def _code(holder: Mapping[str, Json]) -> Json:

@@ -9,15 +9,18 @@ from gemini_mcp.report import sarif as log
 from gemini_mcp.report.annotation import annotation, cell, data
 from gemini_mcp.report.changes import Place
 from gemini_mcp.schema.inline import written_at
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.comparison import Comparison
 from gemini_mcp_spec.diff.impact import Impact
 from gemini_mcp_spec.diff.rules import RULES, Severity, rule_of
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
+from gemini_mcp_spec.files.version import Version
 
 _LEVELS = {Severity.CALLERS: "error", Severity.PORTS: "error", Severity.NOTICE: "notice", Severity.COMPATIBLE: "notice"}
 _MOST_NAMED = 3
+_SCHEMAS = (("settingsSchema",), ("inputSchema",))
+"""The keys under which a file of another kind holds a schema."""
 
 Placed: TypeAlias = tuple[Place, Change]
 
@@ -56,8 +59,8 @@ def summary(comparison: Comparison) -> list[str]:
     if comparison.is_rewritten:
         lines.append("A released list is another now. No version allows that: restore it.")
     if comparison.is_refused and not comparison.is_reached:
-        advice = "Or approve the breaks in approved-breaks.json."
-        lines.append(f"The version {new.version} is too low: {_demand(comparison)} {advice}")
+        advice = " Or approve the breaks in approved-breaks.json." if comparison.breaks else ""
+        lines.append(f"The version {new.version} is too low: {_demand(comparison)}{advice}")
     elif not comparison.is_reached:
         lines.append(f"The version {new.version} is low: {_demand(comparison)}")
     lines += [f"The approval {name} fits no change. Remove it." for name in comparison.stale]
@@ -65,7 +68,9 @@ def summary(comparison: Comparison) -> list[str]:
 
 
 def _demand(comparison: Comparison) -> str:
-    if comparison.needed <= type(comparison.needed).parse(comparison.new.version):
+    if not Version.is_one(comparison.new.version):
+        return f"it is no version of three numbers. These changes need {comparison.needed}."
+    if comparison.needed <= Version.parse(comparison.new.version):
         return f"it was {comparison.old.version} before. Raise it."
     return f"these changes need {comparison.needed}. Raise `version` in manifest.json."
 
@@ -173,6 +178,8 @@ def _place(comparison: Comparison, change: Change) -> Place:
     path = change.place
     if kind_of(change.file) == SCHEMA:
         path = written_at(spec.documents.get(change.file), path)
+    elif path[:1] in _SCHEMAS:
+        path = (path[0], *written_at(table(spec.documents.get(change.file)).get(str(path[0])), path[1:]))
     position = spec.position(change.file, path)
     return spec.shown(change.file), position.line, position.column
 

@@ -35,6 +35,7 @@ _LINT: Mapping[str, tuple[str, str]] = {
         "a MUST at level SHOULD",
     ),
     "one": ("Half of a statement cannot be judged.", "It MUST start. It MUST end."),
+    "placeholder": ("A reader would meet a name in braces that stands for nothing.", "`{argumnet}` in a sentence"),
     "since": ("A released list is judged by this version.", '`"since": "9.0.0"`'),
     "source": ("A statement without a source is an opinion.", "a heading that the document lacks"),
     "requirement": ("A case that shows nothing proves nothing.", '`"requirements": ["identity:nmae"]`'),
@@ -49,6 +50,7 @@ _LINT: Mapping[str, tuple[str, str]] = {
         "Ports are built from examples, so these may not contradict what they show.",
         "`-m` in a case, `--model` in the template",
     ),
+    "stream": ("A port may read either, so both have to say the same.", "another answer in `live` than in `plain`"),
     "script": ("The fake gemini plays only what it knows.", '`"script": "sucess"`'),
     "step": ("A scenario whose steps do not meet waits for ever.", '`"cancel": "a"` before the step `a`'),
     "gate": (

@@ -1,0 +1,75 @@
+"""What checks forgive, on made exchanges. `tests/ports` proves that they accuse the ports that they should accuse."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gemini_mcp.gemini_cli.understanding import understand
+from gemini_mcp.spec import load_requirements
+from gemini_mcp_conformance.judge import checks
+from gemini_mcp_conformance.judge.check import CheckOfExchange, Conclusion
+from gemini_mcp_conformance.judge.registry import checks_for
+from gemini_mcp_conformance.see.call import Call, Stat
+from gemini_mcp_conformance.see.observation import Exchange, Line, Place, Run
+from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.messages import request
+
+SPEC = specification.load()
+ARGV = (b"Why?", b"--output-format", b"json")
+CALL = Call(
+    number=1,
+    kind="call",
+    argv=ARGV,
+    cwd="/work",
+    environ={},
+    stdin=None,
+    stdin_kind="null",
+    stdin_eof=True,
+    stdin_inherited=False,
+    given={},
+    stat=Stat(1, "R", 1, 1),
+    children=(),
+    started=0,
+    ended=1,
+    files=Path(),
+    is_unplayed=False,
+)
+
+
+def failed(stderr: str, text: str) -> Exchange:
+    """A call whose gemini wrote `stderr` and exited with 1, and that was answered with an error of this text."""
+    asked = request(1, "tools/call", {"name": "chat", "arguments": {"prompt": "Why?"}})
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"isError": True, "content": [{"type": "text", "text": text}]}}
+    return Exchange(
+        spec=SPEC,
+        conversation="made",
+        step=0,
+        request=asked,
+        scripts=(Script("fails", ({"stderr": stderr}, {"exit": 1})),),
+        sent=Line(0, 0.0, True, b"", asked),
+        place=Place("/", "/work", "/home", "/tmp"),
+        revision="2025-11-25",
+        transport="stdio",
+        answers=(Line(1, 0.1, False, b"", answer),),
+        runs=(Run(CALL, understand(ARGV), "Why?"),),
+    )
+
+
+def concluded(requirement: str, exchange: Exchange) -> list[Conclusion | None]:
+    checks.load()
+    chosen = checks_for(each for each in load_requirements() if each.id == requirement)
+    return [check.verdict(exchange) for check in chosen if isinstance(check, CheckOfExchange)]
+
+
+@pytest.mark.parametrize("key", ["AIzaSyD-0123456789abcdefghijklmnopqrstuv", "sk-0123456789abcdefghij"])
+def test_a_message_with_a_key_need_not_be_repeated(key: str) -> None:
+    stderr = json.dumps({"error": {"message": f"The key {key} is refused."}})
+    masked = failed(stderr, "Error executing gemini: The key [masked] is refused.\nStderr: [masked]")
+    assert concluded("error:json-on-stderr", masked) == [None]
+
+
+def test_a_message_without_a_key_must_be_repeated() -> None:
+    silent = failed(json.dumps({"error": {"message": "The model is gone."}}), "Error executing gemini: No.\nStderr: ")
+    assert [found and found[0] for found in concluded("error:json-on-stderr", silent)] == ["fail"]

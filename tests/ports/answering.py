@@ -127,6 +127,7 @@ class Answers:
     def is_cut_short(self, text: str, position: int, error: Exception) -> bool:
         if not isinstance(error, json.JSONDecodeError) or not OBJECT_START.match(text, position):
             return False
+        # A word or an escape that the end cuts is at most eight characters long, with blanks.
         return error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 8
 
     def read_json(self, value: Mapping[str, JSON], stderr: str) -> Answer:

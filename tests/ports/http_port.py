@@ -84,6 +84,7 @@ class HttpPort(Port):
         if post.is_answered:
             return
         if self.is_valid(message) and "method" in message and "id" in message:
+            # A cancelled request gets no response, but something has to end it.
             post.reply(200, headers={"Content-Type": "text/event-stream"})
         else:
             self.accept(post)
@@ -101,6 +102,7 @@ class HttpPort(Port):
         return params
 
     def known_versions(self) -> tuple[str | None, ...]:
+        # MCP takes a request without the header for one of an older revision.
         return (None, *HANDSHAKE, *STATELESS)
 
     def check_version(self, params: Mapping[str, JSON]) -> None:
@@ -137,6 +139,7 @@ class HttpPort(Port):
 
     def check_deadline(self, call: Call, now: float) -> None:
         super().check_deadline(call, now)
+        # Only in the stateless era does the end of a connection cancel its request.
         if call.stateless and self.posts[call].is_gone():
             self.disconnected(call)
 

@@ -20,7 +20,9 @@ PROPERTIES: Mapping[str, dict[str, JSON]] = {
     "chat-reply": {"prompt": TEXT, "sessionId": TEXT, **OPTIONAL},
 }
 ARGUMENT_LIMIT = 128_000
+"""Bytes of a prompt on the command line; Linux refuses an argument of 131,072."""
 STDIN_LIMIT = 8 * 1024 * 1024
+"""Bytes that gemini reads from stdin; it cuts off the rest."""
 RISKY = re.compile(
     r"-[\s\S]*|mcp|extensions?|skills?|hooks?|gemma|help|\$0|0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?"
 )

@@ -54,7 +54,7 @@ def test_all(
 ) -> tuple[tuple[Result, ...], bool]:
     """The result of each port, and whether all were tested; the progress goes to standard error.
 
-    A port that was not tested, because the operator has ended the run, has what `missing` says.
+    A port that was not tested because the operator ended the run gets the result that `missing` makes.
     """
     found: dict[str, Result] = {}
 

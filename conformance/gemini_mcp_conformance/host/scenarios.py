@@ -59,19 +59,18 @@ def _differences(output: Json, expected: Json, stage: "Stage", took: float) -> I
             case "asked":
                 for server, methods in wanted.items():
                     asked = [message["method"] for message in stage.journal(server)]
-                    yield from _unequal(f"What was asked of server {server!r}", asked, methods)
+                    if asked != methods:
+                        yield f"The host asked server {server!r} {shown(asked)}, and should ask {shown(methods)}."
             case "sent":
                 for server, messages in wanted.items():
                     sent = stage.journal(server)
                     lacking = (message for message in messages if not any(_holds(one, message) for one in sent))
-                    yield from (f"What was sent to server {server!r} lacks {shown(message)}." for message in lacking)
+                    yield from (
+                        f"The host did not send {shown(one)} to server {server!r}, and should." for one in lacking
+                    )
             case _:
-                yield from _unequal(f"The host's `{key}`", output.get(key), wanted)
-
-
-def _unequal(what: str, given: Json, wanted: Json) -> Iterator[str]:
-    if given != wanted:
-        yield f"{what} is {shown(given)}, and should be {shown(wanted)}."
+                if output.get(key) != wanted:
+                    yield f"The host's `{key}` is {shown(output.get(key))}, and should be {shown(wanted)}."
 
 
 def _holds(given: Json, wanted: Json) -> bool:

@@ -182,6 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
             self.end_headers()
+            # The transport SSE begins by telling the client where to post its messages.
             self._event("endpoint", "/message")
             while not self._played.ended.is_set():
                 try:

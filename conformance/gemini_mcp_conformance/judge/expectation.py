@@ -52,7 +52,7 @@ def fate(exchange: Exchange) -> Fate:
 
 
 def is_object(exchange: Exchange) -> bool:
-    """Whether the arguments are what the protocol asks for."""
+    """Whether the arguments are an object, as the protocol demands."""
     return isinstance(exchange.params.get("arguments", {}), Mapping)
 
 

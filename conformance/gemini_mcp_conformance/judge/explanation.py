@@ -27,7 +27,7 @@ WHOLE = ("unanswered", "unserved")
 
 JUDGED = ("pass", "fail", "could-not-run")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
-STRANGE = "The port is none of this specification."
+STRANGE = "The port does not implement this specification."
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _without_long_lines(findings: Sequence[Finding]) -> Sequence[Finding]:
 
 
 def _explained(finding: Finding, requirement: str) -> Finding:
-    """The finding, told by another requirement; a cause that is none stays."""
+    """The finding, explained by another requirement. A cause that is no requirement, such as DIED, stays."""
     told = EXPLAINED.format(requirement=requirement)
     return replace(finding, outcome="could-not-run", message=told, cause=finding.cause or requirement)
 

@@ -74,7 +74,7 @@ class Greeter:
         if not shakes_hands and not conversation.greet:
             return "The port begins no session with a handshake."
         if port.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
-            return "Its requests are none of the era without a handshake, which is the only one that the port knows."
+            return "It holds requests that need a handshake, and the port knows only the era without one."
         return None
 
 

@@ -16,7 +16,7 @@ from gemini_mcp_conformance.talk.durations import BUSY, takes
 from gemini_mcp_conformance.talk.steps import Request, Step
 
 NEVER = 3
-"""Conversations in which requests of a kind got no answer, and none elsewhere, after which they are not sent again."""
+"""A kind of request is not sent any more after so many conversations without an answer to it, if none had one."""
 ENOUGH = 120.0
 """Seconds lost with waiting in vain, after which nothing more is played."""
 

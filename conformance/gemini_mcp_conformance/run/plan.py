@@ -81,7 +81,7 @@ def gather(options: Options) -> tuple[tuple[Conversation, ...], tuple[Exploratio
 
 
 def useful(every: Sequence[Conversation], options: Options, ids: set[str]) -> tuple[Conversation, ...]:
-    """The conversations that can show one of these requirements; all when nobody knows which can show one of them.
+    """The conversations that can show these requirements, or every conversation if a requirement is named by none.
 
     The conversations of the revisions are always played. Whatever is played shows whether transports are equivalent.
     """

@@ -56,7 +56,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
 
 
 def _conclude(state: RunState, code: int) -> bool:
-    """Add what an early end leaves to be told; whether it was the operator who ended the run."""
+    """Add what was found before an early end. Says whether it was the operator who ended the run."""
     is_interrupted = code == pytest.ExitCode.INTERRUPTED and state.unreachable is None and state.cut is None
     if is_interrupted:
         state.interrupt()

@@ -81,7 +81,7 @@ class RunState:
         return self.unreachable is None and self.cut is None and self.given_up is None and not self.options.fail_fast
 
     async def play(self, item: Item) -> tuple[Finding, ...]:
-        """Play one conversation, or explore, and judge; what fails is what `is_fatal` says."""
+        """Play and judge one conversation or exploration. Returns the findings that fail the run."""
         if not await self._greeted():
             return ()
         self._playing.begin()
@@ -99,7 +99,7 @@ class RunState:
             found = (*found, *self.judge_finished())
         self.findings += found
         if any(finding.cause == FOREIGN for finding in found):
-            self.cut = "The port is none of this specification, so the run ended early."
+            self.cut = "The port does not implement this specification, so the run ended early."
         return tuple(finding for finding in found if self.is_fatal(finding))
 
     async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:

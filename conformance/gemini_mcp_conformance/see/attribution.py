@@ -209,7 +209,7 @@ def _named(requests: Sequence[Pending], given: bytes, others: Sequence[Pending |
 
 
 def _most_alike(requests: Sequence[Pending], given: bytes) -> Pending | None:
-    """The only request most of whose prompt the run was given: a port may have damaged it on the way."""
+    """The only request of whose prompt the run was given most: a port may have damaged it on the way."""
     shares = [_share_of_words(pending.token or "", given) for pending in requests]
     best = max(shares)
     return requests[shares.index(best)] if best >= MOST and shares.count(best) == 1 else None

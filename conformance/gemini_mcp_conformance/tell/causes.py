@@ -70,6 +70,7 @@ def _with_causes(
 ) -> Iterator[Group]:
     """The groups of what fails, each with what it explains; then those of the rest, by their reasons."""
     place = {key: number for number, broken in enumerate(together) for each in broken for key in _keys(each)}
+    # What a port of something else cannot show has that as its cause.
     stranger = place.get(FOREIGN)
     explained: list[list[Judgement]] = [[] for _ in together]
     rest: dict[str, list[Judgement]] = {}

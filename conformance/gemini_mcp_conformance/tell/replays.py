@@ -31,7 +31,7 @@ def folder(target: Target) -> Path:
 
 
 def keep(target: Target, observations: Collection[Observation], is_whole: bool) -> str | None:
-    """Keep conversations byte for byte; a whole run removes the older ones of the port. Why that failed, or None."""
+    """Keep conversations byte for byte; a whole run removes older ones of the port. Says why that failed, or None."""
     place = folder(target)
     if is_whole:
         shutil.rmtree(place, ignore_errors=True)

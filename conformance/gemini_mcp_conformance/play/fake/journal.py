@@ -88,6 +88,7 @@ def _given(files: Path, variable: str, path: str) -> Given:
 
 
 def _environ(files: Path) -> Mapping[str, str]:
+    # Only with /proc or `env -0` can a newline in a value be told from the end of the value.
     exact = _bytes(files, "environ")
     entries = exact.split(b"\0") if exact else (_bytes(files, "environ-lines") or b"").split(b"\n")
     pairs = (os.fsdecode(entry).partition("=") for entry in entries if entry)
@@ -96,6 +97,7 @@ def _environ(files: Path) -> Mapping[str, str]:
 
 def _modes(listing: bytes | None) -> tuple[int | None, int | None]:
     """The modes of the file and of its directory in the output of `ls -ld`."""
+    # POSIX has no program that prints the mode as a number.
     letters = [line[:10].decode("ascii", "replace") for line in (listing or b"").split(b"\n") if line]
     files = [_mode(line) for line in letters if not line.startswith("d")]
     directories = [_mode(line) for line in letters if line.startswith("d")]

@@ -44,7 +44,7 @@ def _telling(invocation: InvocationSpec) -> Sequence[str]:
 
 
 def spellings(flag: str) -> tuple[str, ...]:
-    """An option of the list as it may be written."""
+    """The ways to write an option that asks for the list."""
     # yargs takes an option in camel case as well.
     camel = re.sub("(?<=[a-z])-([a-z])", lambda match: match[1].upper(), flag)
     return (flag,) if camel == flag else (flag, camel)

@@ -15,7 +15,7 @@ ORDER = 0
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """In the order of what explains most."""
+    """Those that explain most come first."""
     made = Basics(sources)
     yield made.lists()
     pages = [Request("tools/list", {"cursor": cursor}) for cursor in NO_CURSORS]

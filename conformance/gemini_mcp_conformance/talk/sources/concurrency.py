@@ -14,6 +14,7 @@ from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step, cal
 
 ORDER = 40
 CROWD = 16
+"""Calls at once that must all be answered."""
 OTHERS = 18
 """Sessions that come between two replies of one: more than a port is likely to remember."""
 FEW = 8

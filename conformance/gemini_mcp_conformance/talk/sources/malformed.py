@@ -29,9 +29,12 @@ NO_JSON = (
     b"Content-Length: 2",
     b"[" * 100_000,
 )
+"""Among others a header of the Language Server Protocol, the mark of UTF-16, broken UTF-8, and what a recursive parser
+cannot follow."""
 NO_REQUEST = (b"42", b'"text"', b"true", b"null", b"[]", b"[1,2]", b"{}", b'{"jsonrpc":"2.0"}', b'{"id":null}',
               b'{"jsonrpc":"2.0","method":7}', b'{"jsonrpc":"2.0","id":"no-method"}')  # fmt: skip
 UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call", "tools/list", "ping")
+"""Methods that no notification has; some are methods of requests, which must not be answered without an id."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -58,6 +61,7 @@ def line(message: Json, end: bytes = b"\n") -> bytes:
 
 IDS: tuple[Json, ...] = (0, "", -1, -2_147_483_649, 4_294_967_296, 2**53 - 1, "7", 7, "0", "-1", "null", "true",
                          "1.0", "id with blanks ", "질문 🙂", 'quotes " and \\', "i" * 500)  # fmt: skip
+"""Ids beyond 32 bits, up to the last that JavaScript can tell apart, and texts that look like other values."""
 
 
 class Malformed(Maker):
@@ -196,9 +200,9 @@ class Malformed(Maker):
         return self.conversation("ids", "Ids of every type.", asked, *shows, aside=True)
 
     def layouts(self) -> Conversation:
-        """Requests as JSON may be laid out: blanks around and within, and keys in any order, some of them again inside.
+        """Requests as JSON may be laid out: blanks around and within, and keys in any order.
 
-        What stands inside comes first, and is an argument that no tool declares.
+        Keys of the request occur once more among its arguments, which no tool declares and which come first.
         """
         steps: list[Step] = []
         for tool in self.names:

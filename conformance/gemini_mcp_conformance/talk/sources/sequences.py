@@ -32,7 +32,7 @@ LONGEST = 8
 
 @dataclass(frozen=True)
 class Move:
-    """One call. `session` counts back through the sessions so far, None is the latest by no name."""
+    """One call. `session` counts back through the sessions so far; with None the call names no session."""
 
     tool: str
     options: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ class Move:
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """Every option once and then not, with another value, and after a failure, in every pair of tools."""
+    """For each pair of tools, options that are given, left out, given another value, and left out after a failure."""
     every, names = frozenset(OPTIONS), sources.spec.names
     for first, second in product(names, names):
         sequence = [

@@ -66,6 +66,7 @@ def _causes(report: Report, groups: Sequence[Group], room: int, context: Context
     """The first groups, in so many lines; the first one is always shown."""
     blocks = [list(_brief(report, number, group, context)) for number, group in enumerate(groups, 1)]
     sizes = list(accumulate(map(len, blocks)))
+    # One line is blank, and one names the causes for which there is no room.
     count = max(1, sum(size <= room - 1 - (number < len(blocks)) for number, size in enumerate(sizes, 1)))
     if blocks:
         yield ""

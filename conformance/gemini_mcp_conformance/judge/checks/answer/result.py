@@ -44,7 +44,7 @@ def names_session(exchange: Exchange) -> bool:
 
 
 def has_read(exchange: Exchange) -> bool:
-    """Calls that must be answered with what gemini said, and hard ones that were."""
+    """Calls that must succeed with gemini's text, and calls whose output is hard to read and that did so."""
     if answered(exchange):
         return True
     found = reading(exchange)

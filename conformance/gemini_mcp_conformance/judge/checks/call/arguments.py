@@ -60,7 +60,7 @@ def is_refused(exchange: Exchange) -> Complaints:
     """A call that cannot be served is answered with an error, and gemini does not run."""
     asked = shown(exchange.arguments)
     if exchange.runs:
-        yield f"For {asked} the port ran gemini {argv_shown(exchange.runs[0])}, and should refuse the call."
+        yield f"The port ran gemini {argv_shown(exchange.runs[0])} for {asked}, and should refuse the call."
     elif not exchange.is_error:
         yield f"{reply(exchange, asked)}, and should refuse the call."
 

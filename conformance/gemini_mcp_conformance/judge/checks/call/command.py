@@ -100,6 +100,7 @@ def same_is_made_of_the_command_line(exchange: Exchange) -> Complaints:
 def reads(exchange: Exchange) -> bool:
     """Whether gemini reads the command lines of a call as it should, so that its options can be told."""
     is_due = isinstance(heard(exchange), Heard)
+    # One that gemini refuses or takes for something else is told once, by the check of the prompt.
     return not is_due or all(isinstance(run.understood, Understood) for run in exchange.runs)
 
 

@@ -29,9 +29,11 @@ def relation(one: Exchange, other: Exchange) -> Relation:
     is_same_directory = _directory(one) == _directory(other)
     latest = {"", *(each.spec.latest(each.tool) for each in (one, other) if resumes(each))}
     if first is None or second is None:
+        # A call that begins a session makes it the latest of its directory, so a reply to the latest may wait for it.
         return "unspecified" if is_same_directory and latest & {first, second} else "calls"
     if first == second == "":
         return "latest" if is_same_directory else "other-session"
+    # The latest session may be the named one. In another directory Gemini CLI does not find the same id.
     if latest & {first, second} or (first == second and not is_same_directory):
         return "unspecified"
     return "same-session" if first == second else "other-session"
@@ -80,7 +82,8 @@ def tools_are_listed_meanwhile(observation: Observation) -> Complaints:
 def answer_is_that_of_the_call(exchange: Exchange) -> Complaints:
     wanted, session = expected(exchange), session_in(exchange)
     if exchange.text != wanted.text:
-        yield f"The port answered {_named(exchange)} with {shown(exchange.text)}, and should with {shown(wanted.text)}."
+        said = f"The port answered {_named(exchange)} with {shown(exchange.text)}"
+        yield f"{said}, and should answer with {shown(wanted.text)}."
     # The fake cannot tell which of two calls asks for the list, so it may name the session of the other.
     is_listed = bool(exchange.listings)
     if not is_listed and None not in (wanted.session, session) and session != wanted.session:

@@ -52,7 +52,7 @@ def progress_grows(exchange: Exchange) -> Complaints:
             yield f"The port told the progress {shown(value)}, and should tell a number."
     for old, new in pairwise(values):
         if new <= old:
-            yield f"The port told the progress {shown(new)} after {shown(old)}, and it should grow."
+            yield f"The port told the progress {shown(new)} after {shown(old)}, and should tell more each time."
 
 
 @check("progress:end", judges=lambda exchange: token(exchange) is not None and bool(exchange.answers), any_outcome=True)
@@ -60,7 +60,8 @@ def progress_ends_with_the_answer(exchange: Exchange) -> Complaints:
     if not exchange.progress:
         raise NotApplicable(SILENT)
     if any(line.order > exchange.answers[0].order for line in exchange.progress):
-        yield f"The port told progress with the token {shown(token(exchange))} after its answer, and should before it."
+        told = f"progress with the token {shown(token(exchange))}"
+        yield f"The port told {told} after the answer to its call, and should tell it before."
 
 
 @check_all("progress:unasked", judges=lambda seen: any(token(each) is None for each in seen.calls))
@@ -82,7 +83,8 @@ def is_over(exchange: Exchange) -> bool:
 @check("progress:start", judges=is_over, any_outcome=True)
 def start_is_told(exchange: Exchange) -> Complaints:
     if not any(line.order < exchange.answers[0].order for line in exchange.progress):
-        yield f"The port told no progress of a call with the token {shown(token(exchange))}, and should at its start."
+        asked = f"a call with the token {shown(token(exchange))}"
+        yield f"The port told no progress of {asked}, and should tell it when the call starts."
 
 
 @check("progress:interval", judges=lambda exchange: asks(exchange) and _seconds(exchange) > INTERVAL + LENIENCY)
@@ -90,11 +92,12 @@ def long_call_is_told_of_regularly(exchange: Exchange) -> Complaints:
     moments = [exchange.sent.at, *(line.at for line in exchange.progress), exchange.answers[0].at]
     gap = max(later - earlier for earlier, later in pairwise(sorted(moments)))
     if gap > INTERVAL + LENIENCY + DELAYS * exchange.delay:
-        yield f"The port told no progress of a running call for {gap:.0f} seconds, and should every {INTERVAL:g}."
+        wanted = f"at least every {INTERVAL:g}"
+        yield f"The port told no progress of a running call for {gap:.0f} seconds, and should tell it {wanted}."
 
 
 def _fits(observation: Observation, line: Line) -> bool:
-    """Whether the token is that of a running call; whether a call may have ended just before, another check says."""
+    """Whether the token is that of a running call, or of one that has ended while no other runs: see `progress:end`."""
     own = [each for each in observation.exchanges if token(each) is not None and same_id(token(each), _token(line))]
     running = [each for each in open_calls(observation, line.order) if token(each) is not None]
     return any(is_open(each, line.order) for each in own) or bool(own and not running)

@@ -93,7 +93,7 @@ def contradicts(web: Web) -> bool:
 
 
 def is_of_two_eras(web: Web) -> bool:
-    """Requests whose header names another revision than their body; one without it may be taken for an old one."""
+    """Requests whose header names another revision than their body; without it, one may pass for one of the old era."""
     return is_request(web) and is_stateless(web) and version(web) not in (None, *web.manifest.stateless_revisions)
 
 
@@ -113,7 +113,8 @@ def stranger_is_forbidden(web: Web) -> Complaints:
     is_origin = re.fullmatch(r"https?://[^:/]+(:[0-9]+)?", origin) is not None
     # What cannot be an origin may be refused as a bad request.
     if web.status != 403 and (web.status != 400 or is_origin):
-        yield f"The port answered a request of the origin {origin!r} with {said(web)}, and should with status 403."
+        asked = f"a request of the origin {origin!r}"
+        yield f"The port answered {asked} with {said(web)}, and should answer with status 403."
 
 
 @check_web("http:bind", judges=lambda web: web.elsewhere)
@@ -151,8 +152,8 @@ def get_is_events_or_not_allowed(web: Web) -> Complaints:
 @check_web("http:version", judges=has_unsupported_version)
 def unsupported_version_is_a_bad_request(web: Web) -> Complaints:
     if web.status != 400:
-        asked = shown(version(web))
-        yield f"The port answered a request of version {asked} with {said(web)}, and should with status 400."
+        asked = f"a request of version {shown(version(web))}"
+        yield f"The port answered {asked} with {said(web)}, and should answer with status 400."
 
 
 @check_all("http:session:ended", judges=lambda seen: any(web.verb == "DELETE" for web in seen.web))
@@ -166,8 +167,8 @@ def ended_session_is_not_found(observation: Observation) -> Complaints:
         raise NotApplicable("The port lets no client end its session.")
     for web in observation.web[end + 1 :]:
         if "mcp-session-id" in web.headers and web.status != 404:
-            asked = method(web) or web.verb
-            yield f"The port answered {asked} in an ended session with {said(web)}, and should with status 404."
+            asked = f"{method(web) or web.verb} in an ended session"
+            yield f"The port answered {asked} with {said(web)}, and should answer with status 404."
 
 
 @check_web("http:stateless:header", judges=contradicts)
@@ -194,7 +195,7 @@ def another_revision_in_the_header_is_refused(web: Web) -> Complaints:
 def unknown_method_is_not_found(web: Web) -> Complaints:
     if not is_error_answer(web, 404, UNKNOWN_METHOD):
         wanted = f"status 404 and error {UNKNOWN_METHOD}"
-        yield f"The port answered {method(web)} with {said(web)}, and should with {wanted}."
+        yield f"The port answered {method(web)} with {said(web)}, and should answer with {wanted}."
 
 
 @check("http:stateless:disconnect", judges=was_abandoned, any_outcome=True)

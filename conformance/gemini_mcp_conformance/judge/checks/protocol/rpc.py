@@ -67,6 +67,7 @@ def error_has_code_and_message(exchange: Exchange) -> Complaints:
         yield f"The port sent the error {shown(error)}, which should hold an integer `code` and a text `message`."
 
 
+# Beside malformed lines, a response without an id may answer one of these.
 @check_all("rpc:notification:unanswered", judges=lambda seen: notifies(seen) and not malformed(seen))
 def notifications_are_not_answered(observation: Observation) -> Complaints:
     for line in strays(observation):

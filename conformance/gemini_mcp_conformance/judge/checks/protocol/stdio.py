@@ -52,6 +52,7 @@ def every_message_is_utf_8(observation: Observation) -> Complaints:
 @check_all("stdio:stderr:private", judges=lambda seen: writes(seen) and bool(private(seen)))
 def nothing_private_is_logged(observation: Observation) -> Complaints:
     for text in private(observation):
+        # A log may hold no more than the beginning or the end of a text.
         if any(part.encode("utf-8", "replace") in observation.stderr for part in (text, text[:LONG], text[-LONG:])):
             yield f"The port wrote {shown(text)} to its stderr, and should log neither prompts nor answers."
 

@@ -4,28 +4,31 @@ Each takes the schema and the value, and gives what follows the value's name in 
 """
 
 import math
-import re
-from collections.abc import Callable, Mapping
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from gemini_mcp.host.rules.ajv_formats import FORMATS
-from gemini_mcp.host.rules.javascript import number_text
-from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of
+from gemini_mcp.host.rules.javascript import number_text, template
+from gemini_mcp.host.rules.patterns import compiled
+from gemini_mcp.spec.values import Json, JsonObject, items, list_of, object_of, table
 
 Judgement: TypeAlias = Callable[[Mapping[str, Json], Json], str | None]
 
 
-class Uncompilable(Exception):
-    """Ajv refuses the schema."""
+def types_of(schema: Mapping[str, Json]) -> list[str]:
+    """The types that a schema allows; none where it names none."""
+    given = schema.get("type")
+    types = [given] if isinstance(given, str) else [str(one) for one in items(given)]
+    return [*types, "null"] if types and schema.get("nullable") is True and "null" not in types else types
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern as JavaScript reads it, as far as the two languages differ in what schemas use."""
-    try:
-        return re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", pattern), re.ASCII)
-    except re.error:
-        raise Uncompilable from None
+def is_of(kind: str, value: Json) -> bool:
+    """Whether the value is of a type of JSON Schema."""
+    if kind in ("number", "integer"):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and (kind == "number" or float(value).is_integer())
+    kinds: dict[str, type] = {"string": str, "boolean": bool, "array": list, "object": dict}
+    return value is None if kind == "null" else isinstance(value, kinds[kind])
 
 
 def equal(one: Json, other: Json) -> bool:
@@ -64,7 +67,7 @@ def _multiple_of(schema: Mapping[str, Json], value: Json) -> str | None:
 
 def _pattern(schema: Mapping[str, Json], value: Json) -> str | None:
     pattern = schema["pattern"]
-    return f'must match pattern "{pattern}"' if compiled(pattern).search(value) is None else None
+    return f'must match pattern "{pattern}"' if compiled(pattern, is_unicode=True).search(value) is None else None
 
 
 def _format(schema: Mapping[str, Json], value: Json) -> str | None:
@@ -83,12 +86,32 @@ def _enum(schema: Mapping[str, Json], value: Json) -> str | None:
 
 
 def _unique_items(schema: Mapping[str, Json], value: Json) -> str | None:
-    alike = [pair for pair in combinations(range(len(value)), 2) if equal(value[pair[0]], value[pair[1]])]
-    if not schema["uniqueItems"] or not alike:
-        return None
+    types = types_of(table(schema.get("items")))
+    is_simple = types and "object" not in types and "array" not in types
+    pair = (_met_again(value, types) if is_simple else _alike(value)) if schema["uniqueItems"] else None
+    return pair and f"must NOT have duplicate items (items ## {pair[0]} and {pair[1]} are identical)"
+
+
+def _alike(value: Sequence[Json]) -> tuple[int, int] | None:
     # Ajv compares from the last item backwards, and names the first pair that it meets.
-    first, second = max(alike, key=lambda pair: (pair[1], pair[0]))
-    return f"must NOT have duplicate items (items ## {first} and {second} are identical)"
+    pairs = ((first, second) for second in reversed(range(len(value))) for first in reversed(range(second)))
+    return next((pair for pair in pairs if equal(value[pair[0]], value[pair[1]])), None)
+
+
+def _met_again(value: Sequence[Json], types: Sequence[str]) -> tuple[int, int] | None:
+    # Where `items` has simple types, Ajv writes down each item of these types, backwards, as the name of a member.
+    met: dict[str, int] = {}
+    for index in reversed(range(len(value))):
+        item = value[index]
+        if not any(is_of(kind, item) for kind in types):
+            continue
+        name = f"{item}_" if isinstance(item, str) and len(types) > 1 else template(item)
+        if name in met:
+            return met[name], index
+        # JavaScript takes a number for no prototype, so this name is never met again.
+        if name != "__proto__":
+            met[name] = index
+    return None
 
 
 JUDGEMENTS: Mapping[str, Judgement] = {

@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.ajv_values import Uncompilable, compiled
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.rules.json_schema import schema_faults
+from gemini_mcp.host.rules.patterns import Uncompilable, compiled
 from gemini_mcp.host.settings.loading import Settings
 from gemini_mcp.host.tools.policy import ANY, Policy, PolicyRule
 from gemini_mcp.spec import PolicyRules, Rules

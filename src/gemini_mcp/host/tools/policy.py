@@ -6,8 +6,9 @@ Where rules come from is in `settings/policies`; who is asked, and what the answ
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.rules.ajv_values import compiled, equal
+from gemini_mcp.host.rules.ajv_values import equal
 from gemini_mcp.host.rules.javascript import stringify, units
+from gemini_mcp.host.rules.patterns import compiled
 from gemini_mcp.host.tools.registry import RegisteredTool, Registry
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table
 

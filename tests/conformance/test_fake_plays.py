@@ -128,14 +128,42 @@ def test_a_child_lives_on_after_the_call(fake: Fake) -> None:
     fake.wait_for_end(call, SECONDS)
 
 
-def test_a_child_can_hold_stdout_open(fake: Fake) -> None:
-    fake.load([Play({"play": [{"child": {"seconds": 60, "holds": "stdout"}}, {"exit": 0}]})])
+@pytest.mark.parametrize(("held", "other"), [("stdout", "stderr"), ("stderr", "stdout")])
+def test_a_child_can_hold_one_stream_open(fake: Fake, held: str, other: str) -> None:
+    fake.load([Play({"play": [{"child": {"seconds": 60, "holds": held}}, {"exit": 0}]})])
     process = start(fake)
     process.wait(SECONDS)
+    assert getattr(process, other).read() == b""
     with pytest.raises(subprocess.TimeoutExpired):
         process.communicate(timeout=0.2)
     fake.close()
     process.communicate(timeout=SECONDS)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_stream_can_be_closed_before_the_end(fake: Fake, stream: str) -> None:
+    fake.load([Play({"play": [{stream: "x"}, {"close": stream}, {"release": "go"}]})])
+    process = start(fake)
+    assert getattr(process, stream).read() == b"x"
+    assert process.poll() is None
+    fake.release("go")
+    process.communicate(timeout=SECONDS)
+
+
+def test_a_file_is_left_beside_the_one_that_was_given(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = tmp_path / "given/SYSTEM.md"
+    given.parent.mkdir()
+    given.write_text("Be kind.", encoding="utf-8")
+    monkeypatch.setenv(next(iter(fake.watched.variables)), str(given))
+    play(fake, {"leave": "left.tmp"})
+    assert sorted(path.name for path in given.parent.iterdir()) == ["SYSTEM.md", "left.tmp"]
+
+
+def test_nothing_is_left_where_no_file_was_given(fake: Fake, tmp_path: Path) -> None:
+    play(fake, {"leave": "left.tmp"})
+    assert not list(tmp_path.rglob("left.tmp"))
 
 
 def test_a_child_can_ignore_signals(fake: Fake) -> None:
@@ -205,9 +233,11 @@ def test_a_token_in_argv_chooses_its_play(fake: Fake) -> None:
     assert answers == [b"1", b"B", b"A", b"2", b"B"]
 
 
-def test_a_token_in_stdin_chooses_its_play(fake: Fake) -> None:
-    fake.load([says("A", "token-a"), says("1")])
-    done = subprocess.run([fake.program], input=b"long\ntoken-a\n", capture_output=True, timeout=SECONDS, check=True)
+@pytest.mark.parametrize("token", ["token-a", "a\nb\r\n\n"])
+def test_a_token_in_stdin_chooses_its_play(fake: Fake, token: str) -> None:
+    fake.load([says("A", token), says("1")])
+    sent = f"long\n{token}".encode()
+    done = subprocess.run([fake.program], input=sent, capture_output=True, timeout=SECONDS, check=True)
     assert done.stdout == b"A"
 
 

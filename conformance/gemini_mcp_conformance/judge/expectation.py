@@ -187,11 +187,13 @@ def end_of(exchange: Exchange) -> Ending:
 
 @remembered
 def reading(exchange: Exchange) -> Reading | None:
-    """What a port must read from the run of a call that must be served; None when ports may differ in when it ends.
+    """What a port must read from the run of a call that it must serve, or might have refused and did not.
 
-    Where gemini's output is hard to read, the text is that of the scenario which the call comes from.
+    It is None when ports may differ in when the run ends. Where gemini's output is hard to read, the text is that of
+    the scenario which the call comes from.
     """
-    if fate(exchange) != "served" or end_of(exchange).leaves:
+    is_served = fate(exchange) == "served" or (fate(exchange) == "either" and bool(exchange.runs))
+    if not is_served or end_of(exchange).leaves:
         return None
     found, told = printed(exchange), _text_of_scenario(exchange)
     return replace(found, text=told) if found and is_hard(found) and told is not None else found

@@ -59,7 +59,7 @@ class CallForms:
     def _own(self, name: str) -> Forms:
         spec, tool, schema = self.spec, self.tool, self.spec.tools[self.tool].properties[name]
         if name == spec.directory(tool):
-            return {"here": (path(),), "elsewhere": tuple(path(folder) for folder in FOLDERS)}
+            return {"here": (path(), "."), "elsewhere": tuple(each for name in FOLDERS for each in (path(name), name))}
         if not takes_text(schema):
             candidates = (spec.usual(tool, name), True, False, 0, 1, -1, 0.5, 42, ["a"], ["a", "b"], ["é", "$(id)"])
             return {"given": self._settled(name, allowed(schema, candidates))}

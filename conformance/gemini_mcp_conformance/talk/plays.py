@@ -89,9 +89,10 @@ class Plays:
         whole = self.answers("This must not be taken for an answer.", session).play
         return Script("ends", (*whole, *ends(end, stderr).play))
 
-    def unnamed(self, text: str, *listing: Json, id: str = "bare") -> Script:
-        """An answer that names no session, and what the list of sessions does."""
-        return Script(id, self.answers(text, None).play, listing)
+    def unnamed(self, text: str, *listing: Json, id: str = "bare", **more: Json) -> Script:
+        """An answer that names no session, with `more` keys, and what the list of sessions does."""
+        document = json.dumps(self.document(text, stats={}, **more))
+        return Script(id, ({"stdout": document},), listing)
 
     def entry(self, index: int, session: str) -> str:
         """A line of the list of sessions: as gemini prints it, or as the pattern of the specification asks for."""

@@ -184,6 +184,9 @@ IN_FILES: Mapping[str, str] = {
     "1-mb": "Be brief and kind.\r\n" * 52429,
 }
 
+BLANKS = ("", " ", "\n", "\r\n\r\n", "\t \t", "\u00a0", "\u3000", "\u2028", "\f\v", " " * 5000)
+"""Texts that may count as absent."""
+
 WORDS: Mapping[str, str] = {
     "one-character": "x",
     "number": "42",

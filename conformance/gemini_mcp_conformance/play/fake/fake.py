@@ -202,9 +202,9 @@ class Fake:
 def _head(first: str, since: int, sequence: int, matches: Sequence[tuple[str, str]]) -> list[str]:
     """The shell lines by which a call finds its play."""
     arms = [f"*{shlex.quote(match)}*) play={name}; return ;;" for name, match in matches]
-    # Some shells warn of a NUL in what they read.
+    # Some shells warn of a NUL in what they read, and all of them drop newlines at its end: a dot is put behind it.
     # 4096 bytes hold more than the characters by which a prompt is recognised (`RECOGNISED` in `play/gemini.py`).
-    read = '[ ! -s "$call.stdin" ] || { start=$("$head" -c 4096 "$call.stdin"); } 2>/dev/null'
+    read = '[ ! -s "$call.stdin" ] || { start=$("$head" -c 4096 "$call.stdin"; printf .); } 2>/dev/null'
     return [
         f"first={first}",
         f"since={since}",

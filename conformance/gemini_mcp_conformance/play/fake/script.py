@@ -91,13 +91,25 @@ class _Writer:
     def child(self, value: Json) -> None:
         # A child inherits ignored signals. With a trap of its own it would not ignore them from the start.
         passing = sorted({*value.get("ignore", ())} - self.ignored)
-        stdout = {"stdout": "", "none": " > /dev/null"}[value["holds"]]
+        held = value["holds"]
+        closed = "".join(f" {output} /dev/null" for stream, output in _OUTPUTS.items() if stream != held)
         if passing:
             self.lines.append(f"trap '' {_signals(passing)}")
-        self.lines.append(f'"$sleep" {float(value["seconds"]):g} < /dev/null{stdout} 2> /dev/null &')
+        self.lines.append(f'"$sleep" {float(value["seconds"]):g} < /dev/null{closed} &')
         if passing:
             self.lines.append(f"trap - {_signals(passing)}")
         self.lines.append("""printf '%s\\n' "$!" >> "$call.children\"""")
+
+    def close(self, value: Json) -> None:
+        self.lines.append(f"exec {_OUTPUTS[value]}&-")
+
+    def leave(self, value: Json) -> None:
+        self.lines += [
+            "for variable in $variables; do",
+            '  eval "path=\\${$variable-}"',
+            f"""  case $path in */*) : > "${{path%/*}}/"{shlex.quote(str(value))} ;; esac""",
+            "done",
+        ]
 
     def exit(self, value: Json) -> None:
         self.lines.append(f"finish {int(value)}")
@@ -107,12 +119,16 @@ class _Writer:
         self.lines.append(f"ulimit -c 0; kill -{_signals([value])} $$")
 
 
+_OUTPUTS = {"stdout": ">", "stderr": "2>"}
+"""How a shell redirects each stream."""
 _STEPS: Mapping[str, Callable[[_Writer, Json], None]] = {
     "wait": _Writer.wait,
     "hang": _Writer.hang,
     "release": _Writer.release,
     "ignore": _Writer.ignore,
     "child": _Writer.child,
+    "close": _Writer.close,
+    "leave": _Writer.leave,
     "exit": _Writer.exit,
     "signal": _Writer.signal,
 }

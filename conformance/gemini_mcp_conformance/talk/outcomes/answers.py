@@ -21,9 +21,17 @@ FILLERS = ("x", "é", "€", "😀")
 """Characters of every length in UTF-8, so that a cut falls within one."""
 # Not "", false, 0 or []: gemini prints none of them, and correct ports of some languages read them as no error.
 ERRORS: tuple[Json, ...] = (None, "It failed.", {"message": "No."}, {})
-WARNINGS: tuple[Json, ...] = (None, ["Something may be wrong."], ["First.", "Then: 서울.", "", "First."])
+WARNINGS: tuple[Json, ...] = (
+    None,
+    ["First.", "Then: 서울.", "", "First."],
+    [*(f"Warning {number} of many." for number in range(40)), "A long one. " * 400],
+)
 NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
 """What gemini may write to stderr in any case."""
+
+DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
+AROUND = ("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n")
+"""What may stand around the JSON."""
 
 TEXTS: Mapping[str, str] = {
     "unicode": "naïve café – 서울, 東京, Ελλάδα, שלום",
@@ -54,6 +62,12 @@ TEXTS: Mapping[str, str] = {
 """Answers by what is odd in them. Words in capitals stand for words of the specification."""
 
 
+def laid_out(plays: Plays, number: int, text: str, session: str) -> Script:
+    """An answer as JSON may write it, among other text; neighbours among the numbers differ in both."""
+    printed = json.dumps(plays.document(text, session, stats={}), **DUMPS[number % len(DUMPS)])
+    return Script("answers", ({"stdout": AROUND[number % len(AROUND)].replace("JSON", printed)},))
+
+
 def spelt(text: str, outcome: OutcomeSpec) -> str:
     """A text of TEXTS with the words of the specification in it."""
     words = {"SESSION": outcome.answer["session"], "TEXT": outcome.answer["text"], "ERROR": outcome.answer["error"]}
@@ -63,22 +77,27 @@ def spelt(text: str, outcome: OutcomeSpec) -> str:
 
 
 def usual(plays: Plays) -> Iterator[Outcome]:
-    """An ordinary answer, as JSON can write it."""
-    dumps: tuple[dict[str, Json], ...] = ({}, {"ensure_ascii": False}, {"indent": 2})
-    for dump in dumps:
+    """An ordinary answer, as JSON can write it, and with what may stand in it or on stderr besides."""
+    for dump in DUMPS:
         yield lambda turn, dump=dump: plays.answers(f"The answer to turn {turn.number}.", turn.session, **dump)
+    for warnings, notice in product(WARNINGS[1:], ("", NOTICE)):
+        yield partial(_warned, plays, warnings, notice)
+
+
+def _warned(plays: Plays, warnings: Json, notice: str, turn: Turn) -> Script:
+    document = plays.document(f"The answer to turn {turn.number}, with warnings.", turn.session, warnings=warnings)
+    return Script("answers", ({"stderr": notice}, {"stdout": json.dumps({**document, "stats": {}})}))
 
 
 def odd(plays: Plays) -> Iterator[Outcome]:
     """Odd texts, alone and with the number of the call."""
     for number, text in enumerate((*TEXTS.values(), *CHARACTERS.values())):
         form = ("{odd}", "{number}. {odd}", "{odd} {number}")[number % 3]
-        dump: Mapping[str, Json] = ({"ensure_ascii": False}, {}, {"indent": 2, "ensure_ascii": False})[number % 3]
-        yield partial(_odd, plays, spelt(text, plays.spec.outcome), form, dump)
+        yield partial(_odd, plays, spelt(text, plays.spec.outcome), form, number)
 
 
-def _odd(plays: Plays, text: str, form: str, dump: Mapping[str, Json], turn: Turn) -> Script:
-    return plays.answers(form.format(odd=text, number=turn.number), turn.session, **dump)
+def _odd(plays: Plays, text: str, form: str, number: int, turn: Turn) -> Script:
+    return laid_out(plays, number, form.format(odd=text, number=turn.number), turn.session)
 
 
 def sized_outputs(plays: Plays) -> Iterator[Outcome]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import cycle, product
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.reading import newest
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
@@ -42,7 +43,8 @@ def _list(plays: Plays, count: int, indent: str, behind: str, stream: str, end: 
     others = [entry(index, f"{turn.number:08}-{index:04}") for index in range(1, count)]
     entries = [*others[: count // 2], entry(count, turn.session), *others[count // 2 :]]
     text = "\n".join(("", f"Available sessions for this project ({count}):", *entries))
-    return plays.unnamed(_words(turn), {stream: f"{text}{end}"}, id="listed")
+    warned: dict[str, Json] = {"warnings": ["Listed, with a warning."]} if turn.number % 2 else {}
+    return plays.unnamed(_words(turn), {stream: f"{text}{end}"}, id="listed", **warned)
 
 
 def _words(turn: Turn) -> str:

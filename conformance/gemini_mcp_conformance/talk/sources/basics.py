@@ -19,7 +19,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = Basics(sources)
     yield made.lists()
     pages = [Request("tools/list", {"cursor": cursor}) for cursor in NO_CURSORS]
-    yield made.conversation("tools-cursor", "Pages of tools that nobody named.", pages, "tools:cursor")
+    listed = (Request("tools/list"), *pages, Request("tools/list"))
+    shows = ("tools:cursor", "tools:order")
+    yield made.conversation("tools-cursor", "Pages of tools that nobody named.", listed, *shows)
     pings = (Request("ping"), Request("ping", {}), Request("ping", {"_meta": {"example.org/note": 1}}))
     yield made.conversation("ping", "Pings with parameters and without.", pings, "lifecycle:ping")
     yield made.unknown_method()

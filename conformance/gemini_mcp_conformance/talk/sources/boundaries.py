@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
-from gemini_mcp_conformance.spec.interpreter import rules
+from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
 from gemini_mcp_conformance.spec.script import Script
@@ -17,7 +17,7 @@ from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Arrange, call, path
-from gemini_mcp_conformance.talk.texts import IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
+from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80
 TOO_LONG = 1 << 20
@@ -83,6 +83,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from boundaries.shapes()
         yield from boundaries.texts()
         yield from boundaries.edges()
+        yield from boundaries.beside_everything()
         yield from boundaries.directories()
     yield from _longest(sources)
 
@@ -97,8 +98,9 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
             kind = f"{kebab(name)}-{'over-' * beyond}{limit}"
             shows = ("prompt:long:whole", "prompt:over-limit")
-            wide = "é" * (limit // 2) + "x" * (limit % 2 + beyond)
-            yield Boundaries(sources, tool).one(kind, {name: wide}, shows)
+            # As many characters as fit into the limit, and as few as exceed it.
+            text = "é".rjust(limit - 1, "x") if not beyond else "é" * (limit // 2) + "x" * (limit % 2 + 1)
+            yield Boundaries(sources, tool).one(kind, {name: text}, shows)
 
 
 class Boundaries(Maker):
@@ -183,11 +185,12 @@ class Boundaries(Maker):
         yield self.one("everything", self.everything, everything_shows(self.spec, self.tool))
 
     def _wrong_beside_others(self) -> Iterator[Conversation]:
-        """Each argument with values of wrong types while all others are right: the call is refused all the same."""
+        """Each argument as null and with values of wrong types while all others are right: it is refused all the same."""
         for name, schema in self.properties.items():
-            values = [value for value in WRONG.values() if not is_valid(schema, value)]
+            values = [value for value in (None, *WRONG.values()) if not is_valid(schema, value)]
             steps = [call(self.tool, {**self.everything, name: value}) for value in values]
-            shows = (f"arguments:{kebab(name)}:type", f"arguments:{kebab(name)}:value", "arguments:optional:type")
+            own = (f"arguments:{kebab(name)}:{fault}" for fault in ("type", "value", "null"))
+            shows = (*own, "arguments:optional:type", "arguments:optional:null")
             title = f"Calls of `{self.tool}` with a wrong `{name}` and everything else."
             yield self.conversation(f"{self.tool}-wrong-{kebab(name)}-beside-others", title, steps, *shows)
 
@@ -202,6 +205,38 @@ class Boundaries(Maker):
                 refused = (f"arguments:refused:{rule.name}" for rule in rules(name, self.spec.invocation))
                 title = f"Calls of `{self.tool}` with texts at the edges of the patterns of `{name}`."
                 yield self.conversation(f"{self.tool}-{kebab(name)}-edges", title, steps, *shows, *refused)
+
+    def beside_everything(self) -> Iterator[Conversation]:
+        """What counts as absent or is not declared, beside all other arguments: these are served as ever."""
+        spec, tool, folder = self.spec, self.tool, {"elsewhere": None}
+        directory = {} if (name := spec.directory(tool)) is None else {name: path("elsewhere")}
+        everything = {**self.everything, **directory}
+        unknown = {name: value for name, value in UNKNOWN.items() if name not in self.properties}
+        undeclared = (self._undeclared(), self._misspelt(), unknown)
+        steps = [call(tool, {**given, **self.usual, **each}, self.answer)
+                 for each in undeclared for given in (everything, {})]  # fmt: skip
+        title = f"Calls of `{tool}` with everything and with what it does not declare."
+        shows = ("arguments:unknown", f"command:{kebab(tool)}:new-session", *everything_shows(spec, tool))
+        yield self.conversation(f"{tool}-undeclared", title, steps, *shows, files=folder)
+        absent = [(name, text) for name in self.properties for text in BLANKS if is_absent(name, text, spec.invocation)]
+        steps = [call(tool, {**everything, name: text}, self.answer) for name, text in absent]
+        shows = tuple(dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent))
+        title = f"Calls of `{tool}` with everything but one argument, which is empty or blank."
+        if steps:
+            yield self.conversation(f"{tool}-absent", title, steps, *shows, files=folder)
+
+    def _undeclared(self) -> dict[str, Json]:
+        """What other tools declare and this one does not."""
+        tools = self.spec.tools.items()
+        others = {name: self.spec.usual(tool, name) for tool, each in tools for name in each.properties}
+        return {name: value for name, value in others.items() if name not in self.properties}
+
+    def _misspelt(self) -> dict[str, Json]:
+        """The declared names as other habits write them."""
+        kebabs = [kebab(name) for name in self.properties]
+        cases = [each for name in self.properties for each in (name.title(), name.upper())]
+        spelt = (*kebabs, *(name.replace("-", "_") for name in kebabs), *cases)
+        return {each: "misspelt" for each in spelt if each not in self.properties}
 
     def _patterns(self, name: str) -> Iterator[str]:
         """The patterns that decide about a text of an argument."""

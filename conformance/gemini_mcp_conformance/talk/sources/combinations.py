@@ -74,6 +74,7 @@ MEANWHILE = (
         "system:leak",
         "system:isolation",
         "cwd:default",
+        "cwd:relative",
         "error:prompt",
         "error:secrets",
     ),
@@ -218,7 +219,7 @@ class Combinations(Maker):
         """What comes before, what runs beside it, and the call."""
         number = next(self.numbers)
         arguments = self._arguments(row, number)
-        yield from self._before(row[BEFORE], arguments, number)
+        yield from self._before(row, arguments, number)
         outcome = self.rotation.next(f"{OUTCOME} {row[OUTCOME]}", self.outcomes[row[OUTCOME]])
         asked = self._call(row, arguments, outcome, number)
         if row[BESIDE] == ALONE:
@@ -250,15 +251,13 @@ class Combinations(Maker):
         if row[TOKEN] in TOKENS:
             meta["progressToken"] = _numbered(self.rotation.next(f"token {row[TOKEN]}", TOKENS[row[TOKEN]]), number)
         params: dict[str, Json] = {"name": self.tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
-        id: dict[str, Json] = {}
-        if row[ID] in IDS:
-            id["id"] = _apart(self.rotation.next(f"id {row[ID]}", IDS[row[ID]]), number)
-        return Request("tools/call", params, (outcome(turn),), escaped=row[WRITTEN] == "in escapes", **id)
+        is_escaped = row[WRITTEN] == "in escapes"
+        return Request("tools/call", params, (outcome(turn),), escaped=is_escaped, **self._id(row, number))
 
-    def _before(self, what: str, arguments: dict[str, Json], number: int) -> Iterator[Step]:
+    def _before(self, row: Row, arguments: dict[str, Json], number: int) -> Iterator[Step]:
         """What the port has just done when the call comes; every other time for another tool."""
         tool = self.tool if number % 2 else self.sources.after(self.tool)
-        match what:
+        match row[BEFORE]:
             case "the same":
                 again = self.answers(f"The answer to turn {number}, once more.", session(f"before {number}"))
                 yield call(self.tool, arguments, again)
@@ -269,22 +268,26 @@ class Combinations(Maker):
             case "failed":
                 yield call(self.tool, arguments, fails(53))
             case "cancelled" | "cancelled early":
-                yield from self._cancelled(what, arguments, number)
+                yield from self._cancelled(row, arguments, number)
             case "listed":
                 yield from (Request("tools/list"), Request("ping"))
             case _:
                 pass
 
-    def _cancelled(self, what: str, arguments: dict[str, Json], number: int) -> Iterator[Step]:
+    def _cancelled(self, row: Row, arguments: dict[str, Json], number: int) -> Iterator[Step]:
         """A call with the same options, cancelled when gemini runs or as soon as it was sent."""
         name, prompt = f"cancelled before turn {number}", self.spec.prompt(self.tool)
         asked = {prompt: f"The question that is {name}? {arguments[prompt]}"} if prompt in arguments else {}
         asked |= dict.fromkeys(self.spec.files(self.tool), f"You are {name}.")
-        until = "started" if what == "cancelled" else "sent"
+        until = "started" if row[BEFORE] == "cancelled" else "sent"
         given: dict[str, Json] = {"name": self.tool, "arguments": {**arguments, **asked}}
         meta: dict[str, Json] = {"_meta": {"progressToken": name}} if number % 3 else {}
-        yield Request("tools/call", {**given, **meta}, (hangs(),), name, until)
+        yield Request("tools/call", {**given, **meta}, (hangs(),), name, until, **self._id(row, number))
         yield Cancel(name)
+
+    def _id(self, row: Row, number: int) -> dict[str, Json]:
+        """The id of a request, as the row wants it."""
+        return {"id": _apart(self.rotation.next(f"id {row[ID]}", IDS[row[ID]]), number)} if row[ID] in IDS else {}
 
     def _held(self, name: str) -> Request:
         """A call of everything that a tool takes, which runs until it is released."""

@@ -17,6 +17,8 @@ CROWD = 16
 """Calls at once that must all be answered."""
 OTHERS = 18
 """Sessions that come between two replies of one: more than a port is likely to remember."""
+ALIKE = ("session-7", "Session-07", "Session-70", "Session", "ession-7", "Session_7", "Session-\uff17")
+"""Ids that are not "Session-7"."""
 FEW = 8
 """Calls that every port can run at once."""
 
@@ -104,6 +106,9 @@ class Concurrency(Maker):
         same, different = {"session": SESSION}, {"session": f"{SESSION[:-1]}0"}
         yield self._pair("sessions", "Replies in different sessions.", ELSEWHERE,
                          self.held(tool, "reply", **same), self.held(tool, "other", "reply", **different))  # fmt: skip
+        alike = [self.quick(tool, f"alike {number}", session=id) for number, id in enumerate(ALIKE)]
+        yield self._pair("sessions-alike", "Replies in sessions whose ids look nearly the same.", ELSEWHERE,
+                         self.held(tool, "reply", session="Session-7"), *alike)  # fmt: skip
         others = [self.quick(tool, f"between {number}", session=session(f"o{number}")) for number in range(OTHERS)]
         yield self._pair("same-session-later", "Replies in one session, and others between them.",
                          ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
@@ -214,6 +219,7 @@ class Concurrency(Maker):
             failing = ask(reply, "The failing reply", fails(release="go"), name="failing", until="started", **meant)
             last = self.quick(reply, "last")
             waiting = self.behind(reply, "waiting", **meant)
-            steps = [failing, *waiting, Release("go"), last]
-            title = "A reply behind one that fails."
-            yield self.conversation(f"behind-failed-{name}", title, steps, AFTER_FAILURE)
+            again = (self.held(reply, "held again", **meant), *self.behind(reply, "behind again", **meant))
+            steps = [failing, *waiting, Release("go"), last, *again, Release("held again"), Await("held again")]
+            title, locks = "A reply behind one that fails.", ("concurrency:same-session", "concurrency:latest")
+            yield self.conversation(f"behind-failed-{name}", title, steps, AFTER_FAILURE, *locks)

@@ -54,9 +54,13 @@ class Counts(Maker):
 
     def failures(self, tool: str) -> Conversation:
         """Failures in a row, then calls that are served."""
-        steps: list[Step] = [self.ask(tool, f"Failure {number}", fails(1), file="Be kind.") for number in range(SOME)]
+        steps: list[Step] = []
+        for number in range(SOME):
+            script = fails(1, stderr=f"It failed in the way {number}.\n" if number % 2 else "")
+            steps.append(self.ask(tool, f"Failure {number}", script, file="Be kind."))
         steps += [self.ask(each, f"After the failures of {tool}", self.answers("Served.")) for each in self.names]
         shows = ("concurrency:after-failure", "command:once", "error:exit", "system:removed:failure")
+        shows = (*shows, "error:stderr", "error:stderr:empty")
         return self.conversation(f"failures-{tool}", f"{SOME} failures of {tool}.", steps, *shows)
 
     def cancellations(self, tool: str) -> Conversation:

@@ -13,6 +13,8 @@ from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Notify
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
+IDS: tuple[Json, ...] = (-8_000_001, 0, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500)
+"""Ids of cancelled calls, dealt out to the tools."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
 
 
@@ -72,8 +74,10 @@ class Endings(Maker):
 
     def _cancel_running(self, tool: str, other: str) -> Conversation:
         """Calls with ids of both types, and a call served after each."""
+        number = self.names.index(tool) if tool in self.names else 0
         kinds: tuple[dict[str, Json], ...] = (
-            {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"}, {"id": ""}
+            {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"}, {"id": ""},
+            *({"id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
         steps: list[Step] = []
         for number, more in enumerate(kinds):
@@ -147,8 +151,10 @@ class Endings(Maker):
         steps += [reply("second", self.answers("Second.", release="second")), reply("waits", hangs())]
         steps += [reply("waits too", hangs()), reply("last", self.answers("Last.")), self.served("the line")]
         steps += [Cancel("waits"), Cancel("runs"), self.served("the first in line"), Cancel("waits too")]
-        steps += [Release("second"), Await("second"), Await("last"), reply("new", self.answers("New."))]
-        shows = ("cancel:others", "cancel:unanswered")
+        new = reply("new", self.answers("New.", release="new"), "started")
+        steps += [Release("second"), Await("second"), Await("last"), new, reply("behind", self.answers("Behind."))]
+        steps += [self.served("the new one"), Release("new"), Await("new"), Await("behind")]
+        shows = ("cancel:others", "cancel:unanswered", "concurrency:same-session")
         yield self._cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
 
     def cancel_in_list(self) -> Conversation:
@@ -156,7 +162,8 @@ class Endings(Maker):
         steps: list[Step] = []
         for tool in self.names:
             steps += [self._listed(tool), Cancel(f"list of {tool}"), self.served(f"the list of {tool}", tool)]
-        return self._cancel("in-list", "Calls cancelled during the list of sessions.", steps, "cancel:child")
+        shows = ("cancel:child", "cancel:unanswered", "system:removed:cancel")
+        return self._cancel("in-list", "Calls cancelled during the list of sessions.", steps, *shows)
 
     def same_looking_ids(self) -> Conversation:
         """A number and the text that looks like it are two ids, whichever is cancelled and whichever came last."""
@@ -216,4 +223,5 @@ class Endings(Maker):
 
     def _listed(self, tool: str) -> Request:
         lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
-        return self.ask(tool, f"The list of {tool}", lists, name=f"list of {tool}", until="listing")
+        named: dict[str, Json] = {"name": f"list of {tool}", "until": "listing"}
+        return self.ask(tool, f"The list of {tool}", lists, file="You are about to be listed.", **named)

@@ -13,11 +13,13 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Step
-from gemini_mcp_conformance.talk.texts import PLAIN
+from gemini_mcp_conformance.talk.texts import PLAIN, WRONG_WORD
 
 ORDER = 60
 MOMENT, LONG = 0.6, 3.0
 """Seconds that gemini runs, so that what happens to its files meanwhile is seen."""
+HELD = 300
+"""Seconds that output is held open: longer than anybody waits for an answer."""
 TITLE = "Texts in files, and what is left of them."
 SEVERAL = 6
 
@@ -26,7 +28,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """For every tool."""
     made = Files(sources)
     names = [tool for tool in sources.spec.names if sources.spec.files(tool)]
-    yield from map(made.held_output, sources.spec.names)
+    for tool in sources.spec.names:
+        yield from made.held_outputs(tool)
+        yield made.closed_output(tool)
     for tool in names:
         yield from made.alone(tool)
     for tool in names:
@@ -40,22 +44,48 @@ class Files(Maker):
 
     phase, prefix = "files", ""
 
-    def held_output(self, tool: str) -> Conversation:
-        """An answer whose gemini leaves a process behind that holds stdout open."""
-        child: Json = {"child": {"seconds": 30, "holds": "stdout"}}
-        holding = Script("holding", (child, *self.answers("Held.").play))
-        steps = (self.ask(tool, PLAIN, holding),)
-        return self.conversation(f"{tool}-held-output", TITLE, steps, "process:held-output", aside=True)
+    def held_outputs(self, tool: str) -> Iterator[Conversation]:
+        """Answers whose gemini leaves a process behind that holds stdout or stderr open."""
+        for stream, id in (("stdout", "held-output"), ("stderr", "held-stderr")):
+            child: Json = {"child": {"seconds": HELD, "holds": stream}}
+            holding = Script("holding", (child, *self.answers("Held.").play))
+            steps = (self.ask(tool, PLAIN, holding),)
+            yield self.conversation(f"{tool}-{id}", TITLE, steps, "process:held-output", aside=True)
+
+    def closed_output(self, tool: str) -> Conversation:
+        """Runs that go on for a moment after they have closed their output, and then end well or badly."""
+        document = self.answers("Closed.").play
+        closed: tuple[Json, ...] = ({"close": "stdout"}, {"close": "stderr"}, {"wait": MOMENT})
+        steps = [
+            self.ask(tool, f"Closed, then {end}", Script("closed", (*document, *closed, end)), file="You go on.")
+            for end in ({"exit": 0}, {"exit": 3}, {"signal": "KILL"})
+        ]
+        shows = ("result:text", "error:exit", "error:signal", *(("system:life",) if self.spec.files(tool) else ()))
+        return self.conversation(f"{tool}-closed-output", TITLE, steps, *shows, aside=True)
 
     def alone(self, tool: str) -> Iterator[Conversation]:
         """A call that takes its time, calls without a gemini, and one that is cancelled."""
         life = (self._call(tool, 1, self._late(1, LONG)),)
         id, shows = f"{tool}-system-life", ("system:life", "system:removed:success")
         yield self.conversation(id, TITLE, life, *shows, aside=True)
+        endings: tuple[Json, ...] = ({"exit": 0}, {"exit": 1}, {"signal": "TERM"}, {"hang": True})
+        littered = [
+            self._call(tool, number, Script("litters", ({"leave": "left.tmp"}, *self.answers("Left.").play, end)))
+            for number, end in enumerate(endings[:-1])
+        ]
+        hanging = Script("litters", ({"leave": "left.tmp"}, endings[-1]))
+        steps = (*littered, self._call(tool, 9, hanging, name="left", until="started"), Cancel("left"))
+        removed = tuple(f"system:removed:{how}" for how in ("success", "failure", "cancel"))
+        title = "Directories into which gemini has put a file of its own."
+        yield self.conversation(f"{tool}-system-littered", title, steps, *removed)
         title, step = "A text in a file for a gemini that cannot be started.", self._call(tool, 1)
         for gemini in ("absent", "not-executable"):
             id, shows = f"{tool}-system-{gemini}", ("system:removed:failure",)
             yield self.conversation(id, title, [step], *shows, aside=True, gemini=gemini)
+        long: dict[str, Json] = {"option": "x" * WRONG_WORD}
+        title = "A text in a file beside an argument that is too long for any command line."
+        steps = [self._call(tool, 1, self.answers("It fits."), **long)]
+        yield self.conversation(f"{tool}-system-too-long", title, steps, "system:removed:failure")
         begun = self._call(tool, 1, hangs(), name="it", until="started")
         yield self.conversation(
             f"{tool}-system-cancel", TITLE, (begun, Cancel("it")), "system:removed:cancel", aside=True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
@@ -70,15 +71,23 @@ class Leaks(Maker):
         """A key of each kind that the specification masks: once, twice, and where stderr is cut."""
         keys = [found for mask in self.spec.outcome.masks for found in samples(mask)[:1]]
         steps = [self._keys(key, key) for key in keys]
-        steps += [self._keys(key, f"{key}\n{other} {key}\n") for key, other in pairwise(keys)]
+        steps += [self._keys(key, f"{key} and {key}\n{other} {key}\n") for key, other in pairwise(keys)]
         room = self.spec.outcome.stderr_bytes
         steps += [self._keys(key, f"{key}\n".ljust(room + len(key) // 3, ".")) for key in keys]
+        streams = cycle(("stdout", "stderr") if self.tool == self.first else ("stderr", "stdout"))
+        steps += [self._told(key, stream) for key, stream in zip(keys, streams, strict=False)]
         title = f"Failures of {self.tool} that show keys."
         return self.conversation(f"{self.tool}-keys", title, steps, "error:secrets")
 
     def _keys(self, key: str, said: str) -> Request:
         script = Script("shows", ({"stderr": f"request failed: {said} was refused\n"}, {"exit": 1}))
         return self.ask(self.tool, f"Which key is refused? {len(key)}", script)
+
+    def _told(self, key: str, stream: str) -> Request:
+        """A failure whose JSON holds a key; on stdout gemini exits with 0."""
+        error = json.dumps({self.spec.outcome.answer["error"]: {"message": f"refused: {key} was wrong"}})
+        script = Script("tells", ({stream: error}, {"exit": int(stream == "stderr")}))
+        return self.ask(self.tool, f"Which key is wrong on {stream}? {len(key)}", script)
 
     def beside(self) -> Conversation:
         """A failure that repeats the prompt of its call, while another call begins and ends."""

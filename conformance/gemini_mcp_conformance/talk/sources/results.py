@@ -16,7 +16,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY
-from gemini_mcp_conformance.talk.outcomes.answers import TEXTS, spelt
+from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out, spelt
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources
@@ -37,6 +37,8 @@ TEXT = (
     "result:text:json",
     "result:json:pretty",
     "result:json:compact",
+    "result:json:notice-before",
+    "result:json:notice-after",
     "result:session-id",
     "fallback:unneeded",
 )
@@ -108,10 +110,11 @@ class Results(Maker):
         self.tool, self.ask = tool, partial(sources.ask, tool)
 
     def texts(self) -> Conversation:
-        forms: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
         steps: list[Request] = []
-        for number, ((name, text), form) in enumerate(product(TEXTS.items(), forms)):
-            answer = self.answers(spelt(text, self.spec.outcome), f"{SESSION[:-2]}{number:02}", **form)
+        for number, ((name, text), _) in enumerate(product(TEXTS.items(), DUMPS)):
+            # What stands around a text with one tool does not with the next.
+            way = number + len(DUMPS) * self.names.index(self.tool)
+            answer = laid_out(self.sources, way, spelt(text, self.spec.outcome), f"{SESSION[:-2]}{number:02}")
             steps.append(self.ask(f"Answer with {name}, {number}", answer))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
         shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
@@ -244,6 +247,8 @@ class Results(Maker):
         draft, last = (json.dumps(each) for each in (document("A draft.", SESSION), document("No draft.")))
         named = ({"stdout": f"{self.sources.entry(7, f'{SESSION[:-1]}7')}\n"},)
         steps.append(self.ask("Answer behind a draft", Script("others", ({"stdout": f"{draft}\n{last}"},), named)))
+        longer = json.dumps(document("A draft, which is longer than what comes last.", SESSION))
+        steps.append(self.ask("Answer behind much", Script("others", ({"stdout": f"{longer}\n{last}"},), named)))
         steps += [self.ask(f"Answer in way {number}", script) for number, script in enumerate(self._laid_out())]
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
@@ -252,7 +257,7 @@ class Results(Maker):
             *("result:session-id", "result:error-key", "result:warnings"),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
             *("result:no-output", "result:no-response"),
-            *("result:json:notice-before", "result:json:pretty"),
+            *("result:json:notice-before", "result:json:pretty", "result:json:last"),
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)

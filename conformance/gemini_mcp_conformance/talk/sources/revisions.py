@@ -112,7 +112,11 @@ class Revisions(Maker):
         yield ask(holding, "The held question", held, session=SESSION, name="held", until="started")
         yield ask(first, "The cancelled question", hangs(True), name="cancelled", id="c", until="started")
         yield from (Cancel("cancelled"), Request("tools/list"))
+        if self.spec.resumes:
+            waiting: dict[str, Json] = {"session": SESSION, "name": "waiting", "until": "sent"}
+            yield ask(self.spec.resumes, "The question that waits and is cancelled", hangs(), **waiting)
         yield ask(first, "The quick question", answers("Quick.", session("quick")))
+        yield from [Cancel("waiting")] if self.spec.resumes else []
         yield from (Release("held"), Await("held"))
 
     def _cancelled(self) -> Iterable[Step]:

@@ -26,6 +26,7 @@ PHASE = "sequences"
 OPTIONS = ("option", "file", "directory")
 """What a call can be given in addition to its prompt and its session."""
 FAILED, CANCELLED, UNKNOWN, LISTED = "failed", "cancelled", "unknown tool", "listed"
+HAPPENINGS = (FAILED, CANCELLED, "refused", UNKNOWN, LISTED)
 FILES = {f"turn-{number}": None for number in range(3)}
 LONGEST = 8
 
@@ -62,6 +63,21 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield from (_moving(tool, sources) for tool in names if sources.spec.directory(tool) is not None)
     failing = [Move(tool, outcome=outcome) for outcome in _failures(sources) for tool in names]
     yield conversation([*failing, Move(begins), Move(resumes)], sources, "sequence-failures")
+    for number, tool in enumerate(names):
+        yield conversation([*_tour(tool, number)], sources, f"sequence-tour-{tool}")
+
+
+def _tour(tool: str, shift: int) -> Iterator[Move]:
+    """Any two of what is no success, one of them three times in a row, and a call behind them; one side is given all.
+
+    The tool with the next `shift` has it the other way round.
+    """
+    every, nothing = frozenset(OPTIONS), frozenset[str]()
+    for number, (first, second) in enumerate(product(HAPPENINGS, HAPPENINGS), shift):
+        given, asked = (every, nothing) if number % 2 else (nothing, every)
+        happening = (first, second) if first != second else (first, first, first)
+        yield from (Move(tool, given, 0, outcome) for outcome in happening)
+        yield Move(tool, asked, None if number % 4 < 2 else 1)
 
 
 def _moving(tool: str, sources: Sources) -> Conversation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from gemini_mcp.spec.families import Subject
@@ -260,7 +260,7 @@ def _message(exchange: Exchange) -> str | None:
 
 def _has_json_on_stderr(exchange: Exchange) -> bool:
     message = _message(exchange) if exits_badly(exchange) and shows_error(exchange) else None
-    if message is None or any(re.search(mask, message) for mask in exchange.spec.outcome.masks):
+    if message is None or any(_masked(exchange, message)):
         return False
     return not any(text in message for text in _private(exchange))
 
@@ -316,12 +316,30 @@ def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
 
 
 def _keys(exchange: Exchange) -> list[str]:
-    """What the specification masks in the end of stderr; of a key that the cut divides, the part behind it."""
-    text = stderr_of(exchange)[-2 * limit(exchange) :] if shows_error(exchange) else ""
+    """What the specification masks in what a port may show of a failure."""
+    if not shows_error(exchange):
+        return []
+    streams, keys = (_stdout_of(exchange), stderr_of(exchange)), exchange.spec.outcome.answer
+    told = [each[0] for stream in streams for each in _masked(exchange, message_of(stream, keys) or "")]
+    return [*_keys_on_stderr(exchange), *told]
+
+
+def _keys_on_stderr(exchange: Exchange) -> Iterator[str]:
+    """The keys in the end of stderr; of one that the cut divides, the part behind it."""
+    text = stderr_of(exchange)[-2 * limit(exchange) :]
     cut = max(0, len(text) - limit(exchange))
-    found = [each for mask in exchange.spec.outcome.masks for each in re.finditer(mask, text)]
-    keys = [text[max(cut, each.start()) : each.end()] for each in found]
-    return [key for key, each in zip(keys, found, strict=True) if key == each[0] or len(key) >= LONG_ENOUGH]
+    for each in _masked(exchange, text):
+        key = text[max(cut, each.start()) : each.end()]
+        if key == each[0] or len(key) >= LONG_ENOUGH:
+            yield key
+
+
+def _masked(exchange: Exchange, text: str) -> Iterator[re.Match[str]]:
+    return (each for mask in exchange.spec.outcome.masks for each in re.finditer(mask, text))
+
+
+def _stdout_of(exchange: Exchange) -> str:
+    return end_of(exchange).stdout.decode("utf-8", "replace")
 
 
 @check("error:secrets", judges=lambda exchange: bool(_keys(exchange)))

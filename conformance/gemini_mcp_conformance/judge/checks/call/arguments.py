@@ -132,7 +132,8 @@ def unknown(exchange: Exchange) -> list[str]:
 
 def is_unforced_by_unknown(exchange: Exchange) -> bool:
     """Calls that a port may refuse only because of undeclared arguments: all others have ordinary short texts."""
-    known = [exchange.arguments[name] for name in declared(exchange) if name in exchange.arguments]
+    names = [name for name in declared(exchange) if name != exchange.spec.directory(exchange.tool)]
+    known = [exchange.arguments[name] for name in names if name in exchange.arguments]
     plain = all(re.fullmatch(r"\w[^\x00-\x1f\x7f-\uffff]{0,200}", text) for text in texts_in(known))
     return is_unforced(exchange) and plain and bool(unknown(exchange))
 

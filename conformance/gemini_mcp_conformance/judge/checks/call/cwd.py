@@ -9,7 +9,7 @@ from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.arguments import error_text, is_refused
 from gemini_mcp_conformance.judge.expectation import fate, faults, is_call, schema_faults, settled
 from gemini_mcp_conformance.judge.registry import check, check_all
-from gemini_mcp_conformance.judge.selectors import Predicate, gives, is_played, reaches
+from gemini_mcp_conformance.judge.selectors import Predicate, gives, is_played, reaches, was_due
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.witness import shown
 
@@ -66,7 +66,7 @@ def may_run(exchange: Exchange) -> bool:
     plain = all(text.isprintable() and text.strip() for text in texts_in(list(exchange.arguments.values())))
     is_free = settled(exchange).issuperset(exchange.arguments.keys() - {argument(exchange)})
     is_chosen = is_played(exchange) and exchange.gemini == "present" and fate(exchange) == "either"
-    return names("relative")(exchange) and plain and is_free and is_chosen
+    return names("relative")(exchange) and plain and is_free and is_chosen and was_due(exchange)
 
 
 @check("cwd:relative", judges=may_run, about="directory")

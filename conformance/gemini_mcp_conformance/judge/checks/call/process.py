@@ -45,7 +45,7 @@ def leaves_holder(exchange: Exchange) -> bool:
     """Whether gemini answers and leaves a process behind that holds its output open."""
     if len(exchange.scripts) != 1 or fate(exchange) != "served" or exchange.silence in ("cancelled", "ended"):
         return False
-    holds = any(inside(step, "child", "holds") == "stdout" for step in exchange.scripts[0].play)
+    holds = any(inside(step, "child", "holds") in ("stdout", "stderr") for step in exchange.scripts[0].play)
     answers = read(end_of(exchange).stdout, exchange.spec.outcome).kind == "answer"
     return holds and answers and end_of(exchange).exit == 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
-from gemini_mcp_conformance.judge.expectation import answer
+from gemini_mcp_conformance.judge.expectation import answer, fate
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, refused
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
@@ -36,6 +36,11 @@ def was_cut(exchange: Exchange) -> bool:
     return exchange.silence == "cancelled" and bool(exchange.runs)
 
 
+def was_unfinished(exchange: Exchange) -> bool:
+    """Whether it was cancelled while its gemini ran, or before the gemini that must answer it had started."""
+    return was_cut(exchange) or (exchange.silence == "cancelled" and fate(exchange) == "served")
+
+
 @check("cancel:child", judges=lambda each: was_cut(each) and not ignores_term(each), any_outcome=True, about="left")
 def gemini_itself_has_ended(exchange: Exchange) -> Complaints:
     if any(run.call.pid in run.survivors for run in exchange.all_runs):
@@ -57,7 +62,7 @@ def gemini_that_ignores_term_has_ended(exchange: Exchange) -> Complaints:
         )
 
 
-@check("cancel:unanswered", judges=lambda each: was_cut(each) and not refused(each), any_outcome=True)
+@check("cancel:unanswered", judges=lambda each: was_unfinished(each) and not refused(each), any_outcome=True)
 def cancelled_call_is_not_answered(exchange: Exchange) -> Complaints:
     if exchange.answers and exchange.transport == "http":
         raise NotApplicable("Over HTTP something has to end the request that was cancelled.")

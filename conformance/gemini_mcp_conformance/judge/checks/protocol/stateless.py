@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gemini_mcp.spec.values import Json, inside, items
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.checks.life.cancel import was_cut
+from gemini_mcp_conformance.judge.checks.life.cancel import was_unfinished
 from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import check, check_all
@@ -109,7 +109,7 @@ def cancelled_request_is_not_mentioned_again(observation: Observation) -> Compla
 def _cancelled(observation: Observation) -> list[Exchange]:
     if observation.transport != "stdio":
         return []
-    return [each for each in observation.exchanges if was_cut(each) and is_complete(each)]
+    return [each for each in observation.exchanges if was_unfinished(each) and is_complete(each)]
 
 
 def _sent_after_cancellation(observation: Observation, exchange: Exchange) -> list[Json]:

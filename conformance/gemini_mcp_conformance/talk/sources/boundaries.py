@@ -185,7 +185,7 @@ class Boundaries(Maker):
         yield self.one("everything", self.everything, everything_shows(self.spec, self.tool))
 
     def _wrong_beside_others(self) -> Iterator[Conversation]:
-        """Each argument as null and with values of wrong types while all others are right: it is refused all the same."""
+        """Each argument as null and with values of wrong types beside right ones: it is refused all the same."""
         for name, schema in self.properties.items():
             values = [value for value in (None, *WRONG.values()) if not is_valid(schema, value)]
             steps = [call(self.tool, {**self.everything, name: value}) for value in values]

@@ -233,8 +233,6 @@ class Bench:
             return
         self._ports.remove(port)
         port.session.wire.kill()
-        if self.target.url:
-            return
         if port.fake is not None:
             port.fake.close()
         shutil.rmtree(Path(port.place.root).parent, ignore_errors=True)

@@ -122,6 +122,7 @@ class Stage:
         """The output with names in place of the paths and addresses of this machine."""
         text = json.dumps(value)
         for own, name in self._masks.items():
+            # As JSON writes it within a longer text.
             text = text.replace(json.dumps(own)[1:-1], name)
         return json.loads(text)
 

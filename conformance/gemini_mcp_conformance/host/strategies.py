@@ -11,7 +11,9 @@ from gemini_mcp.spec.values import Json, JsonObject, items, table
 SINGLE = ("additionalItems", "contains", "else", "if", "items", "not", "propertyNames", "then")
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 MAPS = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+"""Keywords of a JSON Schema that hold one schema, a list of them, and schemas by name."""
 REMOVED = ("$schema", "additionalProperties")
+"""Keywords that a host of the documented profile takes out of every schema."""
 
 GOOD_LETTERS = "abcXYZ019_.-"
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -57,6 +57,7 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
 
 def _conclude(state: RunState, code: int) -> bool:
     """Add what was found before an early end. Says whether it was the operator who ended the run."""
+    # `pytest.exit`, by which a run ends early, gives the same code as an interrupt.
     is_interrupted = code == pytest.ExitCode.INTERRUPTED and state.unreachable is None and state.cut is None
     if is_interrupted:
         state.interrupt()

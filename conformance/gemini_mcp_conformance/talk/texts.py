@@ -174,6 +174,7 @@ IN_FILES: Mapping[str, str] = {
     **WRITTEN,
     "shell": "$(touch canary-file) `touch canary-file`; touch canary-file",
     "blanks": "  two before, two after  \n",
+    # Gemini CLI replaces the first two when it reads the file; the port must not.
     "variables": "${AgentSkills} ${SubAgents} $PATH",
     "dash": "--help",
     "nul": "before\0after",

@@ -15,6 +15,7 @@ CONFORMS, DOES_NOT, USAGE, INCOMPLETE, NO_ANSWER, OUR_FAULT = range(6)
 """Exit codes."""
 
 WORST_FIRST = (OUR_FAULT, USAGE, NO_ANSWER, DOES_NOT, INCOMPLETE, CONFORMS)
+"""Each exit code outweighs those after it."""
 
 COULD_BE_JUDGED = (CONFORMS, DOES_NOT, INCOMPLETE)
 """Exit codes that speak of the port, so that a baseline can change them."""

@@ -140,6 +140,7 @@ def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Step]:
         is_reply = sources.spec.session(move.tool) is not None
         resumed = sessions[-1 - move.session % len(sessions)] if sessions and move.session is not None else None
         meant: dict[str, Json] = {**_options(move, number), "session": resumed}
+        # Gemini CLI keeps the id of a session that it resumes.
         stays = is_reply and move.outcome != "changed" and resumed is not None
         session = resumed if stays and resumed is not None else own
         arguments = sources.arguments(move.tool, f"This is turn {number}.", **meant)

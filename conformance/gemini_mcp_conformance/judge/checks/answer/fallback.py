@@ -67,6 +67,7 @@ def of_latest(exchange: Exchange) -> bool:
 
 
 def _text(printed: Ending) -> str:
+    # Gemini CLI before 0.24 prints the list to stderr.
     return (printed.stdout + b"\n" + printed.stderr).decode("utf-8", "replace")
 
 
@@ -87,6 +88,7 @@ def has_several_entries(exchange: Exchange) -> bool:
 
 
 def has_brackets_in_title(exchange: Exchange) -> bool:
+    # A title is made of the first prompt, so it may hold brackets of its own.
     return any(line.count("[") > 1 for line, id in _lines(exchange) if id == listed(exchange))
 
 
@@ -150,6 +152,7 @@ def reads_session(exchange: Exchange) -> bool:
 @check("fallback:unneeded", judges=lambda exchange: reads_session(exchange) and bool(exchange.runs), about="list")
 def no_list_is_asked_for(exchange: Exchange) -> Complaints:
     if exchange.listings:
+        # In newer versions of Gemini CLI the list costs a request to the API.
         yield "The port asked gemini for its sessions, and should not: gemini's JSON names the session."
 
 

@@ -53,6 +53,7 @@ def what_gemini_started_has_ended(exchange: Exchange) -> Complaints:
         yield f"The port let processes of gemini run on after {_named(exchange)} was cancelled, and should end all."
 
 
+# The first of the two processes of Gemini CLI ignores SIGTERM, SIGINT and SIGHUP, and outlives a port that asks once.
 @check("cancel:ignored-term", judges=lambda each: was_cut(each) and ignores_term(each), any_outcome=True, about="left")
 def gemini_that_ignores_term_has_ended(exchange: Exchange) -> Complaints:
     if has_survivors(exchange):

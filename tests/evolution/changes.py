@@ -30,6 +30,7 @@ from gemini_mcp.spec.values import Json, JsonObject, items, table
 LONGEST = ("refusals", "too-long", "maxBytes")
 CONTROLS = ("chat-model-escape", "chat-model-delete", "chat-model-quotes")
 ENTRY, LISTS, OTHERS = "^#([0-9]+) <([^<>\\s]+)>$", ("listings-chat",), ("others-chat",)
+SMALL = ("chat-prompt-too-long", "combined-chat-006")
 MODEL_EDGES = ("chat-model-edges",)
 ELEMENT = ("forms", "prompt", 0, "longerThan")
 CALLS = ("*-everything", "outcome-chat-exit-1-usage", "outcome-chat-reply-success")
@@ -156,6 +157,30 @@ def removed_tool(draft: Draft) -> None:
         del draft[path]
 
 
+def without_beginning(draft: Draft) -> None:
+    """Every tool continues a session."""
+    del draft[tool(BEGINS)], draft[LOCALE]["tools"][BEGINS], draft[INVOCATION]["tools"][BEGINS]
+    gone = [path for path, document in draft.items() if any(each["name"] == BEGINS for each in calls({path: document}))]
+    for path in gone:
+        del draft[path]
+
+
+def nothing_required(draft: Draft) -> None:
+    for each in TOOLS:
+        schema(draft, each)["required"] = []
+
+
+def session_by_pattern(draft: Draft) -> None:
+    """A session has to be named, by an id that no usual value is."""
+    own, line = schema(draft, RESUMES), template(draft, RESUMES)
+    own["properties"]["sessionId"]["pattern"] = "^[0-9a-f]{8}-[0-9a-f]{4}$"
+    own["required"].append("sessionId")
+    line["argv"][1] = line["resumes"] = {"argument": "sessionId"}
+    for call in calls(draft):
+        if call["name"] == RESUMES:
+            call["arguments"]["sessionId"] = "01234567-89ab"
+
+
 def command_line(change: Callable[[Json], Json]) -> Edit:
     """Other elements of every command line."""
 
@@ -227,6 +252,16 @@ def private(name: str) -> Edit:
     def edit(draft: Draft) -> None:
         for each in TOOLS:
             template(draft, each)["private"].append(name)
+
+    return edit
+
+
+def edits(*every: Edit) -> Edit:
+    """Several edits that are one change."""
+
+    def edit(draft: Draft) -> None:
+        for each in every:
+            each(draft)
 
     return edit
 
@@ -401,6 +436,33 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("chat-model-upper",),
         ),
     ),
+    (
+        Change("asked models", value(OUTCOME, "asked", to=["usage", "perModel"]), ("result:unasked",), ("keyed-chat",)),
+        Change(
+            "error key", value(OUTCOME, "answer", "error", to="failure"), ("error:json-on-stderr",), ("keyed-chat",)
+        ),
+        Change("smallest prompt", value(INVOCATION, *LONGEST, to=5000), ("prompt:over-limit",), SMALL),
+        Change("nothing required", nothing_required, ("tools:chat:required",), ("chat-nothing*", *CALLS)),
+        Change(
+            "list with a format",
+            value(INVOCATION, "listing", "argv", to=["--list-sessions", "--output-format", "text"]),
+            ("fallback:list-sessions",),
+            LISTS,
+        ),
+        Change("short list", value(INVOCATION, "listing", "timeoutSeconds", to=0.75), (), ("listing-slow-*",)),
+        Change(
+            "prompts of their own, or none",
+            edits(
+                told_tool("apply", "-p", {"argument": "question"}, question=TEXT),
+                told_tool("greet", "-p", "Hi", "-m", {"argument": "model"}, model=TEXT),
+                told_tool("hello", "--prompt=Hello"),
+            ),
+            ("tools:apply", "tools:greet", "tools:hello"),
+            ("combined-greet-00[1-3]", "combined-hello-00[1-3]", "many-cancelled-*", "cancel-hello-late"),
+        ),
+    ),
+    (Change("only replies", without_beginning, ("tools:removed",), ("concurrency-*", "cancel-*-late")),),
+    (Change("session by pattern", session_by_pattern, ("tools:chat-reply:required",)),),
     (
         Change("choice of models", declared("model", enum=MODELS), ("arguments:model:value",), ("chat-model-is-text",)),
         Change(

@@ -50,7 +50,8 @@ class Concurrency(Maker):
     def __init__(self, sources: Sources) -> None:
         super().__init__(sources)
         self.names = sources.spec.told_apart
-        self.begins, self.resumes = sources.spec.begins, sources.spec.resumes
+        self.begins = next((tool for tool in self.names if sources.spec.resumed(tool) is None), None)
+        self.resumes = sources.spec.resumes
 
     def held(self, tool: str, name: str, release: str | None = None, **meant: Json) -> Request:
         """A call whose gemini waits for the release of that name."""
@@ -62,11 +63,14 @@ class Concurrency(Maker):
         return self._ask(tool, name, self.answers(f"The answer to {name}.", session(name)), **meant)
 
     def behind(self, tool: str, name: str, **meant: Json) -> tuple[Step, ...]:
-        """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early."""
+        """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early.
+
+        Without a tool that begins sessions there are no others: those that resume one may wait as well.
+        """
         waiting = self._ask(tool, name, self.answers(f"The answer to {name}."), until="sent", **meant)
-        aside, own = self.begins or self.first, session(f"aside of {name}")
-        others = (f"{name} / aside", f"{name} / aside again")
-        return (waiting, *(self.quick(aside, each, session=own) for each in others))
+        others = (f"{name} / aside", f"{name} / aside again") if self.begins is not None else ()
+        own = session(f"aside of {name}")
+        return (waiting, *(self.quick(self.begins or tool, each, session=own) for each in others))
 
     def _ask(self, tool: str, name: str, script: Script, **more: Json) -> Request:
         return self.ask(tool, f"The question of {name}?", script, name=name, **more)

@@ -99,12 +99,46 @@ def test_a_pattern_that_javascript_takes_judges(pattern: str) -> None:
     assert complaint(schema({"pattern": pattern}), {"a": "x"}, "params") == f'params/a must match pattern "{pattern}"'
 
 
+def test_behind_a_wrong_type_a_branch_is_judged_by_the_keywords_for_any_type_alone() -> None:
+    said = "params/a must be null, params/a must be equal to constant, params/a must match a schema in anyOf"
+    assert complaint(schema({"anyOf": [{"type": "null", "const": 1, "minimum": 5}]}), {"a": 2}, "params") == said
+    said = "params/a must be null, params/a must match a schema in anyOf"
+    assert complaint(schema({"anyOf": [{"type": "null", "minimum": 5}]}), {"a": 2}, "params") == said
+
+
 def test_every_fault_is_told_only_where_all_are_asked_for() -> None:
     both = {"type": "object", "required": ["x", "y"]}
     assert complaint(both, {}, "params") == "params must have required property 'x'"
     assert complaint(both, {}, "data", has_all=True) == (
         "data must have required property 'x', data must have required property 'y'"
     )
+    needed = {"dependencies": {"x": ["y", "z"]}}
+    said = "data must have properties y, z when property x is present"
+    assert complaint(needed, {"x": 1}, "data") == said
+    assert complaint(needed, {"x": 1}, "data", has_all=True) == f"{said}, {said}"
+
+
+def test_a_keyword_of_another_draft_does_not_delay_the_type() -> None:
+    late: Any = {"type": "object", "const": 1, "dependentRequired": {}}
+    assert complaint(schema(late), {"a": 2}, "params") == "params/a must be object"
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    assert complaint(schema(late, **{"$schema": draft}), {"a": 2}, "params") == "params/a must be equal to constant"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"definitions": {"x": {"nullable": True}}},
+        {"$defs": {"x": {"$ref": "#/$defs/none"}}},
+        {"then": {"enum": []}},
+        {"if": {"enum": []}, "then": {}},
+        {"additionalItems": {"pattern": "("}},
+        {"dependentSchemas": {"x": {"pattern": "("}}},
+        {"anyOf": [True, {"pattern": "("}]},
+    ],
+)
+def test_what_nothing_applies_is_not_compiled(more: Any) -> None:
+    assert complaint({"required": ["x"], **more}, {}, "params") == "params must have required property 'x'"
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ with it, and goes on to the last. A schema that Ajv cannot compile judges nothin
 Of 2020-12, `$dynamicRef`, `unevaluatedItems` and `unevaluatedProperties` are not judged.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, cast
 
 from jsonschema import validators
 
-from gemini_mcp.host.rules.ajv_keywords import GROUPS, KEYWORDS, LATER, ORDER
+from gemini_mcp.host.rules.ajv_keywords import GROUPS, KEYWORDS, ORDER, UNKNOWN
 from gemini_mcp.host.rules.ajv_values import JUDGEMENTS, equal, is_of, types_of
 from gemini_mcp.host.rules.patterns import Uncompilable, compiled
 from gemini_mcp.host.tools.schema import IN_MAP, IN_SCHEMA
@@ -28,36 +28,38 @@ _validators: Any = validators
 def complaint(schema: Json, value: Json, name: str, has_all: bool = False) -> str | None:
     """The errors that Ajv finds, as one text; the value goes by the name."""
     try:
-        _check(schema, has_all)
-        # The SDK has Ajv for draft-07 alone.
+        # The SDK has Ajv for draft-07 alone, and holds no schema against its meta-schema.
         is_2020 = not has_all and table(schema).get("$schema") == DRAFT_2020
+        if not has_all:
+            _check_whole(schema, is_2020)
+        for inner in _applied(schema, is_2020):
+            _check(inner)
         said = _Judge(schema, has_all, is_2020).faults(schema, value, name)
     except (Uncompilable, RecursionError):
         return None
     return ", ".join(said) or None
 
 
-def _check(schema: Json, is_unread: bool) -> None:
-    """Raise Uncompilable for what Ajv does not compile; the SDK does not hold it against its meta schema."""
-    draft = table(schema).get("$schema", DRAFT_7[0])
+def _check_whole(schema: Json, is_2020: bool) -> None:
+    """Raise Uncompilable for what the meta-schema refuses."""
     # Gemini CLI has an Ajv for draft-07 and one for 2020-12. Both refuse to compile a `$schema` they do not know.
-    if not is_unread and draft not in (*DRAFT_7, DRAFT_2020):
+    if not is_2020 and table(schema).get("$schema", DRAFT_7[0]) not in DRAFT_7:
         raise Uncompilable
-    kind = _validators.Draft202012Validator if draft == DRAFT_2020 else _validators.Draft7Validator
-    if not is_unread and next(kind(kind.META_SCHEMA).iter_errors(schema), None) is not None:
+    kind = _validators.Draft202012Validator if is_2020 else _validators.Draft7Validator
+    if next(kind(kind.META_SCHEMA).iter_errors(schema), None) is not None:
         raise Uncompilable
-    for inner in _schemas(schema):
-        if "$ref" in inner:
-            _resolved(schema, inner["$ref"])
-        # Both meta-schemas allow these; the code of the keywords refuses them.
-        if inner.get("enum") == [] or _misuses_nullable(inner):
-            raise Uncompilable
-        # Ajv's meta-schema of draft-07 asks for unique values; that of `jsonschema` does not.
-        choices = items(inner.get("enum"))
-        if not is_unread and draft != DRAFT_2020 and any(equal(*pair) for pair in combinations(choices, 2)):
-            raise Uncompilable
-        for pattern in (*([inner["pattern"]] if "pattern" in inner else ()), *table(inner.get("patternProperties"))):
-            compiled(pattern, is_unicode=True)
+    # Ajv's meta-schema of draft-07 asks for unique values; that of `jsonschema` does not.
+    enums = () if is_2020 else (items(inner.get("enum")) for inner in _schemas(schema))
+    if any(equal(*pair) for enum in enums for pair in combinations(enum, 2)):
+        raise Uncompilable
+
+
+def _check(schema: Mapping[str, Json]) -> None:
+    """Raise Uncompilable for what the code of a keyword refuses."""
+    if schema.get("enum") == [] or _misuses_nullable(schema):
+        raise Uncompilable
+    for pattern in (*([schema["pattern"]] if "pattern" in schema else ()), *table(schema.get("patternProperties"))):
+        compiled(pattern, is_unicode=True)
 
 
 def _misuses_nullable(schema: Mapping[str, Json]) -> bool:
@@ -80,6 +82,42 @@ def _schemas(schema: Json) -> Iterator[Mapping[str, Json]]:
             yield from (found for one in (items(inner) or (inner,)) for found in _schemas(one))
 
 
+def _applied(root: Json, is_2020: bool) -> Iterator[Mapping[str, Json]]:
+    """The schemas that Ajv compiles: it never looks into definitions that nothing refers to."""
+    waiting, met = [root], set[int]()
+    while waiting:
+        schema = waiting.pop()
+        at = id(schema)
+        if isinstance(schema, dict) and at not in met:
+            met.add(at)
+            members = table(cast("Json", schema))
+            yield members
+            waiting += [found for keyword in members for found in _applied_by(keyword, members, root, is_2020)]
+
+
+def _applied_by(keyword: str, schema: Mapping[str, Json], root: Json, is_2020: bool) -> Sequence[Json]:
+    inner = schema[keyword]
+    if keyword == "$ref":
+        return (_resolved(root, inner),)
+    if keyword in ("$defs", "definitions", *UNKNOWN[is_2020]) or not _does_work(keyword, schema, is_2020):
+        return ()
+    if keyword in IN_MAP:
+        return tuple(table(inner).values())
+    return items(inner) or (inner,) if keyword in IN_SCHEMA or keyword == "additionalProperties" else ()
+
+
+def _does_work(keyword: str, schema: Mapping[str, Json], is_2020: bool) -> bool:
+    if keyword == "anyOf" and not is_2020:
+        return not any(_holds_always(one) for one in items(schema["anyOf"]))
+    if keyword in ("if", "then", "else"):
+        return "if" in schema and not all(_holds_always(schema.get(one, True)) for one in ("then", "else"))
+    return keyword != "additionalItems" or is_array(schema.get("items"))
+
+
+def _holds_always(schema: Json) -> bool:
+    return schema is True or schema == {}
+
+
 @dataclass(frozen=True)
 class _Judge:
     root: Json
@@ -95,13 +133,15 @@ class _Judge:
         members = table(schema)
         types = types_of(members)
         # Ajv leaves a single type to the group of keywords for that type, which comes after those for any type.
-        is_late = len(types) == 1 and any(keyword in members for keyword in GROUPS.get(types[0], ()))
+        known = [keyword for keyword in members if keyword not in UNKNOWN[self.is_2020]]
+        is_late = len(types) == 1 and any(keyword in known for keyword in GROUPS.get(types[0], ()))
         said = [] if is_late else _type_faults(members, types, value, at)
         if said and not self.has_all and not self.is_inside:
             return said
         for kind, keywords in ORDER:
-            used = [keyword for keyword in keywords if keyword in members and (self.is_2020 or keyword not in LATER)]
-            if not used:
+            used = [keyword for keyword in keywords if keyword in known]
+            # `type` belongs to the keywords for any type, so that Ajv looks for faults behind them in any case.
+            if kind and not used:
                 continue
             if not kind or is_of(kind, value):
                 said += self._first(self._by(keyword, members, value, at) for keyword in used)

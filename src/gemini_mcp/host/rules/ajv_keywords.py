@@ -102,20 +102,21 @@ def _dependencies(keyword: str) -> Keyword:
     def judged(judge: Judge, schema: Mapping[str, Json], value: Json, at: str) -> Iterator[str]:
         # Ajv judges the lists of names before the schemas.
         for name, needed in sorted(schema[keyword].items(), key=lambda pair: not is_array(pair[1])):
-            said = list(_lacking(name, needed, value, at)) if is_array(needed) else judge.faults(needed, value, at)
-            if name not in value or not said:
+            if name not in value:
                 continue
-            yield from said
-            if not judge.has_all:
+            said = _lacking(name, needed, value, at) if is_array(needed) else judge.faults(needed, value, at)
+            yield from said if judge.has_all or not is_array(needed) else said[:1]
+            if said and not judge.has_all:
                 return
 
     return judged
 
 
-def _lacking(name: str, needed: Sequence[str], value: Json, at: str) -> Iterator[str]:
-    if any(one not in value for one in needed):
-        word = "property" if len(needed) == 1 else "properties"
-        yield f"{at} must have {word} {', '.join(needed)} when property {name} is present"
+def _lacking(name: str, needed: Sequence[str], value: Json, at: str) -> list[str]:
+    """The same sentence for each name that is lacking."""
+    word = "property" if len(needed) == 1 else "properties"
+    said = f"{at} must have {word} {', '.join(needed)} when property {name} is present"
+    return [said for one in needed if one not in value]
 
 
 def _properties(judge: Judge, schema: Mapping[str, Json], value: Json, at: str) -> Iterator[str]:
@@ -182,7 +183,8 @@ def _step(name: str) -> str:
 _NUMBER = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "format")
 _STRING = ("maxLength", "minLength", "pattern", "format")
 _ANY = ("$ref", "const", "enum", "not", "anyOf", "oneOf", "allOf", "if")
-_ARRAY = ("maxItems", "minItems", "additionalItems", "prefixItems", "items", "contains", "uniqueItems")
+_COUNTS = ("minContains", "maxContains")
+_ARRAY = ("maxItems", "minItems", "additionalItems", "prefixItems", "items", "contains", *_COUNTS, "uniqueItems")
 _OBJECT = (
     *("maxProperties", "minProperties", "required", "propertyNames", "additionalProperties"),
     *("dependencies", "properties", "patternProperties", "dependentRequired", "dependentSchemas"),
@@ -190,8 +192,11 @@ _OBJECT = (
 ORDER = (("", _ANY), ("number", _NUMBER), ("string", _STRING), ("array", _ARRAY), ("object", _OBJECT))
 """Ajv's groups of keywords. The order decides which fault is the first, and so the only one that the model is told."""
 
-LATER = frozenset(["prefixItems", "dependentRequired", "dependentSchemas"])
-"""What Ajv for draft-07 does not know."""
+UNKNOWN: Mapping[bool, frozenset[str]] = {
+    False: frozenset([*_COUNTS, "prefixItems", "dependentRequired", "dependentSchemas"]),
+    True: frozenset(["additionalItems"]),
+}
+"""The keywords that Ajv does not know: for draft-07, and for 2020-12."""
 
 GROUPS = {kind: keywords for kind, keywords in ORDER if kind}
 
@@ -207,6 +212,8 @@ KEYWORDS: Mapping[str, Keyword] = {
     "prefixItems": _prefix_items,
     "items": _items,
     "contains": _contains,
+    # These change `contains`. That they are there decides when the type is judged.
+    **dict.fromkeys(_COUNTS, lambda _judge, _schema, _value, _at: iter(())),
     "required": _required,
     "propertyNames": _property_names,
     "additionalProperties": _additional_properties,

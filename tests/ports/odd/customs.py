@@ -72,7 +72,7 @@ def marked(path: str) -> str:
 def interrupts_first(port: Any, call: Call) -> None:
     with call.lock:
         process = call.process
-    if process is not None:
+    if process is not None and not call.ended.is_set():
         port.signal_group(process.pid, signal.SIGINT)
         call.ended.wait(PAUSE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -32,6 +32,8 @@ NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
 DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
 AROUND = ("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n")
 """What may stand around the JSON."""
+BEFORE = AROUND[:2]
+"""Of these, what every port must cope with."""
 
 TEXTS: Mapping[str, str] = {
     "unicode": "naïve café – 서울, 東京, Ελλάδα, שלום",
@@ -62,10 +64,10 @@ TEXTS: Mapping[str, str] = {
 """Answers by what is odd in them. Words in capitals stand for words of the specification."""
 
 
-def laid_out(plays: Plays, number: int, text: str, session: str) -> Script:
+def laid_out(plays: Plays, number: int, text: str, session: str, around: Sequence[str] = AROUND) -> Script:
     """An answer as JSON may write it, among other text; neighbours among the numbers differ in both."""
     printed = json.dumps(plays.document(text, session, stats={}), **DUMPS[number % len(DUMPS)])
-    return Script("answers", ({"stdout": AROUND[number % len(AROUND)].replace("JSON", printed)},))
+    return Script("answers", ({"stdout": around[number % len(around)].replace("JSON", printed)},))
 
 
 def spelt(text: str, outcome: OutcomeSpec) -> str:
@@ -97,7 +99,7 @@ def odd(plays: Plays) -> Iterator[Outcome]:
 
 
 def _odd(plays: Plays, text: str, form: str, number: int, turn: Turn) -> Script:
-    return laid_out(plays, number, form.format(odd=text, number=turn.number), turn.session)
+    return laid_out(plays, number, form.format(odd=text, number=turn.number), turn.session, BEFORE)
 
 
 def sized_outputs(plays: Plays) -> Iterator[Outcome]:

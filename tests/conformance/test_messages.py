@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from command import port, suite
 from sample_report import CONTEXT, SAMPLE
 
@@ -78,6 +79,13 @@ def test_what_does_not_apply_is_counted_with_its_areas(tmp_path: Path) -> None:
 
 def test_a_list_can_show_the_sentences(tmp_path: Path) -> None:
     assert "  The server MUST report `gemini-mcp-server` as its name." in suite(tmp_path, "list", "-v").out
+
+
+@pytest.mark.parametrize("direction", ["server", "host"])
+def test_a_list_fits_a_usual_terminal(tmp_path: Path, direction: str) -> None:
+    told = suite(tmp_path, "list", "-v", "--direction", direction).out.splitlines()
+    assert max(map(len, told)) <= 80
+    assert [line for line in told if line != line.rstrip()] == []
 
 
 def test_ids_are_compared_exactly() -> None:

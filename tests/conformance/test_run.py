@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from command import PROGRAM, ROOT, SECONDS, distribution, port, suite, variables
 
-from gemini_mcp_conformance.command.main import start
+from gemini_mcp_conformance.command.main import INTERRUPTED, start
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.tell.baseline import Entry, parse
 
@@ -506,6 +506,13 @@ def test_every_subcommand_teaches_with_an_example_in_eighty_columns(
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= 80
     assert f"  gemini-mcp-conformance {' '.join(words)}" in told.partition("example")[2]
+
+
+@pytest.mark.parametrize("subcommand", ["run", "impact"])
+def test_the_help_names_the_exit_code_of_an_interruption(subcommand: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        start([subcommand, "--help"])
+    assert f"{INTERRUPTED} interrupted" in capsys.readouterr().out
 
 
 def test_a_url_that_nobody_serves_ends_with_4(tmp_path: Path) -> None:

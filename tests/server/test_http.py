@@ -234,6 +234,7 @@ def test_an_address_in_use_is_told_in_one_sentence(http: Address) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "Address already in use" in done.stderr
+    assert done.stderr.count(str(http.port)) == 1
 
 
 @pytest.mark.requirement("http:stateless:disconnect")

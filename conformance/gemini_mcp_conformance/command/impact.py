@@ -44,7 +44,7 @@ specification under test, for ports that read it:
 
 exit codes:
   0 nothing breaks     1 a port breaks     2 wrong usage     3 incomplete
-  4 a port never answered     5 the suite itself failed
+  4 a port never answered     5 the suite itself failed     130 interrupted
 
 examples:
   git worktree add ../main main

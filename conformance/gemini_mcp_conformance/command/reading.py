@@ -38,6 +38,8 @@ examples:
   gemini-mcp-conformance coverage
   gemini-mcp-conformance coverage --thorough --markdown
 """
+INDENT = 4
+"""Blanks before the names of checks that do not fit beside their requirement."""
 SHOWN = 3
 """How many checks and examples of a requirement are shown."""
 
@@ -61,10 +63,20 @@ def _list(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     found = _checks(given.direction, given.spec)
     for requirement in chosen:
         names = tuple(dict.fromkeys(check.name for check in found.get(requirement.id, ())))
-        print(f"{requirement.id:36} {requirement.level:6} {_few(names)}")
+        print(_row(f"{requirement.id:36} {requirement.level:6}", _few(names)))
         if given.sentences:
-            print(f"  {requirement.sentence}")
+            print(
+                fill(requirement.sentence, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+            )
     return report.CONFORMS
+
+
+def _row(head: str, names: str) -> str:
+    """One line, or the names below it where they would not fit."""
+    below = " " * INDENT
+    if len(line := f"{head} {names}") <= WIDTH:
+        return line
+    return "\n".join([head.rstrip(), fill(names, WIDTH, initial_indent=below, subsequent_indent=below)])
 
 
 def _explain(given: argparse.Namespace, command: tuple[str, ...]) -> int:

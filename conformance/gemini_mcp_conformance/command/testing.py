@@ -45,7 +45,7 @@ port at that address is tested, and its results are compared with those of the c
 
 exit codes:
   0 conforms     1 does not conform     2 wrong usage     3 incomplete
-  4 the port never answered     5 the suite itself failed
+  4 the port never answered     5 the suite itself failed     130 interrupted
 
 examples:
   gemini-mcp-conformance run -- node dist/server.js

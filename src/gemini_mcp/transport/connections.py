@@ -5,6 +5,7 @@ What a request means is decided elsewhere; here a connection is only bytes that 
 
 import asyncio
 import errno
+import os
 import socket
 from typing import Any
 from weakref import WeakSet
@@ -45,7 +46,9 @@ def listen(host: str, port: int, most: int) -> Listener:
     try:
         listener = Listener(socket.create_server((host, port), family=family, backlog=BACKLOG), most)
     except OSError as error:
-        raise OperatorError(f"--host {host} --port {port} cannot be listened on: {error.strerror or error}.") from None
+        # The text of the error of a socket repeats the address.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        raise OperatorError(f"--host {host} --port {port} cannot be listened on: {reason}.") from None
     # Connections inherit this. Otherwise the second packet of a response waits 40 ms for the client's acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

@@ -53,7 +53,9 @@ def test_a_port_that_does_not_conform_ends_with_1_and_says_how_to_see_it_again(t
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--only", "no:such"), "No requirement is selected."),
+        (("--only", "no:such"), "No requirement is selected by 'no:such'."),
+        (("--only", "lifecycle:ping", "--only", "rpc:jsonrcp"), "Did you mean rpc:jsonrpc?"),
+        (("--skip", "lifecycle:pign"), "Did you mean lifecycle:ping"),
         (("--skip", "*"), "No requirement is selected."),
         (("--spec", "missing"), "The specification's file missing/"),
         (("--spec-version", "0.0.1"), "There is no released version '0.0.1'."),

@@ -403,10 +403,10 @@ def test_the_time_that_is_left_is_told_when_it_can_be_known_and_is_within_the_bu
 def test_anything_else_gets_a_line_for_each_phase() -> None:
     stream = StringIO()
     progress = Progress(stream)
-    for number, phase in enumerate(("basics", "basics", "examples")):
-        progress(f"conversation-{number}", phase, number, 3)
+    for number, phase in enumerate(("basics", "basics", "examples", "basics")):
+        progress(f"conversation-{number}", phase, number, 4)
     progress.end()
-    assert stream.getvalue() == "1/3  basics\n3/3  examples\n"
+    assert stream.getvalue() == "1/4  basics\n3/4  examples\n"
 
 
 def test_a_log_is_told_what_runs_at_least_every_fifteen_seconds() -> None:

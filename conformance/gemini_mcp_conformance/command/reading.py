@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill, wrap
 
@@ -15,6 +14,7 @@ from gemini_mcp_conformance.host import run as host_run
 from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.check import Check
 from gemini_mcp_conformance.judge.registry import checks_for
+from gemini_mcp_conformance.run.selection import LISTED, meant
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.sources import combinations
 from gemini_mcp_conformance.tell import coverage_page, mutants, report
@@ -82,9 +82,8 @@ def _row(head: str, names: str) -> str:
 def _explain(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     found = [each for each in load_requirements(given.spec) if each.id == given.id]
     if not found:
-        near = _near(given.id, [each.id for each in load_requirements(given.spec)])
-        meant = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise UsageError(f"There is no requirement {given.id!r}.{meant} `gemini-mcp-conformance list` shows their ids.")
+        known = [each.id for each in load_requirements(given.spec)]
+        raise UsageError(f"There is no requirement {given.id!r}.{meant(given.id, known)} {LISTED}")
     (requirement,) = found
     source = ", ".join(requirement.source[key] for key in requirement.source if key != "kind")
     print(f"{requirement.id}  {requirement.level}, since {requirement.since}\n{_wrapped(requirement.sentence, '  ')}")
@@ -110,12 +109,6 @@ def _coverage(given: argparse.Namespace, command: tuple[str, ...]) -> int:
         print("\n".join(wrap(str(covered), WIDTH, subsequent_indent="  ", break_on_hyphens=False)))
         print("\n".join(f"  never: {reason}" for reason in covered.never))
     return report.CONFORMS
-
-
-def _near(id: str, known: Sequence[str]) -> list[str]:
-    """The ids that are spelled nearly like this one, or that hold it."""
-    holding = [each for each in known if id and id in each]
-    return list(dict.fromkeys([*get_close_matches(id, known, SHOWN), *holding]))[:SHOWN]
 
 
 def _lines(requirement: Requirement, spec: Path | None) -> Iterable[str]:

@@ -24,6 +24,7 @@ from gemini_mcp_conformance.command.words import (
 )
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.host import run as host_run
+from gemini_mcp_conformance.run import selection
 from gemini_mcp_conformance.run.ending import Interrupted
 from gemini_mcp_conformance.run.plan import gather
 from gemini_mcp_conformance.run.progress import Progress
@@ -159,9 +160,10 @@ def _update(given: argparse.Namespace, command: tuple[str, ...]) -> int:
 def _found(given: argparse.Namespace, command: tuple[str, ...], known: Baseline) -> Report:
     ids = [entry.id for entry in known.entries]
     with _progress(given) as progress:
-        if given.direction == "host":
-            return host_run.run(options.host(given, command, progress, ids))
-        return run(options.server(given, command, progress, ids))
+        is_host = given.direction == "host"
+        asked = (options.host if is_host else options.server)(given, command, progress, ids)
+        selection.check(asked.selection)
+        return host_run.run(asked) if is_host else run(asked)
 
 
 def _progress(given: argparse.Namespace) -> AbstractContextManager[Progress]:

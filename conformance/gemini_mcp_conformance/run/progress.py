@@ -1,7 +1,7 @@
 """Progress: shows on a stream what runs, how many there are and how long they will take. Effect.
 
-A terminal has one line that is overwritten. Anything else gets a line for each phase, and one at least every
-HEARTBEAT seconds, because a log that stands still looks like a run that hangs.
+A terminal has one line that is overwritten. Anything else gets a line for each phase when it begins, and one at least
+every HEARTBEAT seconds, because a log that stands still looks like a run that hangs.
 """
 
 from __future__ import annotations
@@ -47,12 +47,14 @@ class Progress:
         self._stream, self._is_on, self._budget, self._clock = stream, is_on, budget, clock
         self._is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         self._began = self._told = clock()
-        self._name, self._phase, self._number, self._count = "", "", 0, 0
+        self._name, self._number, self._count = "", 0, 0
+        self._phases = set[str]()
         self._lock = threading.Lock()
 
     def __call__(self, name: str, phase: str, number: int, count: int) -> None:
         with self._lock:
-            is_new, self._phase = phase != self._phase, phase
+            is_new = phase not in self._phases
+            self._phases.add(phase)
             self._name, self._number, self._count = name, number, count
             if self._is_terminal:
                 self._write(CLEAR + self._line(name)[: shutil.get_terminal_size().columns - 1])

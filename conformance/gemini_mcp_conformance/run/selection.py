@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
@@ -11,7 +12,10 @@ from typing import Literal
 from gemini_mcp.spec import Requirement, load_released, load_requirements
 from gemini_mcp_conformance.errors import UsageError
 
-NOTHING_SELECTED = "No requirement is selected. `gemini-mcp-conformance list` shows their ids."
+LISTED = "`gemini-mcp-conformance list` shows their ids."
+NOTHING_SELECTED = f"No requirement is selected. {LISTED}"
+NEAREST = 3
+"""How many ids are offered for one that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,23 @@ def select(selection: Selection, profile: Literal["server", "host"]) -> tuple[Re
     if not chosen:
         raise UsageError(NOTHING_SELECTED)
     return chosen
+
+
+def check(selection: Selection) -> None:
+    """UsageError when a glob fits no requirement, as one that is misspelt does."""
+    known = [each.id for each in load_requirements(selection.spec)]
+    if selection.spec_version:
+        known += [each.id for each in load_released(selection.spec_version, selection.spec)]
+    for glob in (*selection.only, *selection.skip):
+        if not any(fnmatchcase(id, glob) for id in known):
+            raise UsageError(f"No requirement is selected by {glob!r}.{meant(glob, known)} {LISTED}")
+
+
+def meant(id: str, known: Sequence[str]) -> str:
+    """The ids that are spelled nearly like this one, or that hold it, as a question behind a sentence."""
+    holding = [each for each in known if id and id in each]
+    near = list(dict.fromkeys([*get_close_matches(id, known, NEAREST), *holding]))[:NEAREST]
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def _as_released(version: str, spec: Path | None, current: Sequence[Requirement]) -> Sequence[Requirement]:

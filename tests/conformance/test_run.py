@@ -1,5 +1,6 @@
 """A run as its operator meets it: interrupted, repeated, over a dying port, with a baseline, in a hostile directory."""
 
+import gc
 import json
 import os
 import pty
@@ -8,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from io import StringIO
@@ -16,7 +18,7 @@ from pathlib import Path
 import pytest
 from command import PROGRAM, ROOT, SECONDS, distribution, port, suite, variables
 
-from gemini_mcp_conformance.command.main import INTERRUPTED, start
+from gemini_mcp_conformance.command.main import INTERRUPTED, repeat_lost_interruptions, start
 from gemini_mcp_conformance.run.progress import Progress
 from gemini_mcp_conformance.tell.baseline import Entry, parse
 
@@ -506,6 +508,22 @@ def test_every_subcommand_teaches_with_an_example_in_eighty_columns(
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= 80
     assert f"  gemini-mcp-conformance {' '.join(words)}" in told.partition("example")[2]
+
+
+def test_an_interruption_in_a_callback_of_the_garbage_collector_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(phase: str, info: dict[str, int]) -> None:
+        gc.callbacks.remove(interrupted)
+        raise KeyboardInterrupt
+
+    def collect() -> None:
+        gc.callbacks.append(interrupted)
+        gc.collect()
+        threading.Event().wait(SECONDS)
+
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    repeat_lost_interruptions()
+    with pytest.raises(KeyboardInterrupt):
+        collect()
 
 
 @pytest.mark.parametrize("subcommand", ["run", "impact"])

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ from gemini_mcp_conformance.tell import report
 from gemini_mcp_conformance.version import suite_version
 
 INTERRUPTED = 130
+AGAIN = 0.1
+"""Seconds after which a lost interruption is sent again."""
 
 ABOUT = """Tests whether a port, in any language, conforms to the specification.
 
@@ -37,6 +40,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # A running event loop handles SIGINT and ends in order. SIGTERM should do the same.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    repeat_lost_interruptions()
     # hypothesis would store its examples in the directory of the caller.
     set_hypothesis_home_dir(os.devnull)
     sys.exit(start(sys.argv[1:]))
@@ -50,6 +54,22 @@ def _pass_on_default_signals() -> None:
     for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda number, frame: None)
+
+
+def repeat_lost_interruptions() -> None:
+    """Send an interruption again that came while a callback ran, as hypothesis has one for the garbage collector.
+
+    Python drops what such a callback raises, and the run would go on.
+    """
+    before = sys.unraisablehook
+
+    def hook(lost: sys.UnraisableHookArgs) -> None:
+        if lost.exc_type is KeyboardInterrupt:
+            threading.Timer(AGAIN, signal.raise_signal, [signal.SIGINT]).start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = hook
 
 
 def start(words: Sequence[str]) -> int:
@@ -72,6 +92,7 @@ def start(words: Sequence[str]) -> int:
         print(f"gemini-mcp-conformance: {error}", file=sys.stderr)
         return _fault(error, getattr(given, "spec", None))
     except KeyboardInterrupt:
+        print("gemini-mcp-conformance: Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except Exception:
         traceback.print_exc()

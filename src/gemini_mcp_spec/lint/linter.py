@@ -92,8 +92,8 @@ def _complaints(rule: Rule, spec: SpecFiles) -> Iterator[Complaint]:
     try:
         for one in rule.check(spec):
             yield replace(one, rule=rule.name, fix=one.fix or rule.fix)
-    except MALFORMED as error:
-        message = f"The files are so malformed that this rule cannot be tried: {type(error).__name__}."
+    except MALFORMED:
+        message = "The files are so malformed that this rule cannot be tried."
         yield Complaint(_WHOLE, (), message, "Correct the other mistakes first.", rule.name)
 
 

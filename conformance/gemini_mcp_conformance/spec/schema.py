@@ -60,7 +60,17 @@ def allowed(schema: Json, candidates: Iterable[Json]) -> Iterator[Json]:
 def sample(schema: Json, wished: Json) -> Json:
     """A value that a property allows: the wished one if possible, else an ordinary one; None when none is found."""
     found = next(allowed(schema, _candidates(table(schema), wished)), None)
-    return found if found is not None else _searched(table(schema))
+    found = found if found is not None else _searched(table(schema))
+    is_alike = isinstance(found, str) and isinstance(wished, str) and "pattern" in table(schema)
+    return _likened(schema, found, wished) if is_alike else found
+
+
+def _likened(schema: Json, text: str, wished: str) -> str:
+    """A text with as much of the wished one as is allowed, so that other wishes are other texts."""
+    for at, letter in enumerate(wished[: len(text)]):
+        tried = f"{text[:at]}{letter}{text[at + 1 :]}"
+        text = tried if is_valid(schema, tried) else text
+    return text
 
 
 def fitted(schema: Json, text: str) -> Json:

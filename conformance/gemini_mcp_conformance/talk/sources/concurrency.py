@@ -215,8 +215,10 @@ class Concurrency(Maker):
             steps += [self.quick(self.first, "third"), failures[1], self.quick(self.last, "fourth", session=SESSION)]
             steps.append(self.quick(tool, "fifth"))
             yield self.conversation(f"after-failed-{tool}", f"Calls after a failed {tool}.", steps, AFTER_FAILURE)
-        kinds: list[tuple[str, dict[str, Json]]] = [("session", {"session": SESSION}), ("latest", {})]
         reply = self.resumes
+        has_latest = reply is not None and self.spec.latest(reply) is not None
+        kinds: list[tuple[str, dict[str, Json]]] = [("session", {"session": SESSION})]
+        kinds += [("latest", {})] if has_latest else []
         for name, meant in kinds:
             if reply is None:
                 return

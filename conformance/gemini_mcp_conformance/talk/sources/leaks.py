@@ -10,6 +10,7 @@ from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY, in_a_sentence, many
+from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
 
@@ -94,8 +95,8 @@ class Leaks(Maker):
         text = TEXTS["a sentence"]
         held = Script("echoes", ({"release": "go"}, *in_a_sentence(text)))
         steps: tuple[Step, ...] = (
-            self.ask(self.tool, text, held, name="held", until="started"),
-            self.ask(self.first, "Another question, of somebody else?", self.answers("Another answer.")),
+            self.ask(self.tool, text, held, name="held", until="started", session=session("held")),
+            self.ask(self.first, "Another question?", self.answers("Another answer."), session=session("another")),
             Release("go"),
             Await("held"),
         )

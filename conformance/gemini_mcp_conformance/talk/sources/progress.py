@@ -60,7 +60,7 @@ class Progress(Maker):
         steps = (
             asking(self.first, "first", answers("First.", release="first"), "first", until="started"),
             asking(self.last, "second", answers("Second.", release="second"), "second", until="started"),
-            self.ask(self.first, "No progress wanted", answers("Third.")),
+            self.ask(self.first, "No progress wanted", answers("Third."), session=session("third")),
             *(step for name in ("second", "first") for step in (Release(name), Await(name))),
             Request("ping"),
         )
@@ -74,7 +74,7 @@ class Progress(Maker):
             self.asking(one, "0", answers("At last.", wait=long), "long", until="started"),
             self.asking(self.last, 0, answers("At last, too.", wait=long), "reply", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
-            self.ask(one, "Long, and not asked", unasked, until="started"),
+            self.ask(one, "Long, and not asked", unasked, until="started", session=session("unasked")),
             *(Await("long"), Await("reply"), Request("ping")),
         )
         shows = (*SHOWN, "progress:interval", "progress:unasked")

@@ -110,12 +110,13 @@ class Revisions(Maker):
         held = answers("Held.", session("held"), "held")
         holding = self.spec.resumes or first
         yield ask(holding, "The held question", held, session=SESSION, name="held", until="started")
-        yield ask(first, "The cancelled question", hangs(True), name="cancelled", id="c", until="started")
+        endless: dict[str, Json] = {"session": session("cancelled"), "name": "cancelled", "until": "started"}
+        yield ask(first, "The cancelled question", hangs(True), id="c", **endless)
         yield from (Cancel("cancelled"), Request("tools/list"))
         if self.spec.resumes:
             waiting: dict[str, Json] = {"session": SESSION, "name": "waiting", "until": "sent"}
             yield ask(self.spec.resumes, "The question that waits and is cancelled", hangs(), **waiting)
-        yield ask(first, "The quick question", answers("Quick.", session("quick")))
+        yield ask(first, "The quick question", answers("Quick.", session("quick")), session=session("quick"))
         yield from [Cancel("waiting")] if self.spec.resumes else []
         yield from (Release("held"), Await("held"))
 

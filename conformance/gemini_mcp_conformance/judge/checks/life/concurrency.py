@@ -166,7 +166,8 @@ def _must_fail(exchange: Exchange) -> bool:
 
 def _session(exchange: Exchange) -> str | None:
     """The session that a call names, empty for the latest; None for one that begins a session."""
-    return (session_of(exchange) or "") if resumes(exchange) else None
+    unnamed = None if exchange.spec.latest(exchange.tool) is None else ""
+    return (session_of(exchange) or unnamed) if resumes(exchange) else None
 
 
 def _directory(exchange: Exchange) -> str:

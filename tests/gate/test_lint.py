@@ -74,6 +74,8 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         written("gate.json", {"deprecated": [{"tool": "chat", "argument": "seed", "until": "2.0.0"}]}),
     ),
     "a key is misspelt": ("meta-schema", changed(CASE, ["tittle"], "A case.")),
+    "others may read files": ("meta-schema", changed(INVOCATION, ["temporary", "fileMode"], "0640")),
+    "nothing is inherited": ("meta-schema", changed(INVOCATION, ["environment", "inherit"], False)),
     "a level is unknown": ("meta-schema", first("profile", "client")),
     "an id has capitals": ("id-form", first("id", "Identity:Name")),
     "an id denies its profile": ("id-profile", first("id", "host-name:kind")),

@@ -303,7 +303,7 @@ const merged = ({ extension, settings }) =>
   ({ merged: plain(new manager.McpClientManager('0.61.0', fakeConfig()).mergeMcpConfigs(extension, settings)) });
 
 async function serverFilter({ servers: all, settings, flag_allowed_mcp_server_names: named }) {
-  const servers = [...new Set(all)]; // they are keys of an object
+  const servers = Object.keys(Object.fromEntries(all.map((name) => [name, {}])));
   const argv = { allowedMcpServerNames: named ?? undefined };
   if (!isCurrent) {
     const lists = { allowMCPServers: settings.mcp?.allowed, excludeMCPServers: settings.mcp?.excluded, ...settings };

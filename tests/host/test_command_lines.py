@@ -25,6 +25,29 @@ def test_what_javascript_cannot_do_is_a_complaint() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            '{"mcpServers": {"a": {"command": "c"}, "b": {"command": "c", "args": "x"}}}',
+            "Configured MCP servers:\n\n✗ a: c  (stdio) - Disconnected\n"
+            "An unexpected critical error occurred:TypeError: server.args?.join is not a function\n",
+        ),
+        (
+            '{"mcpServers": {"a": null}, "mcp": {"allowed": 1}}',
+            "An unexpected critical error occurred:TypeError: Cannot read properties of null (reading 'trust')\n",
+        ),
+        (
+            '{"mcp": {"excluded": {}}}',
+            "An unexpected critical error occurred:TypeError: settings.mcp.excluded is not iterable\n",
+        ),
+    ],
+)
+def test_settings_that_javascript_cannot_use_end_a_list(settings: str, said: str) -> None:
+    ran = run(["list"], {"project": settings}, profiles()["current"])
+    assert (ran.exit, ran.said) == (1, said)
+
+
 def test_an_underscore_among_letters_is_a_word() -> None:
     ran = run(["remove", "-mcp_s", "user", "s"], {}, profiles()["current"])
     assert ran.said.startswith("Unknown arguments: m, c, p, s\n")

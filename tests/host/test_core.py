@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gemini_mcp import spec
 from gemini_mcp.host.prompts.prompts import fill, format_arguments, prompt_of
 from gemini_mcp.host.rules import messages
-from gemini_mcp.host.rules.javascript import locale_key, number_text, stringify, trim
+from gemini_mcp.host.rules.javascript import as_parsed, locale_key, number_text, stringify, trim
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
@@ -142,6 +142,25 @@ def test_members_of_what_a_server_lists_come_in_the_order_of_javascript() -> Non
     tool: JsonObject = {"name": "t", "inputSchema": {"type": "object", "properties": members}}
     properties = messages.read("tools/list", {"tools": [tool]}, CURRENT).value["tools"][0]["inputSchema"]["properties"]
     assert list(properties) == ["9", "10", "b"]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(-0.0, "0"), (1e3, "1000"), (12345678901234567890, "12345678901234567000"), (-(2**53) - 1, "-9007199254740992")],
+)
+def test_numbers_of_json_are_doubles(number: float, text: str) -> None:
+    assert str(as_parsed([number])[0]) == number_text(number) == text
+
+
+def test_a_number_too_large_for_a_double_is_written_as_nothing() -> None:
+    assert stringify(as_parsed({"a": 10**400, "b": -(10**400)})) == '{"a":null,"b":null}'
+
+
+@pytest.mark.parametrize("kept", [{"constructor": 1}, {"constructor": None}])
+def test_a_record_with_a_constructor_is_refused_by_the_newer_profile(kept: JsonObject) -> None:
+    answer: JsonObject = {"content": [], "structuredContent": kept}
+    assert messages.read("tools/call", answer, CURRENT).issues
+    assert not messages.read("tools/call", answer, DOCUMENTED).issues
 
 
 def test_an_emoji_is_sorted_before_digits_and_letters() -> None:

@@ -61,6 +61,26 @@ def _is_javascript_error(given: JsonObject, ours: Json, theirs: Json) -> bool:
     return "An unexpected critical error occurred:" in str(theirs)
 
 
+def _is_laid_out(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether only the white space of files with comments differs."""
+    own, other = (re.sub(r"\\n|\s", "", json.dumps(output)) for output in (ours, theirs))
+    return own == other and re.search(r"//|/\*", str(given.get("files"))) is not None
+
+
+def _is_of_another_section(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether the program complains of one, and both go on in the same way."""
+    told, own = str(inside(theirs, "stderr")), str(inside(ours, "stderr"))
+    named = re.search(r"^Error in: (?!mcp(?:Servers)?\b)", told, re.MULTILINE)
+    return named is not None and inside(ours, "exit") == inside(theirs, "exit") and told.endswith(own)
+
+
+def _is_told_with_stack(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether both end with the same JavaScript error, which the program tells with its stack."""
+    before, error, _ = str(inside(ours, "stderr")).partition("An unexpected critical error occurred:")
+    told = str(inside(theirs, "stderr"))
+    return inside(ours, "exit") == inside(theirs, "exit") == 1 and bool(error) and told.startswith(before + error)
+
+
 def _is_bare_text(given: JsonObject, ours: Json, theirs: Json) -> bool:
     blocks = items(inside(given, "callToolResult", "content"))
     texts = (table(block.get("resource", block)).get("text") for block in map(table, blocks))
@@ -136,6 +156,18 @@ DIFFERENCES: Sequence[Difference] = (
     Difference(
         "mcp-add",
         "current",
+        "Gemini CLI lays the whole of a file with comments out anew; here the rest of it stays as it was written.",
+        _is_laid_out,
+    ),
+    Difference(
+        "settings-validation",
+        "current",
+        "What is wrong in other sections than `mcp` and `mcpServers` is not said.",
+        _is_of_another_section,
+    ),
+    Difference(
+        "mcp-add",
+        "current",
         "`--debug` makes the program tell of other files too.",
         _is_debugging,
     ),
@@ -162,6 +194,12 @@ DIFFERENCES: Sequence[Difference] = (
         "current",
         "Gemini CLI writes control characters as they are, and then cannot read its file; here they are escaped.",
         lambda given, ours, theirs: "\\u001c" in json.dumps(given),
+    ),
+    Difference(
+        "settings-validation",
+        "current",
+        "A JavaScript error ends the program, with its stack.",
+        _is_told_with_stack,
     ),
     Difference(
         "mcp-add",

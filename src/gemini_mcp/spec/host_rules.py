@@ -80,11 +80,13 @@ class Rules:
     url_transports: tuple[str, ...]
     skips_without_transport: bool
     reads_type: bool
+    two_addresses: str | None
     google_checks: tuple[Mapping[str, str], ...]
     impersonation_checks: tuple[Mapping[str, str], ...]
     paged_lists: tuple[str, ...]
     tools_need_capability: bool
     refuses_duplicates: bool
+    missing_method: str | None
     follows_changes: bool
     instructions: str | None
     refused_list_ends_discovery: bool

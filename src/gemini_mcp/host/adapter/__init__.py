@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO
 
 from gemini_mcp.host.adapter import authorization, configuration, execution, extensions, policy, tools
-from gemini_mcp.host.rules.javascript import in_order
+from gemini_mcp.host.rules.javascript import as_parsed
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
@@ -41,7 +41,7 @@ def answer(request: JsonObject) -> JsonObject:
     behaviour = str(request.get("behaviour"))
     try:
         rules = profiles()[str(request.get("profile"))]
-        given: JsonObject = in_order(request["input"])
+        given: JsonObject = as_parsed(request["input"])
         if behaviour == "oauth":
             return {**reply, "output": authorization.oauth(given, rules, str(request.get("id")))}
         if behaviour in BEHAVIOURS:

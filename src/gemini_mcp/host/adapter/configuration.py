@@ -1,15 +1,15 @@
 """Vectors about configuration: settings, expansion, transports, server lists and `gemini mcp`. Pure."""
 
+import json
 from collections.abc import Mapping
 
 from gemini_mcp.host.command import mcp_commands as commands
-from gemini_mcp.host.rules.javascript import cut_units, in_order, length, stringify
+from gemini_mcp.host.rules.javascript import as_parsed, cut_units, in_key_order, length, stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.environment import is_inherited, server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
 from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand
-from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.loading import Layer, load
 from gemini_mcp.host.tools.filters import ServerLists, select_servers
 from gemini_mcp.spec import Rules
@@ -17,6 +17,9 @@ from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of
 
 SETTINGS_FILE = "<ROOT>/proj/.gemini/settings.json"
 FILES = {"user": "<ROOT>/home/.gemini/settings.json", "project": SETTINGS_FILE}
+ENVIRONMENT = {"HOME": "<ROOT>/home"}
+"""What of the environment the vectors let show."""
+
 EXCERPT = 700
 """How much of a longer text the vectors quote."""
 
@@ -28,12 +31,16 @@ def env_expansion(value: JsonObject, rules: Rules) -> Json:
     if "arg" in value:
         return {"arg": expand(value["arg"], value["environment"], rules)}
     if "value" in value:
-        early = expand(value["value"], value["environment"], rules)
-        return {"value": server_environment({"value": early}, value["environment"], rules)["value"]}
+        return {"value": _given({"value": value["value"]}, value["environment"], rules)["value"]}
     if "host" in value:
-        given = server_environment(value["env"], value["host"], rules)
+        given = _given(value["env"], value["host"], rules)
         return {name: given.get(name) for name in value["env"]}
     return {"GEMINI_CLI": server_environment({}, {}, rules).get("GEMINI_CLI")}
+
+
+def _given(env: Mapping[str, str], host: Mapping[str, str], rules: Rules) -> Mapping[str, str]:
+    """What a server gets whose settings have this `env`."""
+    return server_environment({name: expand(text, host, rules) for name, text in env.items()}, host, rules)
 
 
 def transport(value: JsonObject, rules: Rules) -> Json:
@@ -76,7 +83,7 @@ def server_filter(value: JsonObject, rules: Rules) -> Json:
         texts_of(mcp.get("excluded", settings.get("excludeMCPServers"))),
         texts_of(value.get("flag_allowed_mcp_server_names")),
     )
-    chosen = select_servers(tuple(dict.fromkeys(value["servers"])), lists, rules)
+    chosen = select_servers(in_key_order(dict.fromkeys(value["servers"])), lists, rules)
     return {"used": list(chosen.used), rules.vectors["blockedKey"]: list(chosen.blocked)}
 
 
@@ -92,7 +99,7 @@ def settings_validation(value: JsonObject, rules: Rules) -> Json:
 
 
 def _warned(text: str, rules: Rules) -> JsonObject:
-    ran = commands.run(["list"], {"project": text}, rules, files={"project": SETTINGS_FILE})
+    ran = commands.run(["list"], {"project": text}, rules, files={"project": SETTINGS_FILE}, environment=ENVIRONMENT)
     return {"exit": ran.exit, "stdout": "", "stderr": ran.warned + ran.said}
 
 
@@ -102,20 +109,20 @@ def mcp_add(value: JsonObject, rules: Rules) -> Json:
     connected = dict.fromkeys(value.get("connected", ()), "connected")
     steps: list[JsonObject] = []
     for command in value["commands"]:
-        ran = commands.run(command[2:], texts, rules, connected, FILES)
+        ran = commands.run(command[2:], texts, rules, connected, FILES, ENVIRONMENT)
         texts.update(ran.texts)
         steps.append({"argv": command[2:], "exit": ran.exit, **_streams(ran, rules)})
     if value.get("as") == "text":
         return {"projectSettings": texts.get("project"), "userSettings": texts.get("user")}
-    project, user = (_read(texts.get(scope), rules) for scope in ("project", "user"))
+    project, user = (_read(texts.get(scope)) for scope in ("project", "user"))
     return {"steps": steps, "projectSettings": project, "userSettings": user}
 
 
-def _read(text: str | None, rules: Rules) -> Json:
-    """The settings that a text holds; of one that is no JSON, the text itself."""
+def _read(text: str | None) -> Json:
+    """The settings that a text holds; of one that is no JSON, as with comments, the text itself."""
     try:
-        return in_order(read(text, rules.allows_trailing_commas)) if text else text
-    except BrokenJson:
+        return as_parsed(json.loads(text)) if text else text
+    except ValueError:
         return text
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gemini_mcp.host.command import mcp_commands as commands
+from gemini_mcp.host.command.mcp_values import Failed
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.settings.extensions import Installed, Shelf, installed
 from gemini_mcp.host.settings.loading import Layer, load
@@ -30,8 +31,11 @@ def extensions(value: JsonObject, rules: Rules) -> Json:
     settings = with_extensions(own, found, rules)
     servers = placed(replace(settings, servers=settings.listed), Circumstances(), rules)
     states = {one.server.name: one.standing.value for one in servers if one.standing is not Standing.STARTED}
-    listing = commands.listing([one.server for one in servers], states, rules)
-    return {"exit": 0, "said": "".join(f"{warning}\n" for warning in found.warnings) + listing}
+    warned = "".join(f"{warning}\n" for warning in found.warnings)
+    try:
+        return {"exit": 0, "said": warned + commands.listing([one.server for one in servers], states, rules)}
+    except Failed as failure:
+        return {"exit": 1, "said": (warned + failure.said).partition("\n")[0]}
 
 
 def _installed(value: JsonObject, environment: Mapping[str, str], rules: Rules) -> Installed:

@@ -18,15 +18,16 @@ from gemini_mcp.host.command.mcp_arguments import (
     unknown_said,
 )
 from gemini_mcp.host.command.mcp_line import NO_COMMAND, CommandMisused, read_line
-from gemini_mcp.host.command.mcp_values import INHERITED, Failed, Given, given_by
-from gemini_mcp.host.rules.javascript import in_key_order, stringify, truthy
+from gemini_mcp.host.command.mcp_values import Failed, Given, given_by
+from gemini_mcp.host.rules.javascript import INHERITED, in_key_order, stringify, template, truthy
 from gemini_mcp.host.servers.transport import url_transports
+from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.settings.standing import disabled_in, identifier
 from gemini_mcp.host.settings.warnings import BROKEN_EXIT, MEND, said_of
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, object_of, table, texts_of, without_none
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, object_of, table, texts_of, without_none
 
 EXIT_USAGE = 1
 EXIT_NO_INPUT = 42
@@ -59,28 +60,40 @@ class Ran:
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
+@dataclass(frozen=True)
+class Around:
+    """What a list depends on besides the files: the states of servers that are not disconnected, and variables."""
+
+    states: Mapping[str, str] = field(default_factory=dict[str, str])
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
 def run(
     arguments: Sequence[str],
     texts: Mapping[str, str],
     rules: Rules,
     states: Mapping[str, str] | None = None,
     files: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Ran:
     """Run `gemini mcp ARGUMENTS` on the settings texts.
 
     `states` has those of servers that are not disconnected, and `files` the places of the texts, when what the program
-    says of the files is to be said too.
+    says of the files is to be said too. The variables of the environment are put into what is listed.
     """
     exit_code, warned = _said_of(texts, files or {}, rules)
     if exit_code:
         return Ran(exit_code, warned=warned)
-    ran = _ran(arguments, texts, rules, states or {})
+    try:
+        ran = _ran(arguments, texts, rules, Around(states or {}, environment or {}))
+    except Failed as failure:
+        ran = Ran(EXIT_USAGE, failure.said, is_complaint=True)
     return replace(ran, warned=warned + ran.warned)
 
 
-def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     if rules.add_words == "as-yargs":
-        return _ran_line(arguments, texts, rules, states)
+        return _ran_line(arguments, texts, rules, around)
     name, *rest = arguments or [""]
     if name in _READERS and (name in rules.usage or name == "list"):
         try:
@@ -89,14 +102,14 @@ def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, state
             return _misused(name, str(misuse), rules)
         if "help" in words.flags:
             return _help(name, rules)
-        return _RUNS[name](name, _given_by_words(name, words, rules), texts, rules, states)
+        return _RUNS[name](name, _given_by_words(name, words, rules), texts, rules, around)
     if name in ("--help", "-h"):
         return _help("group", rules)
     unknown = unknown_names(arguments, tuple(_READERS))
     return _misused("group", unknown_said(unknown) if unknown else NO_COMMAND, rules)
 
 
-def _ran_line(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+def _ran_line(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     try:
         line = read_line(arguments, rules)
         shown = _help(line.command, rules) if line.is_help else Ran()
@@ -104,12 +117,9 @@ def _ran_line(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, 
             return replace(shown, exit=EXIT_NO_INPUT, warned=NO_INPUT)
         if line.is_help or line.is_silent:
             return shown
-        return _RUNS[line.command](line.command, given_by(line, rules), texts, rules, states)
+        return _RUNS[line.command](line.command, given_by(line, rules), texts, rules, around)
     except CommandMisused as misuse:
         return _misused(misuse.command, str(misuse), rules)
-    except Failed as failure:
-        said = f"An unexpected critical error occurred:TypeError: {failure}\n"
-        return Ran(EXIT_USAGE, said, is_complaint=True)
 
 
 def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -> tuple[int, str]:
@@ -123,11 +133,23 @@ def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -
     return 0, "".join(said for _, said in found)
 
 
-def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     configured = {name: config for scope in SCOPES for name, config in _servers(texts.get(scope, "")).items()}
+    if rules.faulty_settings == "warn":
+        _refuse_lists([table(inside(_settings(texts.get(scope, "")), "mcp")) for scope in SCOPES], configured)
     servers = {name: object_of(configured[name]) or {} for name in in_key_order(configured)}
-    shown = [ServerConfig(name, config) for name, config in servers.items()]
-    return Ran(said=listing(shown, {**states, **_kept_back(servers, texts, rules)}, rules))
+    expanded = {name: expand_everywhere(config, around.environment, rules) for name, config in servers.items()}
+    shown = [ServerConfig(name, config) for name, config in expanded.items()]
+    return Ran(said=listing(shown, {**around.states, **_kept_back(servers, texts, rules)}, rules))
+
+
+def _refuse_lists(sections: Sequence[Mapping[str, Json]], servers: JsonObject) -> None:
+    """Fail where Gemini CLI fails to make its policy of `mcp` and `mcpServers`."""
+    for key in ("excluded", "allowed"):
+        if key == "allowed" and None in servers.values():
+            raise Failed("Cannot read properties of null (reading 'trust')")
+        if any(truthy(value) and not isinstance(value, str | list) for value in (mcp.get(key) for mcp in sections)):
+            raise Failed(f"settings.mcp.{key} is not iterable")
 
 
 def _kept_back(servers: Mapping[str, JsonObject], texts: Mapping[str, str], rules: Rules) -> dict[str, str]:
@@ -149,7 +171,7 @@ def _kept_back(servers: Mapping[str, JsonObject], texts: Mapping[str, str], rule
     return found
 
 
-def _switch(command: str, given: Given, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+def _switch(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     """Enable or disable as Gemini CLI 0.61 does, which looks for the server among the members of another object."""
     name, enablement = identifier(given.name), dict(table(read(texts.get(ENABLEMENT) or "{}")))
     if name not in _SEEN:
@@ -203,33 +225,44 @@ def _server_config(words: Words, rules: Rules) -> JsonObject:
     return {rules.add_keys[transport]: target, **kind, **headers, **_common(words)}
 
 
+_KEPT_BACK = ("blocked", "disabled")
 _MARKS = {"connected": "✓", "disconnected": "✗", "blocked": "⛔", "disabled": "○"}
 
 
 def listing(servers: Sequence[ServerConfig], states: Mapping[str, str], rules: Rules) -> str:
-    """What `list` prints; a server without a state is disconnected."""
+    """What `list` prints; a server without a state is disconnected. Raises Failed."""
     if not servers:
         return "No MCP servers configured.\n"
     text = "Configured MCP servers:\n\n"
     for server in servers:
         state = states.get(server.name, "disconnected")
+        if rules.two_addresses and state not in _KEPT_BACK and all(map(server.values.get, ("httpUrl", "url"))):
+            text += rules.two_addresses.format(server=server.name)
         source = "" if server.origin is None else f" (from {server.origin.extension})"
-        text += f"{_MARKS[state]} {server.name}{source}: {_described(server.values, rules)} - {state.capitalize()}\n"
+        try:
+            described = _described(server.values, rules)
+        except Failed as failure:
+            raise Failed(str(failure), text) from failure
+        text += f"{_MARKS[state]} {server.name}{source}: {described} - {state.capitalize()}\n"
     return text
 
 
 def _described(config: JsonObject, rules: Rules) -> str:
     if truthy(config.get("httpUrl")):
-        return f"{config['httpUrl']} (http)"
+        return f"{template(config['httpUrl'])} (http)"
     if truthy(config.get("url")):
-        return f"{config['url']} ({url_transports(config, rules)[0]})"
+        return f"{template(config['url'])} ({url_transports(config, rules)[0]})"
     if not truthy(config.get("command")):
         return ""
-    words = [str(word) for word in (config["command"], *(list_of(config.get("args")) or []))]
-    return rules.stdio_line.format(words=" ".join(words), command=words[0], arguments=" ".join(words[1:]))
+    given = config.get("args")
+    if list_of(given) is None and given is not None:
+        raise Failed("server.args?.join is not a function")
+    command, *arguments = ("" if word is None else template(word) for word in (config["command"], *items(given)))
+    words = " ".join((command, *arguments))
+    return rules.stdio_line.format(words=words, command=command, arguments=" ".join(arguments))
 
 
-def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, states: Mapping[str, str]) -> Ran:
+def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     """Add or remove the server that the line names."""
     name, said = given.name, given.scope
     # A repeated `--scope` is a list, printed as one; anything but `user` means the project.
@@ -245,8 +278,10 @@ def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, st
         told, is_untouched = f'Server "{name}" removed from {said} settings.\n', name not in servers
     else:
         told, is_untouched = _added(given, is_known), is_inherited and name == "__proto__"
+    if list_of(inside(_settings(text), "mcpServers")) is not None:
+        changed = text  # The server becomes a property of an array, which JSON does not show.
     # It writes `mcpServers` all the same, so that a file without it gets an empty one.
-    if is_untouched:
+    elif is_untouched:
         changed = with_value(text, ("mcpServers",), servers)
     elif command == "remove":
         changed = without_value(text, ("mcpServers", name))

@@ -13,17 +13,13 @@ from gemini_mcp.host.rules.javascript import in_key_order, template, trim, truth
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, without_none
 
-INHERITED = frozenset(
-    (
-        *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
-        *("toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
-    )
-)
-"""Names that every object of JavaScript has a member for."""
-
 
 class Failed(Exception):
-    """Gemini CLI ends with a JavaScript error; the message is that."""
+    """Gemini CLI ends with a JavaScript error; the message is that, and `said` what it had printed."""
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said + f"An unexpected critical error occurred:TypeError: {message}\n"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import anyio
 
 from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
+from gemini_mcp.host.command.mcp_values import Failed
 from gemini_mcp.host.prompts.prompts import command_name
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
@@ -107,7 +108,10 @@ async def list_servers(context: Context) -> int:
         for server in started:
             tasks.start_soon(_try, context, server, states)
     is_suppressed = any(one.reason == NOT_TRUSTED for one in found.values())
-    shown = commands.listing([one.server for one in found.values()], states, context.rules)
+    try:
+        shown, code = commands.listing([one.server for one in found.values()], states, context.rules), OK
+    except Failed as failure:
+        shown, code = failure.said, USAGE
     say = context.say if context.rules.output == "stdout" else context.complain
     rows = [
         {"name": name, "state": states.get(name, "disconnected"), "extension": origin and origin.extension}
@@ -117,7 +121,7 @@ async def list_servers(context: Context) -> int:
         context.show(rows)
     else:
         say(*((UNTRUSTED + "\n",) if is_suppressed else ()), shown)
-    return USAGE if settings.is_faulty else OK
+    return USAGE if settings.is_faulty else code
 
 
 async def _try(context: Context, server: ServerConfig, states: dict[str, str]) -> None:

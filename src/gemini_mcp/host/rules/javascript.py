@@ -21,8 +21,19 @@ SPACES = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join
 
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 
+_LARGEST_EXACT = 2**53
+
 LINE_ENDS = r"\n\r\u2028\u2029"
 """What `.` does not stand for in a regular expression."""
+
+
+INHERITED = frozenset(
+    (
+        *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
+        *("toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
+    )
+)
+"""Names that every object of JavaScript has a member for."""
 
 
 class Undefined:
@@ -65,8 +76,15 @@ def number_text(number: float) -> str:
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     if float(number).is_integer() and abs(number) < 1e21:
-        return str(int(number))
+        digits, _, power = repr(float(number)).partition("e")
+        return f"{int(float(number))}" if not power else _padded(digits, int(power))
     return _exponent(repr(float(number)))
+
+
+def _padded(mantissa: str, power: int) -> str:
+    """A whole number that Python writes with an exponent; after its shortest digits JavaScript writes zeros."""
+    whole, _, fraction = mantissa.partition(".")
+    return whole + fraction.ljust(power, "0")
 
 
 def _exponent(text: str) -> str:
@@ -140,12 +158,25 @@ def in_key_order(names: Iterable[str]) -> list[str]:
     return [*sorted(indices, key=int), *(name for name in listed if name not in indices)] if indices else listed
 
 
-def in_order(value: Json) -> Json:
-    """The value with the keys of its objects as JavaScript orders them once it has parsed them."""
+def as_parsed(value: Json) -> Json:
+    """The value as JavaScript holds it once it has parsed it: its order of keys, and numbers that are doubles."""
     members, listed = object_of(value), list_of(value)
     if members is not None:
-        return {key: in_order(members[key]) for key in in_key_order(members)}
-    return value if listed is None else [in_order(item) for item in listed]
+        return {key: as_parsed(members[key]) for key in in_key_order(members)}
+    if listed is not None:
+        return [as_parsed(item) for item in listed]
+    return value if isinstance(value, bool) or not isinstance(value, int | float) else _double(value)
+
+
+def _double(number: float) -> float:
+    """The number that JavaScript writes for this one; a whole one is an integer, and minus zero is zero."""
+    if isinstance(number, int) and abs(number) <= _LARGEST_EXACT:
+        return number
+    try:
+        text = number_text(float(number))
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+    return int(text) if text.lstrip("-").isdecimal() else float(text.replace("Infinity", "inf"))
 
 
 def trim(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gemini_mcp.host.rules.javascript import UNDEFINED, in_order
+from gemini_mcp.host.rules.javascript import UNDEFINED, as_parsed
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, is_array, list_of, object_of, table
 
@@ -43,7 +43,7 @@ class Reading:
 def read(method: str, answer: Json, rules: Rules) -> Reading:
     """Read the answer to a request."""
     reader = _Reader(rules.messages, rules.list_validator == "zod3")
-    return reader.read(rules.messages["properties"][method], in_order(answer), ())
+    return reader.read(rules.messages["properties"][method], as_parsed(answer), ())
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class _Reader:
         for keyword, is_right in (("const", _is_const), ("enum", _is_in), ("type", _is_type)):
             if keyword in shape and not is_right(value, shape[keyword]):
                 return Reading(value, (Issue(at, _kind(keyword, shape), shape[keyword], value),))
+        if _is_record(shape) and not self.is_lenient and not _is_plain(value):
+            return Reading(value, (Issue(at, _kind("type", shape), shape["type"], value),))
         if shape.get("contentEncoding") and not _IS_BASE64[self.is_lenient](value):
             return Reading(value, (Issue(at, "contentEncoding", "base64", value),))
         if shape.get("type") == "object":
@@ -79,8 +81,9 @@ class _Reader:
         named, rest = table(shape.get("properties")), shape.get("additionalProperties", False)
         kept: JsonObject = {}
         issues: list[Issue] = []
+        others = (name for name in value if name not in named and name != "__proto__")
         # Zod hands on the members that it knows first, in the order of the schema, and then the others.
-        for name, inner in (*named.items(), *((name, rest) for name in value if name not in named)):
+        for name, inner in (*named.items(), *((name, rest) for name in others)):
             if name not in value and "default" in inner:
                 kept[name] = inner["default"]
             elif name in value or name in shape.get("required", ()):
@@ -117,7 +120,16 @@ def _kind(keyword: str, shape: JsonObject) -> str:
     """The keyword, or for a type what kind of object is meant."""
     if keyword != "type" or shape["type"] != "object":
         return "custom" if keyword == "type" and is_array(shape["type"]) else keyword
-    return "type" if "properties" in shape else "record"
+    return "record" if _is_record(shape) else "type"
+
+
+def _is_record(shape: JsonObject) -> bool:
+    return shape.get("type") == "object" and "properties" not in shape
+
+
+def _is_plain(value: JsonObject) -> bool:
+    """Whether Zod 4 takes the value for a record: what it has as `constructor` is asked for its prototype."""
+    return "constructor" not in value or "isPrototypeOf" in table(inside(value, "constructor", "prototype"))
 
 
 def _is_const(value: Json, expected: Json) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from gemini_mcp.host.prompts.prompts import Prompt, prompt_of
 from gemini_mcp.host.prompts.resources import Resource
 from gemini_mcp.host.rules import messages
+from gemini_mcp.host.rules.javascript import INHERITED
 from gemini_mcp.host.rules.zod import complaint
 from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.failure import Failure
@@ -74,6 +75,8 @@ class Found:
     tools: tuple[OfferedTool, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
+    has_unaddressed: bool = False
+    """Whether a resource was listed that has no address, and is left out."""
     dropped: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     failure: str | None = None
@@ -81,7 +84,7 @@ class Found:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.tools or self.prompts or self.resources)
+        return not (self.tools or self.prompts or self.resources or self.has_unaddressed)
 
 
 Interview: TypeAlias = Generator[Ask, Reply | None, Found]
@@ -108,13 +111,20 @@ def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> I
             found = add(found, (yield from _list(kind, rules)), config)
         except Refusal as refusal:
             # A capability without its method is no fault: Gemini CLI takes the list for an empty one.
-            if refusal.code == METHOD_NOT_FOUND:
+            if _has_no_such_list(refusal, rules):
                 continue
             if rules.refused_list_ends_discovery:
                 return Found(messages=found.messages, failure=refusal.message, why=why(f"{kind}/list", refusal))
             said = f"Error discovering {kind} from {config.name}: {refusal.message}"
             found = replace(found, messages=(*found.messages, said))
     return found
+
+
+def _has_no_such_list(refusal: Refusal, rules: Rules) -> bool:
+    """Whether the server has nothing of the kind: 0.1.18 looks at the text of the refusal, 0.61 at its code."""
+    if rules.missing_method is not None:
+        return rules.missing_method in refusal.message
+    return refusal.code == METHOD_NOT_FOUND
 
 
 def renewed(kind: str, found: Found, config: ServerConfig, rules: Rules) -> Interview:
@@ -144,7 +154,9 @@ def _with_prompts(found: Found, listed: tuple[JsonObject, ...], config: ServerCo
 def _with_resources(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
     """A resource that is listed twice is one."""
     resources = (Resource(config.name, str(item.get("uri", "")), str(item.get("name") or "")) for item in listed)
-    return replace(found, resources=tuple({resource.uri: resource for resource in resources if resource.uri}.values()))
+    by_uri = {resource.uri: resource for resource in resources}
+    has_unaddressed = by_uri.pop("", None) is not None
+    return replace(found, resources=tuple(by_uri.values()), has_unaddressed=has_unaddressed)
 
 
 def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConfig) -> Found:
@@ -203,6 +215,7 @@ def why(step: str, refusal: Refusal) -> Failure:
 
 
 def _refuse_duplicates(names: Sequence[str]) -> None:
-    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
+    # They are kept as members of an object, which has some from the start.
+    twice = next((name for index, name in enumerate(names) if name in INHERITED or name in names[:index]), None)
     if twice is not None:
         raise Refusal(f"Duplicate function name {twice} found in MCP tools. Please ensure function names are unique.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
 from gemini_mcp.host.servers import discovery
 from gemini_mcp.host.servers.discovery import (
     METHOD_NOT_FOUND,
@@ -20,7 +20,7 @@ from gemini_mcp.host.servers.discovery import (
     Status,
 )
 from gemini_mcp.host.servers.handshake import greeting
-from gemini_mcp.host.servers.transport import UnusableConfig, choose
+from gemini_mcp.host.servers.transport import Sse, UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject, list_of, object_of, table
@@ -108,13 +108,21 @@ def _lacks_transport(config: JsonObject) -> bool:
     return "command" in config and not any(config.get(key) for key in ("command", "url", "httpUrl"))
 
 
+def _nobody_there(url: Url) -> str:
+    """What an SSE client says of an address at which nobody listens; streamable HTTP gives no reason."""
+    host, port = url.hostname, url.port or {"http": "80", "https": "443"}[url.scheme]
+    if host[-1:].isdecimal() or host.startswith("["):
+        return f"SSE error: TypeError: fetch failed: connect ECONNREFUSED {host.strip('[]')}:{port}"
+    return f"SSE error: TypeError: fetch failed: getaddrinfo ENOTFOUND {host}"
+
+
 def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | None:
     if config.get("httpUrl") or config.get("url") or _lacks_transport(config):
         try:
-            choose(config, {}, rules)
+            chosen = choose(config, {}, rules)
         except (InvalidUrl, UnusableConfig) as error:
             return str(error)
-        return "fetch failed"
+        return _nobody_there(parse(chosen.url)) if isinstance(chosen, Sse) else "fetch failed"
     if "command" in config:
         return f"spawn {config['command']} ENOENT"
     if "exit" in spec:

@@ -6,7 +6,7 @@ What an extension configures is read in `extensions`.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gemini_mcp.host.rules.javascript import truthy
+from gemini_mcp.host.rules.javascript import in_key_order, truthy
 from gemini_mcp.host.settings.extensions import Extension, Installed
 from gemini_mcp.host.settings.loading import Origin, ServerConfig, Settings
 from gemini_mcp.host.settings.validation import Problem
@@ -42,7 +42,8 @@ def merged(extension: JsonObject, settings: JsonObject, known: ExtensionRules) -
     for key in known.united:
         values[key] = list(dict.fromkeys((*items(extension.get(key)), *items(settings.get(key))))) or None
     for key in known.joined:
-        values[key] = {**table(extension.get(key)), **table(settings.get(key))} or None
+        joined = {**table(extension.get(key)), **table(settings.get(key))}
+        values[key] = {name: joined[name] for name in in_key_order(joined)} or None
     return {key: value for key, value in values.items() if value is not None}
 
 

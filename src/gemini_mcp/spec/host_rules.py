@@ -90,6 +90,8 @@ class Rules:
     follows_changes: bool
     instructions: str | None
     refused_list_ends_discovery: bool
+    stray_ends_discovery: bool
+    stderr_limit: int | None
     leaves_empty_server: bool
     empty_server: str
     server_error: str

@@ -29,7 +29,7 @@ PAGES = 1000
 TIMEOUT_MS = 30000
 """Less than the ten minutes of Gemini CLI: its author waits for the inspection."""
 
-REFUSED_BY_HOST = ("version", "misshapen")
+REFUSED_BY_HOST = ("version", "misshapen", "stray")
 """Causes for which the server did answer, and Gemini CLI hangs up."""
 
 
@@ -60,6 +60,10 @@ async def run(context: Context, asked: Asked) -> int:
 async def seen(context: Context, asked: Asked) -> Sequence[Seen]:
     """What every profile sees of the server, each over a connection of its own."""
     return [await _seen(replace(context, rules=rules, stderr_lines=[]), asked) for rules in profiles().values()]
+
+
+LAST_KIND = "resources"
+"""When Gemini CLI begins to ask for these, it looks for the last time whether it is still connected."""
 
 
 async def _seen(context: Context, asked: Asked) -> Seen:
@@ -130,6 +134,8 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
             pages: dict[str, list[Json]] = {}
             failures: dict[str, tuple[int, str]] = {}
             for kind in ("tools", "prompts", "resources"):
+                if kind == LAST_KIND:
+                    connection.check()
                 # Tools are asked for in any case, so that a forgotten capability can be told.
                 if kind == "tools" or connection.capabilities.get(kind) is not None:
                     pages[kind] = await _pages(connection, kind, failures)

@@ -31,6 +31,12 @@ from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
 PROTOCOL_HEADER = "mcp-protocol-version"
+NOT_CONNECTED = (
+    "Client is not connected, must connect before interacting with the server. Current state is disconnected"
+)
+LAST_LIST = "resources/list"
+"""After this Gemini CLI does not look whether it is still connected."""
+
 TIMED_OUT, CLOSED = -32001, -32000
 
 Streams = tuple[Json, Json]
@@ -68,6 +74,8 @@ class Connection:
     config: ServerConfig
     greeting: Greeting
     dispatcher: JSONRPCDispatcher = field(repr=False)
+    stray: Callable[[], str | None] = field(default=lambda: None, repr=False)
+    """What came that was no message or that nobody waited for, where the host hangs up on that."""
 
     @property
     def capabilities(self) -> JsonObject:
@@ -79,14 +87,25 @@ class Connection:
         headers = {PROTOCOL_HEADER: self.greeting.protocol_version}
         return await _ask(self.dispatcher, method, params, {"timeout": timeout, "headers": headers})
 
+    def check(self) -> None:
+        """Raise Unreachable where Gemini CLI has hung up by now."""
+        stray = self.stray()
+        if stray is not None:
+            raise Unreachable(NOT_CONNECTED, failure.stray(stray))
+
     async def interview(self, interview: Interview) -> Found:
-        """Send each request of the interview, and give it the answer."""
+        """Send each request of the interview, and give it the answer; raises Refusal where the host has hung up."""
         reply: Reply | None = None
+        asked = ""
         while True:
+            stray = self.stray() if asked != LAST_LIST else None
+            if stray is not None:
+                raise Refusal(NOT_CONNECTED, why=failure.stray(stray))
             try:
                 ask = interview.send(reply)
             except StopIteration as end:
                 return end.value
+            asked = ask.method
             try:
                 reply = await self.request(ask.method, ask.params)
             except Refusal as refusal:
@@ -101,11 +120,18 @@ class _Attempt:
     rules: Rules
     bearer: BearerAuth
     exit_code: int | None = None
+    is_greeted: bool = False
+    stray: str | None = None
     stderr: list[str] = field(default_factory=list[str])
 
     def hear(self, on_stderr: Callable[[str, str], None], line: str) -> None:
         self.stderr.append(line)
         on_stderr(self.config.name, line)
+
+    def note_stray(self, text: str) -> None:
+        """Before the server has answered `initialize`, Gemini CLI overlooks what it cannot read."""
+        if self.is_greeted and self.rules.stray_ends_discovery and self.stray is None:
+            self.stray = text
 
     def note_exit(self, code: int) -> None:
         self.exit_code = code
@@ -128,7 +154,7 @@ async def connect(
             read, write = await _open(stack, chosen, attempt, surroundings)
             dispatcher = JSONRPCDispatcher(read, write)
             await stack.enter_async_context(_running(dispatcher, config.name, surroundings))
-            yield await _initialize(dispatcher, config, introduction or rules.introduction, rules)
+            yield await _initialize(dispatcher, attempt, introduction or rules.introduction)
     except Exception as error:
         raise _unreachable(error, chosen, attempt) from error
 
@@ -190,14 +216,14 @@ async def _running(dispatcher: JSONRPCDispatcher, server: str, surroundings: Sur
             tasks.cancel_scope.cancel()
 
 
-async def _initialize(
-    dispatcher: JSONRPCDispatcher, config: ServerConfig, introduction: JsonObject, rules: Rules
-) -> Connection:
+async def _initialize(dispatcher: JSONRPCDispatcher, attempt: _Attempt, introduction: JsonObject) -> Connection:
+    config = attempt.config
     # MCP, cancellation: "The `initialize` request MUST NOT be cancelled by clients".
     options: CallOptions = {"timeout": config.timeout_ms / 1000, "cancel_on_abandon": False}
-    met = greeting(await _ask(dispatcher, "initialize", introduction, options), rules)
+    met = greeting(await _ask(dispatcher, "initialize", introduction, options), attempt.rules)
+    attempt.is_greeted = True
     await dispatcher.notify("notifications/initialized", None, {"headers": {PROTOCOL_HEADER: met.protocol_version}})
-    return Connection(config, met, dispatcher)
+    return Connection(config, met, dispatcher, lambda: attempt.stray)
 
 
 async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, options: CallOptions) -> Json:
@@ -216,7 +242,9 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
     if isinstance(chosen, Stdio):
         environment = server_environment(config.env, surroundings.environment, attempt.rules, config.variables)
         hear = partial(attempt.hear, surroundings.on_stderr)
-        return await stack.enter_async_context(stdio.streams(chosen, environment, hear, attempt.note_exit))
+        return await stack.enter_async_context(
+            stdio.streams(chosen, environment, hear, attempt.note_exit, attempt.note_stray, attempt.rules.stderr_limit)
+        )
     seconds = config.timeout_ms / 1000
 
     def client(
@@ -247,8 +275,12 @@ def _unreachable(error: BaseException, chosen: Transport, attempt: _Attempt) -> 
     if bearer.failure is not None:
         return Unreachable(bearer.reason or str(first), bearer.failure)
     reason = str(first) or type(first).__name__
+    if isinstance(first, Unreachable):
+        return first
     if isinstance(first, stdio.NotStarted):
         return Unreachable(reason, first.why)
+    if isinstance(first, stdio.Flooded):
+        return Unreachable(reason, failure.flooded(first.limit))
     if isinstance(first, Refusal):
         return Unreachable(reason, _refused(first, attempt))
     return Unreachable(reason, failure.not_mcp(reason))

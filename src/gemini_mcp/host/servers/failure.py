@@ -110,6 +110,20 @@ def not_mcp(why: str) -> Failure:
     )
 
 
+def flooded(limit: int) -> Failure:
+    """It wrote more to stderr than Gemini CLI, which reads none of it, has room for."""
+    sentence = (
+        f"it wrote more than {limit // 1024} KiB to stderr, which Gemini CLI does not read, so that it hangs there"
+    )
+    return Failure("flooded", sentence, "Let it log less, or into a file.")
+
+
+def stray(text: str) -> Failure:
+    """Between its introduction and the end of its lists it wrote what nobody waited for."""
+    sentence = f"it wrote {text!r} to stdout, which no request waited for; Gemini CLI drops the server for that"
+    return Failure("stray", sentence, "Write to stdout only what answers a request, and anything else to stderr.")
+
+
 def unsupported_version(version: str, known: Sequence[str]) -> Failure:
     """It wants to speak a revision that the host does not know."""
     sentence = f"it answers with the protocol version {version!r}, which Gemini CLI refuses"

@@ -175,7 +175,10 @@ class Host:
 
     async def _discover_and_wait(self, connection: Connection) -> None:
         config, rules = connection.config, self.plan.rules
-        found = await connection.interview(discovery.interview(config, connection.capabilities, rules))
+        try:
+            found = await connection.interview(discovery.interview(config, connection.capabilities, rules))
+        except Refusal as refusal:
+            found = discovery.Found(failure=refusal.message, why=refusal.why)
         ended = discovery.conclude(config.name, found, rules)
         is_open = ended.status is Status.CONNECTED
         error = ended.messages[-1] if found.is_empty and ended.messages else None

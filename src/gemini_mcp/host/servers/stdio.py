@@ -15,11 +15,11 @@ import anyio
 import anyio.abc
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
 
 from gemini_mcp.host.rules.javascript import template
-from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers import failure, traffic
 from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.host.servers.traffic import Traffic
 from gemini_mcp.host.servers.transport import Stdio
 
 GRACE_SECONDS = 0.5
@@ -36,6 +36,14 @@ _CLOSED = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceErr
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
+class Flooded(Exception):
+    """The server wrote more to stderr than the host has room for, and hangs there: how many bytes that is."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__("MCP error -32001: Request timed out")
+        self.limit = limit
+
+
 class NotStarted(Exception):
     """The process could not be started: the message is the one Node gives, `why` is the cause."""
 
@@ -50,20 +58,24 @@ async def streams(
     environment: Mapping[str, str],
     on_stderr: Callable[[str], None],
     on_exit: Callable[[int], None],
+    on_stray: Callable[[str], None],
+    stderr_limit: int | None = None,
 ) -> AsyncGenerator[Streams]:
     """The two streams of a running server; leaving the context ends it and everything it started.
 
     `on_stderr` also hears of the first line on stdout that is no message. `on_exit` is told the code of a server that
-    ended by itself.
+    ended by itself, and `on_stray` each line that is no message or that nobody waits for, before what came with it.
+    Raises Flooded when the server writes more to stderr than the limit.
     """
     process = await _start(server, environment)
     to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_read, process, to_session, on_stderr)
-            tasks.start_soon(_write, process, from_session, to_session)
-            tasks.start_soon(_read_stderr, process, on_stderr)
+            known = Traffic()
+            tasks.start_soon(_read, process, to_session, known, on_stderr, on_stray)
+            tasks.start_soon(_write, process, from_session, to_session, known)
+            tasks.start_soon(_read_stderr, process, on_stderr, stderr_limit)
             try:
                 yield from_server, to_server
             finally:
@@ -102,7 +114,9 @@ def _cause(server: Stdio, error: OSError | ValueError) -> Failure:
 async def _read(
     process: anyio.abc.Process,
     out: MemoryObjectSendStream[SessionMessage | Exception],
+    known: Traffic,
     on_stderr: Callable[[str], None],
+    on_stray: Callable[[str], None],
 ) -> None:
     assert process.stdout
     buffer, has_strayed = bytearray(), False
@@ -110,47 +124,63 @@ async def _read(
         with suppress(*_CLOSED):
             while len(buffer) < LONGEST_LINE:
                 *ends, rest = (await process.stdout.receive()).split(b"\n")
+                came: list[SessionMessage | Exception] = []
                 for end in ends:
                     text = (bytes(buffer) + end).decode("utf-8", "replace").strip()
                     buffer.clear()
-                    if text and not await _deliver(text, out) and not has_strayed:
+                    if not text:
+                        continue
+                    came.append(_message(text, known, on_stray))
+                    if isinstance(came[-1], Exception) and not has_strayed:
                         has_strayed = True
                         on_stderr(f"{text[:SHOWN_STRAY]!r} on stdout, which is no message of MCP")
                 buffer += rest
+                for one in came:
+                    await out.send(one)
 
 
-async def _deliver(text: str, out: MemoryObjectSendStream[SessionMessage | Exception]) -> bool:
-    """Whether the line is a message."""
+def _message(text: str, known: Traffic, on_stray: Callable[[str], None]) -> SessionMessage | Exception:
+    """The message of a line, or why it is none."""
     try:
-        await out.send(SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False)))
-    except ValueError as error:
-        await out.send(error)
-        return False
-    return True
+        message = traffic.read(text)
+        whole = SessionMessage(traffic.parsed(message))
+    except (ValueError, RecursionError) as error:
+        on_stray(text[:SHOWN_STRAY])
+        return error
+    if known.is_stray(message):
+        on_stray(text[:SHOWN_STRAY])
+    return whole
 
 
 async def _write(
     process: anyio.abc.Process,
     messages: MemoryObjectReceiveStream[SessionMessage],
     out: MemoryObjectSendStream[SessionMessage | Exception],
+    known: Traffic,
 ) -> None:
     assert process.stdin
     try:
         async with messages:
             async for message in messages:
+                sent = message.message.model_dump(by_alias=True, exclude_unset=True, mode="python")
+                known.sent(sent)
                 # In ASCII, because UTF-8 has no bytes for a lone surrogate, which arguments may hold.
-                line = json.dumps(message.message.model_dump(by_alias=True, exclude_unset=True, mode="python"))
+                line = json.dumps(sent)
                 await process.stdin.send(line.encode("ascii") + b"\n")
     except _CLOSED:
         await out.aclose()
 
 
-async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], None]) -> None:
+async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], None], limit: int | None) -> None:
     assert process.stderr
-    rest = b""
+    rest, count = b"", 0
     with suppress(*_CLOSED):
         while True:
-            *lines, rest = (rest + await process.stderr.receive()).split(b"\n")
+            came = await process.stderr.receive()
+            count += len(came)
+            if limit is not None and count > limit:
+                raise Flooded(limit)
+            *lines, rest = (rest + came).split(b"\n")
             for line in lines:
                 on_stderr(line.decode("utf-8", "replace").rstrip())
     if rest:

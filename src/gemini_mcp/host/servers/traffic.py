@@ -1,0 +1,75 @@
+"""What counts as a message among the lines of a stdio server, as the SDK inside Gemini CLI reads them. Pure.
+
+What a message means is not asked here, only whether it is one, and one that was waited for.
+"""
+
+import json
+from dataclasses import dataclass, field
+
+from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
+
+from gemini_mcp.spec.values import Json, JsonObject, inside, object_of
+
+_PROGRESS = "notifications/progress"
+_MEMBERS = (
+    {"jsonrpc", "id", "method", "params"},
+    {"jsonrpc", "id", "result"},
+    {"jsonrpc", "id", "error"},
+)
+"""The members of a request or notification, of an answer and of an error; there are no others."""
+
+
+@dataclass
+class Traffic:
+    """The requests that wait for an answer, and the tokens under which progress is told."""
+
+    waiting: set[float] = field(default_factory=set[float])
+    tokens: list[Json] = field(default_factory=list[Json])
+
+    def sent(self, message: JsonObject) -> None:
+        """Note what was sent."""
+        if "method" in message and isinstance(message.get("id"), int):
+            self.waiting.add(message["id"])
+            self.tokens.append(inside(message, "params", "_meta", "progressToken"))
+
+    def is_stray(self, message: JsonObject) -> bool:
+        """Whether nobody has asked for the message that came; an answer is waited for once."""
+        if "method" in message:
+            token = inside(message, "params", "progressToken")
+            return message["method"] == _PROGRESS and (token is None or token not in self.tokens)
+        answered = _number(message.get("id"))
+        is_unknown = answered not in self.waiting
+        self.waiting.discard(answered)
+        return is_unknown
+
+
+def read(text: str) -> JsonObject:
+    """The message of a line; raises ValueError when it is none."""
+    value: Json = json.loads(text, parse_constant=_refuse)
+    message = object_of(value)
+    if message is None or not any(set(message) <= members for members in _MEMBERS):
+        raise ValueError("no message of JSON-RPC")
+    identity = message.get("id")
+    # JSON does not tell 1 from 1.0.
+    if isinstance(identity, float) and identity.is_integer():
+        message = {**message, "id": int(identity)}
+    if "params" in message and object_of(message["params"]) is None:
+        raise ValueError("`params` is no object")
+    return message
+
+
+def parsed(message: JsonObject) -> JSONRPCMessage:
+    """The message as the session takes it; raises ValueError."""
+    return jsonrpc_message_adapter.validate_python(message, by_name=False)
+
+
+def _refuse(constant: str) -> Json:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _number(identity: Json) -> float:
+    """`Number(id)`, and what waits for nothing where that is none."""
+    try:
+        return float(str(identity))
+    except ValueError:
+        return -1.0

@@ -110,6 +110,54 @@ def test_a_call_of_what_is_not_listed_shows_nothing() -> None:
     assert failing(found, "tools:chat", "command:chat") == ["tools:chat"]
 
 
+def test_what_nobody_explains_well_is_told_once() -> None:
+    found = [
+        *passes("command:once", 90),
+        *passes("prompt:verbatim:quotes", 90),
+        finding("command:once", about="not run", is_own=True),
+        finding("prompt:verbatim:quotes", "other", about="not run", is_meant=True),
+    ]
+    assert failing(found, "command:once", "prompt:verbatim:quotes") == ["command:once"]
+
+
+def test_what_a_must_tells_is_not_told_by_a_should_again() -> None:
+    found = [
+        *passes("command:once", 90),
+        finding("command:once", about="not run", is_own=True),
+        finding("prompt:long", "other", about="not run"),
+    ]
+    assert failing(found, "command:once", "prompt:long") == ["command:once"]
+
+
+def test_what_is_explained_well_is_told_beside_what_is_not() -> None:
+    found = [
+        *passes("command:once", 90),
+        finding("command:once", about="not run", is_own=True),
+        *(finding("prompt:verbatim:dash", "dashes", step, about="not run") for step in range(9)),
+        finding("prompt:verbatim:quotes", "quotes", about="not run"),
+        *passes("prompt:verbatim:quotes", 90),
+    ]
+    ids = ("command:once", "prompt:verbatim:dash", "prompt:verbatim:quotes")
+    assert failing(found, *ids) == ["command:once", "prompt:verbatim:dash"]
+
+
+def test_what_failed_in_another_way_does_not_count_as_a_share() -> None:
+    found = [
+        *(finding("command:chat:no-model", "model", step, about="command model") for step in range(9)),
+        finding("arguments:unknown", "model", 0, about="command model"),
+        *passes("arguments:unknown", 1),
+    ]
+    assert failing(found, "command:chat:no-model", "arguments:unknown") == ["command:chat:no-model"]
+
+
+def test_what_differs_over_http_is_told_by_the_transport() -> None:
+    found = [
+        finding("http:equivalence", "c", None, about="transport", is_own=True),
+        *(finding("result:session-id", "c", step, about="transport") for step in range(20)),
+    ]
+    assert failing(found, "result:session-id", "http:equivalence") == ["http:equivalence"]
+
+
 def test_what_is_explained_names_its_cause() -> None:
     found = [
         *passes("result:text", 9),

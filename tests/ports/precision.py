@@ -20,8 +20,8 @@ from trials import Trial
 BROAD: Mapping[str, str] = json.loads(Path(__file__).with_name("broad.json").read_text(encoding="utf-8"))
 PRECISE, SHARE = 3, 0.95
 """Requirements that a port with one fault should fail at most, and the share of ports of which that must be true."""
-PATIENCE = replace(IMPATIENT, end=10)
-"""More time to end, so that a port which ends late is told from one that never ends."""
+PATIENCE = replace(IMPATIENT, answer=10, start=10, end=10, first=30, launch=30)
+"""More time, so that a port which answers or ends late is told from one that never does."""
 
 
 @dataclass(frozen=True)

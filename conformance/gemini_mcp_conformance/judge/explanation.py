@@ -7,7 +7,7 @@ kind of cause is a function here that turns findings into findings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -25,6 +25,9 @@ a score from `LIKELY` on is better than the requirement whose own claim is the f
 WHOLE = ("unanswered", "unserved")
 """What is one fault, however many calls it spoils."""
 
+SHARED = ("answer", "command", "directory", "file", "left", "not run", "progress", "reason", "served", "session")
+"""What checks of many requirements complain about: what none of them explains well is told by one."""
+
 JUDGED = ("pass", "fail", "could-not-run")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
 STRANGE = "The port does not implement this specification."
@@ -32,52 +35,57 @@ STRANGE = "The port does not implement this specification."
 
 @dataclass
 class Complainer:
-    """A requirement: what it judged, what of that failed, and which items it complains about by the kind of fault.
+    """A requirement: what it judged, and by the kind of fault what of that failed and which items it complains about.
 
     `meant` are the items that were made to show it, and `own` the kinds of fault that it is itself about.
     """
 
     requirement: str
     judged: set[Item] = field(default_factory=set[Item])
-    failed: set[Item] = field(default_factory=set[Item])
+    failed: dict[str, set[Item]] = field(default_factory=dict[str, set[Item]])
     items: dict[str, set[Item]] = field(default_factory=dict[str, set[Item]])
     meant: set[Item] = field(default_factory=set[Item])
     own: set[str] = field(default_factory=set[str])
 
-    @property
-    def share(self) -> float:
-        """The share of what it judged that failed."""
-        return len(self.failed) / max(1, len(self.judged))
+    def share(self, about: str) -> float:
+        """The share of what it judged that failed in that way, of what did not fail in another."""
+        failed = self.failed.get(about, set[Item]())
+        others = set[Item]().union(*self.failed.values()) - failed
+        return len(failed) / max(1, len(self.judged - others))
 
-    @property
-    def is_total(self) -> bool:
-        """Whether nearly all that it judged failed, and that is much."""
-        return len(self.judged) >= MANY and self.share >= SURE
+    def is_total(self, about: str) -> bool:
+        """Whether nearly all that it judged failed in that way, and that is much."""
+        return len(self.failed.get(about, ())) >= MANY and self.share(about) >= SURE
 
     def score(self, about: str, left: set[Item]) -> float:
         """How well it explains what is left: the harmonic mean of the share it fails and the share it covers."""
-        covered = len(self.items[about] & left) / len(left)
-        return 2 * self.share * covered / (self.share + covered) if covered else 0.0
+        covered, share = len(self.items[about] & left) / len(left), self.share(about)
+        return 2 * share * covered / (share + covered) if covered else 0.0
+
+
+@dataclass
+class Causes:
+    """The requirement that explains each item with one kind of fault, and the one that explains all others, if any."""
+
+    known: dict[Item, str] = field(default_factory=dict[Item, str])
+    rest: str | None = None
 
 
 def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
     """The findings; a failure that another requirement explains becomes could-not-run."""
     if any(finding.cause == FOREIGN for finding in findings):
         return [_strange(finding) for finding in findings]
-    findings = _offered(_readable(_without_long_lines(findings)))
+    findings = _offered(_transported(_readable(_without_long_lines(findings))))
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
-    causes: dict[str, dict[Item, str]] = {}
+    causes: dict[str, Causes] = {}
     # In this order: what breaks a MUST may explain a SHOULD that fails with it, and no SHOULD explains a MUST.
     for level in ("MUST", "SHOULD", "MAY"):
         names = [each.id for each in requirements if each.level == level and each.id in complainers]
         for about in dict.fromkeys(about for name in names for about in complainers[name].items):
             own = [complainers[name] for name in names if about in complainers[name].items]
-            known = causes.setdefault(about, {})
-            total = next((each for each in known.values() if complainers[each].is_total or about in WHOLE), None)
-            left = {item for each in own for item in each.items[about]} - known.keys()
-            known.update(dict.fromkeys(left, total) if total else _causes(about, own, left))
-    blamed = {requirement for known in causes.values() for requirement in known.values()}
+            _explain(about, own, causes.setdefault(about, Causes()))
+    blamed = {requirement for each in causes.values() for requirement in each.known.values()}
     return [_settled(finding, causes, blamed, calls) for finding in findings]
 
 
@@ -129,30 +137,54 @@ def _readable(findings: Sequence[Finding]) -> list[Finding]:
     return [readable(finding) for finding in findings]
 
 
+def _transported(findings: Sequence[Finding]) -> list[Finding]:
+    """What is wrong only over one of two transports is explained by the requirement that these give the same."""
+    owners = {each.conversation: each.requirement for each in findings if each.about == "transport" and each.is_own}
+
+    def transported(finding: Finding) -> Finding:
+        owner = owners.get(finding.conversation)
+        is_due = finding.outcome == "fail" and finding.about == "transport" and not finding.is_own
+        return _explained(finding, owner) if is_due and owner is not None else finding
+
+    return [transported(finding) for finding in findings]
+
+
 def _is_meant(finding: Finding) -> bool:
     return finding.is_meant
 
 
-def _causes(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Iterator[tuple[Item, str]]:
-    """Each item that went wrong, with the requirement that explains it; the best explanation first.
+def _explain(about: str, complainers: Sequence[Complainer], causes: Causes) -> None:
+    """Add what explains the items that went wrong in one way; the best explanation first.
 
-    A requirement that is totally broken explains all that is left, and so does the best explanation of silence.
+    A requirement that is totally broken explains all that is left. So does the best explanation of silence, and of what
+    no requirement explains well.
     """
+    left = {item for each in complainers for item in each.items[about]} - causes.known.keys()
     if about in WHOLE:
         complainers = [each for each in complainers if each.meant & each.items[about]] or complainers
-    while left:
-        best = _best(about, complainers, left)
-        if best.score(about, left) < LIKELY:
-            able = [each for each in complainers if each.items[about] & left]
-            own = [each for each in able if about in each.own]
-            meant = [each for each in able if each.items[about] & left & each.meant]
-            best = _best(about, own or meant or able, left)
-        told = left if best.is_total or about in WHOLE else best.items[about] & left
-        yield from ((item, best.requirement) for item in told)
-        left = left - told
+    while left and causes.rest is None:
+        best, is_likely = _best(about, complainers, left)
+        is_all = best.is_total(about) or about in WHOLE or (about in SHARED and not is_likely)
+        causes.rest = best.requirement if is_all else None
+        told = best.items[about] & left
+        causes.known.update(dict.fromkeys(told, best.requirement))
+        left -= told
+    if causes.rest is not None:
+        causes.known.update(dict.fromkeys(left, causes.rest))
 
 
-def _best(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Complainer:
+def _best(about: str, complainers: Sequence[Complainer], left: set[Item]) -> tuple[Complainer, bool]:
+    """What explains best what is left, and whether it explains it well."""
+    best = _first(about, complainers, left)
+    if best.score(about, left) >= LIKELY:
+        return best, True
+    able = [each for each in complainers if each.items[about] & left]
+    own = [each for each in able if about in each.own]
+    meant = [each for each in able if each.items[about] & left & each.meant]
+    return _first(about, own or meant or able, left), False
+
+
+def _first(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Complainer:
     return max(complainers, key=lambda each: (round(each.score(about, left), 6), len(each.meant & each.items[about])))
 
 
@@ -166,7 +198,7 @@ def _complainers(findings: Sequence[Finding], calls: Mapping[tuple[str, str], se
             each.judged.add(item)
         if finding.outcome == "fail":
             items = _items(finding, calls)
-            each.failed.add(item)
+            each.failed.setdefault(finding.about, set()).add(item)
             each.items.setdefault(finding.about, set()).update(items)
             each.meant |= items if finding.is_meant else set()
             each.own |= {finding.about} if finding.is_own else set()
@@ -190,13 +222,13 @@ def _items(finding: Finding, calls: Mapping[tuple[str, str], set[Item]]) -> set[
 
 def _settled(
     finding: Finding,
-    causes: Mapping[str, Mapping[Item, str]],
+    causes: Mapping[str, Causes],
     blamed: set[str],
     calls: Mapping[tuple[str, str], set[Item]],
 ) -> Finding:
     if finding.outcome != "fail" or finding.requirement in blamed:
         return finding
-    known = causes[finding.about]
+    known = causes[finding.about].known
     # Sorted, because sets have another order in each run.
     cause = next((known[item] for item in sorted(_items(finding, calls), key=str) if item in known), None)
     return finding if cause is None else _explained(finding, cause)

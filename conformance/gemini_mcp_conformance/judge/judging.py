@@ -11,19 +11,18 @@ from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
+from gemini_mcp_conformance.judge.deviation import deviation, is_refusing, kind, shared
 from gemini_mcp_conformance.judge.evidence import evidence
-from gemini_mcp_conformance.judge.expectation import answer, fate, is_call, is_misread, printed, succeeded
+from gemini_mcp_conformance.judge.expectation import is_call, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import DIED, FOREIGN, LONG_LINE, SILENT, Evidence
+from gemini_mcp_conformance.judge.twins import RESULT, unlike
 from gemini_mcp_conformance.see.listing import is_foreign
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
 from gemini_mcp_conformance.see.witness import of_exchange, of_observation, stderr_shown
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.steps import Notify, Raw, Request
-
-READ = ("session", "list", "warnings")
-"""What a port reads from the same JSON as the text."""
 
 LONG = 60_000
 """Bytes of a line from which on the line readers of some libraries give up."""
@@ -54,34 +53,6 @@ def judge_death(conversation: Conversation, how: str, told: str = "") -> tuple[F
     )
 
 
-@remembered
-def deviation(exchange: Exchange) -> str:
-    """What went wrong with a call as a whole, so that every complaint about it has this cause; else empty."""
-    if exchange.answer is None:
-        return "unanswered" if exchange.silence in ("timeout", "died") else ""
-    if not is_call(exchange):
-        return ""
-    if fate(exchange) == "refused":
-        return "" if exchange.is_error and not exchange.runs else "served"
-    if not exchange.runs:
-        is_due = fate(exchange) == "served" and bool(exchange.scripts)
-        return "not run" if is_due and not exchange.silence else ""
-    if exchange.scripts and any(run.call.is_unplayed for run in exchange.runs):
-        return "command"
-    found = printed(exchange)
-    if found is None:
-        return ""
-    if (found.kind == "error") != exchange.is_error:
-        return "failed" if exchange.is_error else "succeeded"
-    return "" if exchange.texts or exchange.result is None else "no text"
-
-
-def is_refusing(observation: Observation) -> bool:
-    """Whether several calls had to be served, and no call was answered with a result."""
-    due = [each for each in observation.calls if answer(each) is not None and each.error is not None]
-    return len(due) > 1 and all(each.result is None for each in observation.calls)
-
-
 def _findings(observation: Observation, check: Check, refuses_all: bool) -> Sequence[Finding]:
     if isinstance(check, CheckOfExchange):
         return [
@@ -102,11 +73,17 @@ def _of_exchange(
     if concluded == PASS:
         return _passed(observation, check, exchange)
     found = _finding(check.requirement, observation, check.name, concluded, witness_of(exchange), [exchange])
-    misread = "text" if check.about in READ and is_misread(exchange) else check.about
-    about = "unserved" if refuses_all else deviation(exchange) or misread
+    about = "unserved" if refuses_all else _kind(observation, exchange, check)
     is_own = deviation(exchange) == check.about
     found = replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
     return _caused(found, observation, [exchange])
+
+
+def _kind(observation: Observation, exchange: Exchange, check: Check) -> str:
+    """The kind of fault that a complaint about a call is due to: the transport, where the same call differs by it."""
+    found = kind(exchange, check.about)
+    is_unlike = found in RESULT and any(here is exchange for here, _ in unlike(observation))
+    return "transport" if is_unlike else found
 
 
 def _of_observation(
@@ -115,11 +92,16 @@ def _of_observation(
     told = of_observation(observation)
     found = _finding(check.requirement, observation, check.name, concluded, told, observation.calls)
     found = _caused(found, observation, observation.exchanges)
-    if check.about == "line":
-        return replace(found, about="line")
-    wrong = [each for each in map(deviation, observation.exchanges) if each]
-    about = "unserved" if refuses_all else wrong[0] if wrong else check.about
-    return replace(found, about=about, uses=frozenset(id for exchange in observation.calls for id in uses(exchange)))
+    if check.about in ("line", "transport"):
+        return replace(found, about=check.about, is_own=True)
+    wrong = [shared(each) for each in map(deviation, observation.exchanges) if each]
+    about = "unserved" if refuses_all else wrong[0] if wrong else shared(check.about)
+    return replace(
+        found,
+        about=about,
+        is_own=about == check.about,
+        uses=frozenset(id for exchange in observation.calls for id in uses(exchange)),
+    )
 
 
 def _passed(observation: Observation, check: Check, exchange: Exchange) -> Finding:

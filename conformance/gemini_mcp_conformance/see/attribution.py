@@ -175,17 +175,19 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     """The request that a run belongs to: the only one that was open, or the one whose prompt the run was given.
 
     If several have that prompt, it is the one that owns the fewest earlier runs, whose owners are given.
-    The gemini of a cancelled call may start after the cancellation, when another call is open, and be ended before it
-    has read anything.
+    The gemini of a call that was cancelled or given up may start when another call is open. That of a cancelled one may
+    be ended before it has read anything.
     """
     number = run.call.number
     before = [pending for pending in requests if pending.mark < number]
     during = [pending for pending in before if pending.last is None or number <= pending.last]
     # A run that began when nothing was open any more can only come of the latest request.
     candidates = during or before[-1:]
-    cancelled = [pending for pending in before if pending.silence == "cancelled" and pending not in candidates]
+    former = [pending for pending in before if pending not in candidates]
+    cancelled = [pending for pending in former if pending.silence == "cancelled"]
+    late = [pending for pending in former if pending.silence == "timeout"]
     given = b"\0".join((*run.call.argv, run.call.stdin or b""))
-    known = (*candidates, *cancelled)
+    known = (*candidates, *cancelled, *late)
     if len(known) > 1 and (named := _named(known, given, (*cancelled, *owners)) or _most_alike(known, given)):
         return named
     blank = [each for each in candidates if each.prompt is not None and each.prompt == run.prompt]

@@ -186,8 +186,8 @@ defect("directions-of-answer-lost", "Drops what turns the direction of an answer
 defect(
     "next-line-of-answer-is-newline",
     "Makes newlines of U+0085 and U+2028 in an answer.",
-    "result:text:newline",
     "result:text:unicode",
+    "result:text:newline",
 )(success=text(replacing("[\x85\u2028\u2029]", "\n")))
 defect("controls-of-answer-lost", "Drops control characters of an answer.", "result:text")(
     success=text(replacing(CONTROLS))

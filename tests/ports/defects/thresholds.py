@@ -203,9 +203,12 @@ defect("last-full-piece-lost", "Loses the last 64 KiB of an output that is a mul
 defect("stderr-of-full-pages-cut", "Loses the last 4 KiB of a stderr that is a multiple of them.", "error:stderr")(
     read=of_stderr(last_full_piece_lost(1 << 12))
 )
-defect("answer-decoded-by-mebibytes", "Decodes each megabyte of the output by itself.", "result:text")(
-    read=of_stdout(decoded_in_pieces(1 << 20))
-)
+defect(
+    "answer-decoded-by-mebibytes",
+    "Decodes each megabyte of the output by itself.",
+    "result:text:unicode",
+    "result:text",
+)(read=of_stdout(decoded_in_pieces(1 << 20)))
 defect("stderr-decoded-by-pages", "Decodes each 4 KiB of stderr by itself.", "error:stderr:tail")(
     read=of_stderr(decoded_in_pieces(1 << 12))
 )

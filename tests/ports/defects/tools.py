@@ -82,7 +82,12 @@ defect("order-changes", "Lists its tools in another order each time.", "tools:or
 defect("any-cursor-starts-again", "Lists its tools from the start, whatever the cursor.", "tools:cursor")(
     list_tools=lambda port, real, params, stateless: real({}, stateless)
 )
-defect("unknown-tool-is-chat", "Serves a call of an unknown tool as `chat`.", "tools:unknown")(
+defect(
+    "unknown-tool-is-chat",
+    "Serves a call of an unknown tool as `chat`.",
+    "arguments:refused:not-started",
+    "tools:unknown",
+)(
     new_call=lambda port, real, identity, params, stateless: real(
         identity, params if params.get("name") == "chat-reply" else {**params, "name": "chat"}, stateless
     )

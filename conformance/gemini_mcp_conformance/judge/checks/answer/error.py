@@ -101,8 +101,10 @@ def limit(exchange: Exchange) -> int:
 
 
 @check("error:is-error", judges=is_failure, about="succeeded")
-@check("error:exit", judges=exits_badly)
-@check("error:signal", judges=lambda exchange: failed(exchange) and end_of(exchange).signal is not None)
+@check("error:exit", judges=exits_badly, about="succeeded")
+@check(
+    "error:signal", judges=lambda exchange: failed(exchange) and end_of(exchange).signal is not None, about="succeeded"
+)
 @check("error:not-started", judges=cannot_start)
 def failure_is_an_error(exchange: Exchange) -> Complaints:
     if exchange.result is None or not exchange.is_error:

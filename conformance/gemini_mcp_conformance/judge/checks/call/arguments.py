@@ -99,7 +99,7 @@ def error_text(exchange: Exchange) -> str:
     return exchange.text or str(inside(exchange.error, "message") or "")
 
 
-@check("arguments:refused:is-error", judges=is_refused_for_fault)
+@check("arguments:refused:is-error", judges=is_refused_for_fault, about="reason")
 def refusal_names_the_argument(exchange: Exchange) -> Complaints:
     doubtful = [name for name in declared(exchange) if name in exchange.arguments and name not in settled(exchange)]
     # Of several faults a port may name any, also one for which another port would not refuse the call.

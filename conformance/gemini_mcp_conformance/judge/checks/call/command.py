@@ -6,15 +6,13 @@ from gemini_mcp.gemini_cli.understanding import Other, Understood, UsageError
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.judge.deviation import PROMPT, differs, understood, wanted
 from gemini_mcp_conformance.judge.expectation import heard, is_call
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.witness import argv_shown, shown
 from gemini_mcp_conformance.spec.specification import Heard
-
-PROMPT = "prompt"
-"""The name of the prompt where fields of a command line are named; other fields are named as gemini's options are."""
 
 
 def complaints(exchange: Exchange, *fields: str) -> Complaints:
@@ -36,17 +34,9 @@ def differing(exchange: Exchange, run: Run, *fields: str) -> Complaints:
     if not isinstance(expected, Heard):
         return
     for field in fields:
-        wanted = expected.prompt if field == PROMPT else expected.values.get(field)
         is_unread = field == PROMPT and is_cut(exchange, run)
-        if not is_unread and understood(run, field) != wanted:
-            yield f"{what(run, field)}, and should hand over {called(field, wanted)}."
-
-
-def understood(run: Run, field: str) -> Json:
-    """What gemini understood as a field; of a command line that it does not understand, what it makes of that."""
-    if not isinstance(run.understood, Understood):
-        return run.understood
-    return run.prompt if field == PROMPT else run.understood.values.get(field)
+        if not is_unread and differs(exchange, run, field):
+            yield f"{what(run, field)}, and should hand over {called(field, wanted(expected, field))}."
 
 
 def is_cut(exchange: Exchange, run: Run) -> bool:

@@ -85,7 +85,7 @@ def is_plainly_refused(exchange: Exchange) -> bool:
     return wrong and is_alone and bool(PLAIN.fullmatch(path_of(exchange)))
 
 
-@check("cwd:reason", judges=is_plainly_refused)
+@check("cwd:reason", judges=is_plainly_refused, about="reason")
 def error_names_the_path(exchange: Exchange) -> Complaints:
     if path_of(exchange) not in error_text(exchange):
         yield f"The port says {shown(error_text(exchange))}, and should name the path {path_of(exchange)!r}."
@@ -97,7 +97,7 @@ def reasons(observation: Observation, kind: str) -> set[str]:
     return {error_text(exchange).replace(path_of(exchange), "") for exchange in wrong}
 
 
-@check_all("cwd:reason", judges=lambda seen: bool(reasons(seen, "missing") and reasons(seen, "file")))
+@check_all("cwd:reason", judges=lambda seen: bool(reasons(seen, "missing") and reasons(seen, "file")), about="reason")
 def error_tells_missing_from_no_directory(observation: Observation) -> Complaints:
     for text in sorted(reasons(observation, "missing") & reasons(observation, "file")):
         yield f"The port says {shown(text)} of a missing path and of a file, and should say what is wrong with each."

@@ -8,7 +8,8 @@ import re
 from gemini_mcp.gemini_cli.understanding import Understood
 from gemini_mcp.spec.families import Subject
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints, differing
+from gemini_mcp_conformance.judge.checks.call.command import complaints, differing
+from gemini_mcp_conformance.judge.deviation import PROMPT
 from gemini_mcp_conformance.judge.expectation import fate, heard, is_settled, text_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import is_played, reaches
@@ -36,12 +37,18 @@ def is_directory(exchange: Exchange, name: str) -> bool:
 
 
 def is_shown(exchange: Exchange, subject: Subject) -> bool:
-    """Calls that show whether a shell reads this argument: those that run, and those with a canary."""
+    """Calls that show whether a shell reads this word: those that run, and those with a canary."""
     name, text = subject["argument"], text_used(exchange, subject)
     if is_directory(exchange, name):
-        return ACTIVE_IN_PATH.search(text, 0, HEAD) is not None
+        return False
     is_active = ACTIVE.search(text, 0, HEAD) is not None
     return is_active and (reaches(exchange, name) or f"canary-{name}" in text)
+
+
+def is_shown_by_directory(exchange: Exchange, subject: Subject) -> bool:
+    """Calls that show whether a shell reads the directory."""
+    text = text_used(exchange, subject)
+    return is_directory(exchange, subject["argument"]) and ACTIVE_IN_PATH.search(text, 0, HEAD) is not None
 
 
 def is_plain(text: str) -> bool:
@@ -53,14 +60,24 @@ def is_plain(text: str) -> bool:
 def shell_leaves_it_alone(exchange: Exchange, subject: Subject) -> Complaints:
     """No shell runs or expands a part of the argument."""
     name, text = subject["argument"], text_used(exchange, subject)
+    yield from _run_by_a_shell(exchange, name, text)
+    if exchange.runs and is_plain(text) and is_settled(exchange, name):
+        fields = exchange.spec.given_by(exchange.tool, name)
+        yield from complaints(exchange, *sorted(fields or {PROMPT}))
+
+
+@check("injection:shell:{argument}", judges=is_shown_by_directory, about="directory")
+def shell_leaves_the_directory_alone(exchange: Exchange, subject: Subject) -> Complaints:
+    """No shell runs or expands a part of the directory."""
+    text = text_used(exchange, subject)
+    yield from _run_by_a_shell(exchange, subject["argument"], text)
+    yield from _elsewhere(exchange, text)
+
+
+def _run_by_a_shell(exchange: Exchange, name: str, text: str) -> Complaints:
     for canary in exchange.canaries:
         if canary.startswith(f"canary-{name}"):
             yield f"The port let a shell run a part of {shown(text)}, which made {canary!r}, and should let none."
-    if is_directory(exchange, name):
-        yield from _elsewhere(exchange, text)
-    elif exchange.runs and is_plain(text) and is_settled(exchange, name):
-        fields = exchange.spec.given_by(exchange.tool, name)
-        yield from complaints(exchange, *sorted(fields or {PROMPT}))
 
 
 def _elsewhere(exchange: Exchange, cwd: str) -> Complaints:

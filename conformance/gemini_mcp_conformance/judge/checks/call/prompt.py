@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS, OPTIONS, Understood
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.checks.call.command import PROMPT, complaints
+from gemini_mcp_conformance.judge.checks.call.command import complaints
+from gemini_mcp_conformance.judge.deviation import PROMPT
 from gemini_mcp_conformance.judge.expectation import heard, prompt_of, specified
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt

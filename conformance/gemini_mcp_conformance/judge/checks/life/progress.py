@@ -32,7 +32,7 @@ def asks(exchange: Exchange) -> bool:
     return token(exchange) is not None and bool(exchange.scripts) and fate(exchange) == "served"
 
 
-@check_all("progress:token", judges=lambda seen: any(map(asks, seen.calls)))
+@check_all("progress:token", judges=lambda seen: any(map(asks, seen.calls)), about="progress")
 def token_is_that_of_a_running_call(observation: Observation) -> Complaints:
     if not notifications(observation):
         raise NotApplicable(SILENT)
@@ -64,7 +64,7 @@ def progress_ends_with_the_answer(exchange: Exchange) -> Complaints:
         yield f"The port told {told} after the answer to its call, and should tell it before."
 
 
-@check_all("progress:unasked", judges=lambda seen: any(token(each) is None for each in seen.calls))
+@check_all("progress:unasked", judges=lambda seen: any(token(each) is None for each in seen.calls), about="progress")
 def nobody_is_told_unasked(observation: Observation) -> Complaints:
     """While no call runs that asked for progress, none is told."""
     for line in notifications(observation):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from gemini_mcp.spec.values import Json, decode, inside, table
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
-from gemini_mcp_conformance.judge.checks.answer.result import session_in
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
 from gemini_mcp_conformance.judge.registry import check, check_all
+from gemini_mcp_conformance.judge.twins import gist, unlike
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
 from gemini_mcp_conformance.see.witness import shown
 from gemini_mcp_conformance.talk.messages import HEADER_MISMATCH, UNKNOWN_METHOD, VERSION
@@ -204,16 +204,13 @@ def closed_connection_cancels(exchange: Exchange) -> Complaints:
         yield "The port let gemini run on after the client had closed its connection, and should end it."
 
 
-@check_all("http:equivalence", judges=lambda seen: seen.twin is not None and bool(seen.calls))
+@check_all("http:equivalence", judges=lambda seen: seen.twin is not None and bool(seen.calls), about="transport")
 def result_is_that_over_stdio(observation: Observation) -> Complaints:
-    assert observation.twin is not None
-    for here, there in zip(observation.calls, observation.twin.calls, strict=False):
-        # Over HTTP something has to end a cancelled request; over stdio nothing should.
-        if "cancelled" not in (here.silence, there.silence) and _gist(here) != _gist(there):
-            yield (
-                f"The port answered {here.label} over HTTP with {shown(_gist(here))}, "
-                f"and should answer as over stdio with {shown(_gist(there))}."
-            )
+    for here, there in unlike(observation):
+        yield (
+            f"The port answered {here.label} over HTTP with {shown(gist(here))}, "
+            f"and should answer as over stdio with {shown(gist(there))}."
+        )
 
 
 def said(web: Web) -> str:
@@ -232,11 +229,3 @@ def _answer(web: Web) -> Json:
     lines = web.body.splitlines() if web.is_stream else [web.body]
     texts = [line.removeprefix(b"data:") for line in lines if line.startswith(b"data:") or not web.is_stream]
     return decode(texts[-1]) if texts else None
-
-
-def _gist(exchange: Exchange) -> Mapping[str, Json]:
-    """The answer without ids, directories and what only one era has."""
-    if exchange.error is not None:
-        return {"error": exchange.error.get("code")}
-    texts = [text.replace(exchange.place.root, "{root}") for text in exchange.texts]
-    return {"isError": exchange.is_error, "texts": texts, "session": session_in(exchange)}

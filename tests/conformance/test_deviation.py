@@ -1,0 +1,122 @@
+"""What went wrong with a call: the kind of fault that the complaints about it have in common, on made exchanges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
+from gemini_mcp_conformance.judge.deviation import deviation, kind
+from gemini_mcp_conformance.judge.twins import unlike
+from gemini_mcp_conformance.see.attribution import Pending, claimed
+from gemini_mcp_conformance.see.call import Call, Stat
+from gemini_mcp_conformance.see.observation import Exchange, Line, Observation, Place, Run
+from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.spec.specification import Specification
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import call
+
+PARIS = Script("paris", ({"stdout": '{"response": "Paris."}'}, {"exit": 0}))
+PLACE = Place("/root", "/root/work", "/root/home", "/root/tmp")
+LINE = Line(0, 0.0, True, b"")
+QUESTION = "Where is it?"
+
+
+@cache
+def spec() -> Specification:
+    return specification.load(None)
+
+
+def ran(*argv: str, number: int = 1, survivors: frozenset[int] = frozenset()) -> Run:
+    given = tuple(element.encode() for element in argv)
+    stat = Stat(7, "S", 7, 1)
+    started = Call(
+        number, "call", given, PLACE.work, {}, b"", "null", True, False, {}, stat, (), 1, 2, Path("/none"), False
+    )
+    understood = understand(given)
+    prompt = effective_prompt(understood, b"") if isinstance(understood, Understood) else None
+    return Run(started, understood, prompt, survivors)
+
+
+def answer(text: str, is_error: bool = False) -> tuple[Line, ...]:
+    result = {"content": [{"type": "text", "text": text}], "isError": is_error}
+    return (replace(LINE, sent=False, message={"id": 1, "result": result}),)
+
+
+def exchange(*runs: Run, name: str = "chat", **more: Any) -> Exchange:
+    request = {"id": 1, "method": "tools/call", "params": {"name": name, "arguments": {"prompt": QUESTION}}}
+    made = Exchange(spec(), "c", 0, request, (PARIS,), LINE, PLACE, "2025-11-25", "stdio", runs=runs)
+    return replace(made, **{"answers": answer("Paris."), **more})
+
+
+USUAL = ran(QUESTION, "--output-format", "json")
+
+
+def test_a_call_that_is_right_deviates_in_nothing() -> None:
+    assert deviation(exchange(USUAL)) == ""
+
+
+def test_an_answer_after_the_suite_has_given_up_is_none() -> None:
+    assert deviation(exchange(USUAL, silence="timeout")) == "unanswered"
+
+
+def test_a_cancelled_call_whose_gemini_lives_on_is_one_fault() -> None:
+    assert deviation(exchange(replace(USUAL, survivors=frozenset({7})), silence="cancelled", answers=())) == "left"
+
+
+def test_a_call_of_an_unknown_tool_that_ran_was_served() -> None:
+    assert deviation(exchange(USUAL, name="no-such-tool")) == "served"
+    assert deviation(exchange(name="no-such-tool", answers=answer("No.", is_error=True))) == ""
+
+
+@pytest.mark.parametrize("about", ["command", "directory", "file"])
+def test_what_gemini_is_given_is_not_judged_by_a_call_that_did_not_run(about: str) -> None:
+    free = exchange(answers=answer("No.", is_error=True), scripts=())
+    assert kind(free, about) == "not run"
+
+
+@pytest.mark.parametrize(
+    ("argv", "found"),
+    [
+        (("Who is it?", "--output-format", "json"), "command prompt"),
+        ((QUESTION, "--output-format", "json", "-m", "another"), "command model"),
+        (("Who is it?", "--output-format", "json", "-m", "another"), "command"),
+        ((QUESTION, "--output-format", "json", "-m", "--"), "command model"),
+        ((QUESTION, "--output-format"), "command"),
+    ],
+)
+def test_a_fault_of_the_command_line_is_named_by_its_field(argv: tuple[str, ...], found: str) -> None:
+    assert kind(exchange(ran(*argv)), "command") == found
+
+
+def test_ways_in_which_an_answer_is_wrong_are_one_kind() -> None:
+    assert kind(exchange(USUAL, answers=answer("No.", is_error=True)), "text") == "answer"
+    assert kind(exchange(USUAL, answers=answer("Rome.")), "session") == "answer"
+    assert kind(exchange(USUAL), "session") == "session"
+
+
+def test_a_result_that_is_another_over_stdio_is_told_apart() -> None:
+    conversation = Conversation("c", "C.", ())
+    there = Observation(conversation, spec(), PLACE, "stdio", exchanges=(exchange(USUAL), exchange(USUAL)))
+    here = replace(there, twin=there, exchanges=(exchange(USUAL), exchange(USUAL, answers=answer("Rome."))))
+    assert [each for each, _ in unlike(here)] == [here.exchanges[1]]
+    assert not list(unlike(there))
+
+
+def pending(step: int, prompt: str, mark: int, **more: Any) -> Pending:
+    message = {"id": step, "method": "tools/call", "params": {"name": "chat", "arguments": {"prompt": prompt}}}
+    return Pending(spec(), step, call("chat", {"prompt": prompt}, PARIS), message, mark, **more)
+
+
+def test_a_run_that_starts_after_the_suite_has_given_up_belongs_to_its_call() -> None:
+    given_up = pending(0, "The first question", 0, last=0, silence="timeout")
+    follower = pending(1, "Another one", 0, last=2)
+    late, due = ran("The first question", number=1), ran("Another one", number=2)
+    by_step, unclaimed = claimed((given_up, follower), (late, due))
+    assert by_step == {0: (late,), 1: (due,)}
+    assert not unclaimed

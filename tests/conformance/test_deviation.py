@@ -86,7 +86,7 @@ def test_what_gemini_is_given_is_not_judged_by_a_call_that_did_not_run(about: st
         (("Who is it?", "--output-format", "json"), "command prompt"),
         ((QUESTION, "--output-format", "json", "-m", "another"), "command model"),
         (("Who is it?", "--output-format", "json", "-m", "another"), "command"),
-        ((QUESTION, "--output-format", "json", "-m", "--"), "command model"),
+        ((QUESTION, "--output-format", "json", "-m", "--"), "command"),
         ((QUESTION, "--output-format"), "command"),
     ],
 )

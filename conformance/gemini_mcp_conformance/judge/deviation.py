@@ -6,12 +6,9 @@ A new kind is for a fault about which checks of different requirements complain.
 
 from __future__ import annotations
 
-from collections import Counter
-
-from gemini_mcp.gemini_cli.understanding import OPTIONS, Understood
-from gemini_mcp.gemini_cli.yargs import Option
+from gemini_mcp.gemini_cli.understanding import Understood
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.judge.expectation import answer, fate, heard, is_call, is_misread, printed, specified
+from gemini_mcp_conformance.judge.expectation import answer, fate, heard, is_call, is_misread, printed
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Run
 from gemini_mcp_conformance.spec.specification import Heard
@@ -82,26 +79,7 @@ def misunderstood(exchange: Exchange) -> str:
     """What of the command line gemini understands wrongly: one field, else the command line as a whole."""
     fields = (PROMPT, *sorted(exchange.spec.option_names))
     wrong = {field for run in exchange.runs for field in fields if differs(exchange, run, field)}
-    if not all(isinstance(run.understood, Understood) for run in exchange.runs):
-        wrong = {option for run in exchange.runs for option in added(exchange, run)}
     return f"command {min(wrong)}" if len(wrong) == 1 else "command"
-
-
-def added(exchange: Exchange, run: Run) -> set[str]:
-    """The options that a command line has besides all that is specified; none when something else differs as well."""
-    call = specified(exchange)
-    wanted = (
-        Counter(element.encode("utf-8", "replace") for element in call.argv) if call is not None else Counter[bytes]()
-    )
-    given = Counter(run.call.argv)
-    if wanted - given:
-        return set()
-    return {option.name for option in OPTIONS for element in given - wanted if element in spelt(option)}
-
-
-def spelt(option: Option) -> set[bytes]:
-    """The ways to write an option."""
-    return {f"--{option.name}".encode(), *([f"-{option.letter}".encode()] if option.letter else [])}
 
 
 def differs(exchange: Exchange, run: Run, field: str) -> bool:

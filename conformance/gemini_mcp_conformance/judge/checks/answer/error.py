@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
-from gemini_mcp.spec.families import Subject
-from gemini_mcp.spec.values import Json, decode, texts_in
-from gemini_mcp.spec.wording import Sentence
-from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.answer.result import (
     carries_session,
     content_is_texts,
@@ -18,20 +14,14 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     says,
     session_in,
 )
-from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of, schema_faults, text_of
+from gemini_mcp_conformance.judge.expectation import end_of, is_call, prompt_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import shown
-from gemini_mcp_conformance.spec.reading import message_of
 
 MARGIN = 256
 """Bytes that a port may spend on saying that something was cut."""
-
-RECOGNISED = 8
-"""Characters of a private text that must be taken out wherever it stands."""
-LONG_ENOUGH = 16
-"""Characters that stand in an error by no chance."""
 
 SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
 """Words near which a port may mask more than it must."""
@@ -41,9 +31,6 @@ DAMAGE = "\ufffd"
 
 OPEN = ("no-response", "unasked")
 """Causes of an error for which no requirement is a MUST."""
-
-FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
-"""A letter that English does not use."""
 
 
 def failed(exchange: Exchange) -> bool:
@@ -132,11 +119,11 @@ def _is_private(exchange: Exchange) -> bool:
     """Whether the end of stderr holds a key, or something that the client sent."""
     # What stands further back is cut off, and need not be searched.
     text, masks = stderr_of(exchange)[-2 * limit(exchange) :], exchange.spec.outcome.masks
-    sent = [form for value in exchange.arguments.values() for form in _forms(value)]
+    sent = [form for value in exchange.arguments.values() for form in forms(value)]
     return any(re.search(mask, text) for mask in (SECRET_WORDS, *masks)) or any(form in text for form in sent)
 
 
-def _forms(value: Json) -> list[str]:
+def forms(value: Json) -> list[str]:
     """A text as it is, and as JSON writes it."""
     text = str(value).strip()
     return [text, *(json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))] if text else []
@@ -181,171 +168,3 @@ def no_session_is_reported(exchange: Exchange) -> Complaints:
 def remedy_is_named(exchange: Exchange) -> Complaints:
     if exchange.result is None or not re.search(r"PATH|install", exchange.text or ""):
         yield f"The port's error reads {shown(exchange.text)}, and should name PATH or the way to install gemini."
-
-
-@remembered
-def specified_sentence(exchange: Exchange) -> Sentence | None:
-    """The sentence of the specification for a run that failed by itself."""
-    code, prompt = end_of(exchange).exit, prompt_of(exchange)
-    # A copy of the prompt says nothing of the failure.
-    said = stderr_of(exchange).replace(prompt, "") if prompt else stderr_of(exchange)
-    for each in exchange.spec.outcome.sentences:
-        fits = each.when == "exit" and (not each.exits or code in each.exits)
-        if fits and (each.stderr is None or _says(each.stderr, said)):
-            return each
-    return None
-
-
-@lru_cache(256)
-def _says(pattern: str, stderr: str) -> bool:
-    """Whether a long stderr, which many calls share, holds the pattern."""
-    return re.search(pattern, stderr) is not None
-
-
-def _has_sentence(exchange: Exchange, fits: Callable[[Sentence], bool]) -> bool:
-    """Whether gemini exited badly, the port shows an error, and such a sentence is specified for it."""
-    found = specified_sentence(exchange) if exits_badly(exchange) and shows_error(exchange) else None
-    return found is not None and fits(found)
-
-
-def exits_with(exchange: Exchange, subject: Subject) -> bool:
-    """Whether gemini exited with the subject's code, and nothing on stderr asks for another sentence."""
-    code = int(subject["exit"])
-    return end_of(exchange).exit == code and _has_sentence(
-        exchange, lambda each: code in each.exits and each.stderr is None
-    )
-
-
-def says_so(exchange: Exchange, subject: Subject) -> bool:
-    """Whether what gemini wrote to stderr asks for the subject's sentence."""
-    return _has_sentence(exchange, lambda each: each.id == subject["saying"])
-
-
-@check("error:exit:{exit}", judges=exits_with)
-@check("error:quota", "error:session-gone", judges=says_so)
-def cause_is_named(exchange: Exchange) -> Complaints:
-    expected = specified_sentence(exchange)
-    assert expected is not None
-    if names(exchange, expected):
-        return
-    # The wording is free, and so is its language.
-    if FOREIGN.search(sentence(exchange)):
-        raise NotApplicable("The port's error is in a language that the suite cannot read.")
-    wanted = expected.cause or f"what {shown(expected.text)} names"
-    yield f"The port's error reads {shown(sentence(exchange))}, and should name {wanted}."
-
-
-def names(exchange: Exchange, expected: Sentence) -> bool:
-    """Whether the port's own words name what the specified sentence is about."""
-    # `spec/README.md`: the words are free. They match `names`, or share a telling word with the sentence.
-    if expected.names is not None:
-        return re.search(expected.names, sentence(exchange), re.IGNORECASE) is not None
-    telling = telling_words(exchange, expected)
-    return not telling or bool(telling & _words(sentence(exchange)))
-
-
-def telling_words(exchange: Exchange, expected: Sentence) -> set[str]:
-    """The words of a sentence that the sentence for any other exit code does not have."""
-    outcome = exchange.spec.outcome
-    general = [each.text for each in outcome.sentences if each.when == "exit" and not each.exits and not each.stderr]
-    return _words(expected.text) - _words(" ".join((*general, outcome.prefix)))
-
-
-def _words(text: str) -> set[str]:
-    return {word.lower() for word in re.findall(r"\w{4,}", text)}
-
-
-def _message(exchange: Exchange) -> str | None:
-    """The message of the JSON error that gemini wrote to stderr."""
-    return message_of(stderr_of(exchange), exchange.spec.outcome.answer)
-
-
-def _has_json_on_stderr(exchange: Exchange) -> bool:
-    message = _message(exchange) if exits_badly(exchange) and shows_error(exchange) else None
-    if message is None or any(_masked(exchange, message)):
-        return False
-    return not any(text in message for text in _private(exchange))
-
-
-@check("error:json-on-stderr", judges=_has_json_on_stderr)
-def message_comes_first(exchange: Exchange) -> Complaints:
-    message = _message(exchange) or ""
-    # A port may cut a long message.
-    if message[:200] not in sentence(exchange):
-        yield f"The port's error reads {shown(sentence(exchange))}, and should hold {shown(message)}."
-
-
-def _private(exchange: Exchange) -> list[str]:
-    """The texts of a call that no error may repeat."""
-    given = (text_of(exchange, name) for name in exchange.spec.template(exchange.tool).private)
-    return [text for text in given if text]
-
-
-def _echoed(exchange: Exchange) -> list[str]:
-    """The private texts that gemini has written, or that were sent in a call that was refused."""
-    private = [text for text in _private(exchange) if len(text.strip()) >= RECOGNISED] if is_call(exchange) else []
-    if shows_error(exchange):
-        end = end_of(exchange)
-        streams = (end.stdout, end.stderr)
-        raw = (stream.decode("utf-8", "replace") for stream in streams)
-        written = "\n".join((*raw, *texts_in([decode(stream) for stream in streams])))
-        return [text for text in private if any(form in written for form in _forms(text))]
-    return private if exchange.is_error and (cannot_start(exchange) or is_refused(exchange)) else []
-
-
-def is_refused(exchange: Exchange) -> bool:
-    """Whether the call was refused for an argument that its schema forbids."""
-    return is_call(exchange) and bool(schema_faults(exchange)) and not exchange.runs
-
-
-def _traces(text: str, masks: Sequence[str]) -> list[str]:
-    """What of a private text must not be found: the text, as it is and escaped; the parts around a key in it, which a
-    mask leaves; and its second half, which a cut of stderr leaves.
-    """
-    parts = [text]
-    for mask in masks:
-        parts = [rest for part in parts for rest in re.sub(mask, "\0", part).split("\0")]
-    parts.append(text[len(text) // 2 :])
-    return [text, *_forms(text), *(part for part in parts if len(part) >= LONG_ENOUGH)]
-
-
-@check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))
-def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
-    answered = tuple(texts_in([exchange.result, exchange.error]))
-    for text in _echoed(exchange):
-        if any(trace in each for trace in _traces(text, exchange.spec.outcome.masks) for each in answered):
-            yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
-
-
-def _keys(exchange: Exchange) -> list[str]:
-    """What the specification masks in what a port may show of a failure."""
-    if not shows_error(exchange):
-        return []
-    streams, keys = (_stdout_of(exchange), stderr_of(exchange)), exchange.spec.outcome.answer
-    told = [each[0] for stream in streams for each in _masked(exchange, message_of(stream, keys) or "")]
-    return [*_keys_on_stderr(exchange), *told]
-
-
-def _keys_on_stderr(exchange: Exchange) -> Iterator[str]:
-    """The keys in the end of stderr; of one that the cut divides, the part behind it."""
-    text = stderr_of(exchange)[-2 * limit(exchange) :]
-    cut = max(0, len(text) - limit(exchange))
-    for each in _masked(exchange, text):
-        key = text[max(cut, each.start()) : each.end()]
-        if key == each[0] or len(key) >= LONG_ENOUGH:
-            yield key
-
-
-def _masked(exchange: Exchange, text: str) -> Iterator[re.Match[str]]:
-    return (each for mask in exchange.spec.outcome.masks for each in re.finditer(mask, text))
-
-
-def _stdout_of(exchange: Exchange) -> str:
-    return end_of(exchange).stdout.decode("utf-8", "replace")
-
-
-@check("error:secrets", judges=lambda exchange: bool(_keys(exchange)))
-def keys_are_masked(exchange: Exchange) -> Complaints:
-    for key in dict.fromkeys(_keys(exchange)):
-        if key in (exchange.text or ""):
-            yield f"The port's error holds {shown(key)}, which looks like a key, and should mask it."

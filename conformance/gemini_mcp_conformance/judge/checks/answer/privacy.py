@@ -1,0 +1,96 @@
+"""What no error may repeat: the private texts of a call, and keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gemini_mcp.spec.values import decode, texts_in
+from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.judge.checks.answer.error import cannot_start, forms, limit, shows_error, stderr_of
+from gemini_mcp_conformance.judge.expectation import end_of, is_call, schema_faults, text_of
+from gemini_mcp_conformance.judge.registry import check
+from gemini_mcp_conformance.see.observation import Exchange
+from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.spec.reading import message_of
+
+RECOGNISED = 8
+"""Characters of a private text that must be taken out wherever it stands."""
+LONG_ENOUGH = 16
+"""Characters that stand in an error by no chance."""
+
+
+def private_texts(exchange: Exchange) -> list[str]:
+    """The texts of a call that no error may repeat."""
+    given = (text_of(exchange, name) for name in exchange.spec.template(exchange.tool).private)
+    return [text for text in given if text]
+
+
+def _echoed(exchange: Exchange) -> list[str]:
+    """The private texts that gemini has written, or that were sent in a call that was refused."""
+    private = [text for text in private_texts(exchange) if len(text.strip()) >= RECOGNISED] if is_call(exchange) else []
+    if shows_error(exchange):
+        end = end_of(exchange)
+        streams = (end.stdout, end.stderr)
+        raw = (stream.decode("utf-8", "replace") for stream in streams)
+        written = "\n".join((*raw, *texts_in([decode(stream) for stream in streams])))
+        return [text for text in private if any(form in written for form in forms(text))]
+    return private if exchange.is_error and (cannot_start(exchange) or is_refused(exchange)) else []
+
+
+def is_refused(exchange: Exchange) -> bool:
+    """Whether the call was refused for an argument that its schema forbids."""
+    return is_call(exchange) and bool(schema_faults(exchange)) and not exchange.runs
+
+
+def _traces(text: str, masks: Sequence[str]) -> list[str]:
+    """What of a private text must not be found: the text, as it is and escaped; the parts around a key in it, which a
+    mask leaves; and its second half, which a cut of stderr leaves.
+    """
+    parts = [text]
+    for mask in masks:
+        parts = [rest for part in parts for rest in re.sub(mask, "\0", part).split("\0")]
+    parts.append(text[len(text) // 2 :])
+    return [text, *forms(text), *(part for part in parts if len(part) >= LONG_ENOUGH)]
+
+
+@check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))
+def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
+    answered = tuple(texts_in([exchange.result, exchange.error]))
+    for text in _echoed(exchange):
+        if any(trace in each for trace in _traces(text, exchange.spec.outcome.masks) for each in answered):
+            yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
+
+
+def _keys(exchange: Exchange) -> list[str]:
+    """What the specification masks in what a port may show of a failure."""
+    if not shows_error(exchange):
+        return []
+    streams, keys = (_stdout_of(exchange), stderr_of(exchange)), exchange.spec.outcome.answer
+    told = [each[0] for stream in streams for each in masked(exchange, message_of(stream, keys) or "")]
+    return [*_keys_on_stderr(exchange), *told]
+
+
+def _keys_on_stderr(exchange: Exchange) -> Iterator[str]:
+    """The keys in the end of stderr; of one that the cut divides, the part behind it."""
+    text = stderr_of(exchange)[-2 * limit(exchange) :]
+    cut = max(0, len(text) - limit(exchange))
+    for each in masked(exchange, text):
+        key = text[max(cut, each.start()) : each.end()]
+        if key == each[0] or len(key) >= LONG_ENOUGH:
+            yield key
+
+
+def masked(exchange: Exchange, text: str) -> Iterator[re.Match[str]]:
+    return (each for mask in exchange.spec.outcome.masks for each in re.finditer(mask, text))
+
+
+def _stdout_of(exchange: Exchange) -> str:
+    return end_of(exchange).stdout.decode("utf-8", "replace")
+
+
+@check("error:secrets", judges=lambda exchange: bool(_keys(exchange)))
+def keys_aremasked(exchange: Exchange) -> Complaints:
+    for key in dict.fromkeys(_keys(exchange)):
+        if key in (exchange.text or ""):
+            yield f"The port's error holds {shown(key)}, which looks like a key, and should mask it."

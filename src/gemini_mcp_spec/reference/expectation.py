@@ -4,6 +4,7 @@ Only what a single process shows is compared. A step whose script hangs, or that
 """
 
 import base64
+import json
 import re
 import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TypeAlias
 
 from gemini_mcp.report.positions import Path
 from gemini_mcp.spec import ServerSpec, server_spec, written_out
-from gemini_mcp.spec.values import Json, is_array, is_object, items, table
+from gemini_mcp.spec.values import Json, inside, is_array, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, LIVE, OUTCOME
 from gemini_mcp_spec.reference.answers import answered, streamed, understood, unfound
@@ -116,6 +117,18 @@ def stream_contradiction(server: ServerSpec, stream: Json) -> Contradiction | No
     except (*_UNREADABLE, AssertionError):
         return None
     return Contradiction(("plain",), LIVE, said, made) if said != made else None
+
+
+def has_keys_of(server: ServerSpec, stream: Json) -> bool:
+    """Whether the output without a stream has no keys but those that `outcome.json` reads."""
+    try:
+        printed: Json = json.loads(table(table(stream).get("plain"))["stdout"])
+    except _UNREADABLE:
+        return True
+    asked = server.outcome.asked
+    known = {*server.outcome.answer.values(), *asked[:1]}
+    counted = inside(printed, *asked[:1])
+    return table(printed).keys() <= known and table(counted).keys() <= set(asked[1:2])
 
 
 def untold(server: ServerSpec, streams: Iterable[Json]) -> Sequence[int]:

@@ -1,10 +1,8 @@
 """Odd customs of whole programs: how they keep locks, batch what they write, enter directories, and word details."""
 
-import fcntl
 import os
 import shutil
 import signal
-import tempfile
 import threading
 import time
 from typing import Any
@@ -46,13 +44,6 @@ def last_batch(port: Any, *arguments: Any) -> None:
     time.sleep(2 * BATCH)
 
 
-def locked(port: Any) -> None:
-    """One file for all servers of the user, which stays where it is."""
-    lock = open(os.path.join(tempfile.gettempdir(), f"gemini-port-{os.getuid()}.lock"), "w", encoding="utf-8")  # noqa: SIM115
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    port.memory["lock"] = lock
-
-
 def entered_by_env(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     """`env` enters the directory and becomes gemini."""
     env, cwd = shutil.which("env"), options.pop("cwd", None)
@@ -91,7 +82,6 @@ def partly_masked(text: str) -> str:
 odd("writes-in-batches", "Writes what has come in 20 milliseconds at once.")(
     write=batched, shut_down=before(last_batch)
 )
-odd("lock-file-stays", "Keeps a lock file of its own in the temporary directory.")(serve=before(locked))
 odd("directory-entered-by-env", "Lets `env -C` enter the directory and start gemini.")(spawn=entered_by_env)
 odd("file-beside-system-prompt", "Puts a file of its own beside the system prompt.")(write_system=gives(marked))
 odd("interrupts-first", "Ends gemini by SIGINT, then by SIGTERM, then by SIGKILL.")(stop=before(interrupts_first))

@@ -62,10 +62,12 @@ def repeat_lost_interruptions() -> None:
     Python drops what such a callback raises, and the run would go on.
     """
     before = sys.unraisablehook
+    main = threading.main_thread().ident or 0
 
     def hook(lost: sys.UnraisableHookArgs) -> None:
         if lost.exc_type is KeyboardInterrupt:
-            threading.Timer(AGAIN, signal.raise_signal, [signal.SIGINT]).start()
+            # To the main thread: a signal that another thread gets does not end what the main one waits for.
+            threading.Timer(AGAIN, signal.pthread_kill, (main, signal.SIGINT)).start()
         else:
             before(lost)
 

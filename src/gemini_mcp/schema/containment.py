@@ -47,6 +47,7 @@ _APPLIES: Mapping[str, tuple[str, ...]] = {
 """The keywords that say something of one type only."""
 
 _OF_TYPE = {keyword: name for name, keywords in _APPLIES.items() for keyword in keywords}
+_BOUNDS = {keyword for keyword in _OF_TYPE if keyword.startswith(("min", "max", "exclusive"))}
 _READ = {*GROUPS["if"][1:], *GROUPS["$ref"][1:], KIND}
 """Keywords that say nothing but to the one that reads them."""
 
@@ -182,20 +183,8 @@ class _Prover:
                 return is_shared(flat, wide, keyword) or self.contained(each(flat, keyword), value)
             case "required":
                 return {*value} <= {*required(flat)}
-            case "minLength" | "minItems":
-                return largest(flat, keyword) >= value
-            case "minProperties":
-                return max(largest(flat, keyword), len(required(flat))) >= value
-            case "minimum":
-                return max(largest(flat, keyword), largest(flat, "exclusiveMinimum")) >= value
-            case "exclusiveMinimum":
-                return largest(flat, keyword) >= value or largest(flat, "minimum") > value
-            case "maxLength" | "maxItems" | "maxProperties":
-                return smallest(flat, keyword) <= value
-            case "maximum":
-                return min(smallest(flat, keyword), smallest(flat, "exclusiveMaximum")) <= value
-            case "exclusiveMaximum":
-                return smallest(flat, keyword) <= value or smallest(flat, "maximum") < value
+            case _ if keyword in _BOUNDS:
+                return _is_bounded(flat, keyword, value)
             case "multipleOf" if value == 1 and kind == "integer":
                 return True
             case "pattern" if is_universal(value):
@@ -223,3 +212,24 @@ class _Prover:
 
 def _type(kind: str) -> str:
     return "number" if kind in ("integer", "fraction") else kind
+
+
+def _is_bounded(flat: Conjuncts, keyword: str, value: float) -> bool:
+    """Whether the bounds in `flat` are at least as tight as this one."""
+    match keyword:
+        case "minLength" | "minItems":
+            return largest(flat, keyword) >= value
+        case "minProperties":
+            return max(largest(flat, keyword), len(required(flat))) >= value
+        case "minimum":
+            return max(largest(flat, keyword), largest(flat, "exclusiveMinimum")) >= value
+        case "exclusiveMinimum":
+            return largest(flat, keyword) >= value or largest(flat, "minimum") > value
+        case "maxLength" | "maxItems" | "maxProperties":
+            return smallest(flat, keyword) <= value
+        case "maximum":
+            return min(smallest(flat, keyword), smallest(flat, "exclusiveMaximum")) <= value
+        case "exclusiveMaximum":
+            return smallest(flat, keyword) <= value or smallest(flat, "maximum") < value
+        case _:
+            return False

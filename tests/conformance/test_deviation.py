@@ -22,7 +22,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.steps import call
 
 PARIS = Script("paris", ({"stdout": '{"response": "Paris."}'}, {"exit": 0}))
-PLACE = Place("/root", "/root/work", "/root/home", "/root/tmp")
+PLACE = Place("/place", "/place/work", "/place/home", "/place/tmp")
 LINE = Line(0, 0.0, True, b"")
 QUESTION = "Where is it?"
 

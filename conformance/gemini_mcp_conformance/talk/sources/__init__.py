@@ -15,14 +15,15 @@ from importlib import resources
 from pathlib import Path
 from typing import ClassVar, Protocol, cast
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.asking import Asking
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import Plays
-from gemini_mcp_conformance.talk.steps import Step
+from gemini_mcp_conformance.talk.steps import Step, call
+from gemini_mcp_conformance.talk.texts import PLAIN
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,24 @@ class Maker:
 
     def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
         return Conversation(f"{self.prefix}{id}", title, tuple(steps), self.phase, shows, **more)
+
+
+class ToolMaker(Maker):
+    """Makes the conversations of one tool; those of `one` and `bare` are one call, so that a failure is small."""
+
+    def __init__(self, sources: Sources, tool: str) -> None:
+        super().__init__(sources)
+        self.tool, self.usual = tool, sources.arguments(tool, PLAIN)
+        self.answer: Script = sources.answers("The answer to an odd call.")
+
+    def one(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
+        """One call, its required arguments added to those that are named."""
+        return self.bare(name, {**self.usual, **table(arguments)}, shows, **more)
+
+    def bare(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
+        """One call with just these arguments."""
+        steps = (call(self.tool, arguments, self.answer),)
+        return self.conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, *shows, **more)
 
 
 class Source(Protocol):

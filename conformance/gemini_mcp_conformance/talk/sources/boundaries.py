@@ -1,6 +1,6 @@
 """Boundaries: each argument of each tool at its limits and with odd values, the same in every run.
 
-Each conversation is one call, so that a failure is small. Another odd text belongs in `texts`.
+Another odd text belongs in `texts`.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp.spec.values import Json, table
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
-from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Arrange, call, path
+from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
+from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
+from gemini_mcp_conformance.talk.steps import call, path
 from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
 
 ORDER = 80
@@ -48,33 +47,6 @@ UNKNOWN: Mapping[str, Json] = {
 }
 """Arguments that no tool declares, unless a specification has them."""
 
-DIRECTORIES: Mapping[str, str] = {
-    "plain": "demo",
-    "deep": "demo/a/b/c",
-    "blank": "with a blank",
-    "blank-ends": " blank ",
-    "unicode": "é 日本 😀",
-    "quotes": 'it\'s "quoted"',
-    "backslash": "back\\slash",
-    "dash": "-demo",
-}
-"""Directories that exist, by the name they have below the port's own."""
-RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
-"""Directories that are given as a relative path too."""
-
-MADE: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
-"""What the paths below are about."""
-
-PATHS: Mapping[str, Json] = {
-    "dot": ".",
-    "parent": "demo/..",
-    "trailing-slash": path("demo/"),
-    "empty": "",
-    "nul": "demo\0x",
-    "too-long": "x" * 5000,
-}
-"""Other ways to write a working directory, and values that cannot be one."""
-
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
     """The cheap ones first."""
@@ -84,7 +56,6 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from boundaries.texts()
         yield from boundaries.edges()
         yield from boundaries.beside_everything()
-        yield from boundaries.directories()
     yield from _longest(sources)
 
 
@@ -103,29 +74,18 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
             yield Boundaries(sources, tool).one(kind, {name: text}, shows)
 
 
-class Boundaries(Maker):
+class Boundaries(ToolMaker):
     """The boundaries of one tool."""
 
     phase, prefix = "boundaries", ""
 
     def __init__(self, sources: Sources, tool: str) -> None:
-        super().__init__(sources)
-        self.tool = tool
+        super().__init__(sources, tool)
         self.properties = sources.spec.tools[tool].properties
         self.required = sources.spec.tools[tool].required
-        self.usual = sources.arguments(tool, PLAIN)
-        self.answer: Script = sources.answers("The answer to an odd call.")
         self.everything = {**sources.spec.everything(tool), **self.usual}
         if (directory := sources.spec.directory(tool)) is not None:
             self.everything[directory] = path()
-
-    def one(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
-        """One call, its required arguments added to those that are named."""
-        return self.bare(name, {**self.usual, **table(arguments)}, shows, **more)
-
-    def bare(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
-        steps = (call(self.tool, arguments, self.answer),)
-        return self.conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, *shows, **more)
 
     def shapes(self) -> Iterator[Conversation]:
         """Arguments that are missing, null, of a wrong type, or unknown."""
@@ -253,63 +213,3 @@ class Boundaries(Maker):
         if name == spec.prompt(tool):
             return {**PROMPTS, **sized(spec.limit), **canaries(name)}
         return IN_FILES if name in spec.files(tool) else {**WORDS, **canaries(name)}
-
-    def directories(self) -> Iterator[Conversation]:
-        """The working directory, absolute and relative, and as none."""
-        name = self.spec.directory(self.tool)
-        if name is None:
-            return
-        hostile = canaries(name)
-        shows = ("cwd:used", f"cwd:{kebab(self.tool)}", "cwd:relative", f"injection:shell:{kebab(name)}")
-        # A name with a slash would be two directories.
-        existing = {**DIRECTORIES, **{kind: text for kind, text in hostile.items() if "/" not in text}}
-        for kind, folder in existing.items():
-            forms: dict[str, Json] = {"absolute": path(folder), **({"relative": folder} if kind in RELATIVE else {})}
-            for form, cwd in forms.items():
-                yield self.one(f"{kebab(name)}-{form}-{kind}", {name: cwd}, shows, files={folder: None})
-        missing = {f"no-such-{kind}": f"no-such-{hostile[kind]}" for kind in ("substitution", "backticks", "semicolon")}
-        for kind, cwd in {**PATHS, **missing}.items():
-            also = ("arguments:empty:" + kebab(name),) if cwd == "" else ()
-            yield self.one(f"{kebab(name)}-{kind}", {name: cwd}, (*shows, *also), files=MADE)
-        given = {**self.usual, **dict.fromkeys(self.spec.files(self.tool), "Be brief.")}
-        wrong = (path("no-such"), path("demo/file"), path("demo/file/x"))
-        steps = tuple(call(self.tool, {**given, name: cwd}, self.answer) for cwd in wrong)
-        refused = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started", "system:removed:failure")
-        title = "Working directories that are missing, a file, and below a file."
-        last = call(self.tool, given, self.answer)
-        id = f"{self.tool}-{kebab(name)}-none"
-        yield self.conversation(id, title, (*steps, last), *refused, files=MADE)
-        ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."))
-        there = tuple(call(self.tool, {**given, name: cwd}, self.answer) for cwd in ways)
-        links = {"demo/link": "real", "demo/deep": "real/inner"}
-        arranged = Arrange({"demo/real/inner": None}, links, tuple(links))
-        title = "Working directories behind a link, at the root, and written in other ways."
-        yield self.conversation(f"{self.tool}-{kebab(name)}-links", title, (arranged, *there), *shows)
-        for folder in ("no-such/a", "demo/file"):
-            kind = f"{kebab(name)}-relative-{folder.replace('/', '-')}"
-            yield self.one(kind, {name: folder}, refused, files=MADE)
-
-
-def everything_shows(spec: Specification, tool: str) -> tuple[str, ...]:
-    id = kebab(tool)
-    return (
-        *(f"command:{id}", "command:once", "cwd:used", f"cwd:{id}"),
-        *("process:stdin", "process:stdin:ended", "process:environment", "system:content", f"system:{id}"),
-    )
-
-
-def shown_by(spec: Specification, tool: str, name: str) -> tuple[str, ...]:
-    """The requirements that odd texts of an argument show."""
-    id, key = kebab(tool), kebab(name)
-    if name == spec.prompt(tool):
-        kinds = ("newline", "unicode", "blanks", "quotes", "dash", "command-word", "number", "at-sign", "slash")
-        return (
-            *(f"prompt:verbatim:{kind}" for kind in (*kinds, spec.limit)),
-            *("prompt:long", "prompt:long:whole", "prompt:empty", "prompt:empty:kept", f"command:{id}"),
-            *(f"injection:shell:{key}", f"injection:option:{key}", "arguments:nul", "arguments:surrogate"),
-        )
-    if name in spec.files(tool):
-        names = ("content", id, "file-name", "directory", "mode", "removed:success")
-        return (*(f"system:{each}" for each in names), f"arguments:empty:{key}")
-    own = (f"command:{id}:{key}", f"injection:shell:{key}", f"injection:option:{key}")
-    return (*own, "arguments:control", f"arguments:empty:{key}")

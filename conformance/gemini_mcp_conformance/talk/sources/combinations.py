@@ -12,80 +12,40 @@ from itertools import count
 from typing import TypeVar
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk import outcomes
+from gemini_mcp_conformance.talk.circumstances import (
+    ALONE,
+    BEFORE,
+    BESIDE,
+    CHEAP,
+    CIRCUMSTANCES,
+    ID,
+    IDS,
+    MEANWHILE,
+    NEVER,
+    OUTCOME,
+    SAME_SESSION,
+    SESSIONS,
+    TOKEN,
+    TOKENS,
+    WRITTEN,
+    apart,
+    impossible,
+    numbered,
+)
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Never, Row, cover, share
+from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Row, cover, share
 from gemini_mcp_conformance.talk.forms import FOLDERS, CallForms, Forms
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
+from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.sources.boundaries import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, FALLBACK, TEXT
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call
 
 ORDER = 60
 TOGETHER = 4
 """Calls of one conversation."""
-
-OUTCOME, BEFORE, BESIDE, TOKEN, ID, WRITTEN = "outcome", "before", "beside", "progress token", "request id", "written"
-
-ALONE, A_CALL, SAME_SESSION = "nothing", "a call", "its session"
-CANCELLED_EARLY = "cancelled early"
-
-CIRCUMSTANCES: Mapping[str, tuple[str, ...]] = {
-    BEFORE: ("nothing", "the same", "refused", "unknown tool", "failed", "cancelled", CANCELLED_EARLY, "listed"),
-    BESIDE: (ALONE, A_CALL, SAME_SESSION),
-    TOKEN: ("none", "text", "number", "odd"),
-    ID: ("usual", "text", "number"),
-    WRITTEN: ("as declared", "the other way round", "with metadata", "in escapes"),
-}
-"""What a call has beside its arguments."""
-
-CHEAP = (BEFORE, BESIDE)
-
-NEVER = tuple(
-    Never((BESIDE, beside), (OUTCOME, "listed"), "the fake cannot tell which of two calls asks for the list")
-    for beside in (A_CALL, SAME_SESSION)
-)
-
-TOKENS: Mapping[str, tuple[Json, ...]] = {
-    "text": ("of turn {number}",),
-    "number": (7_000_000,),
-    "odd": ("", "7", "질문 {number}", "e\u0301", " x ", "👍", "%20", "t" * 300, -1, 0, 2**53 - 1),
-}
-IDS: Mapping[str, tuple[Json, ...]] = {
-    "text": (
-        *("turn {number}", "{number}", "질문 {number}", "e\u0301 {number}", " {number} ", "👍 {number}", "%20{number}"),
-        *('"{number}\\"', "x" * 300 + "{number}", "UPPER {number}", "0{number}", "{number}.0", "{number}\n"),
-    ),
-    "number": (10_000_000, -10_000_000, 2**31, 2**53 - 10_000_000),
-}
-"""The number of the call is put into an id or added to it. JavaScript can tell whole numbers apart up to 2**53 - 1."""
-
-MEANWHILE = (
-    *("rpc:response:id", "arguments:refused:not-started", "tools:unknown", "cancel:child", "cancel:unanswered"),
-    *("progress:token", "progress:increase", "progress:end", "progress:unasked", "progress:start"),
-    *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "concurrency:latest"),
-    *(
-        "system:removed:failure",
-        "system:removed:cancel",
-        "system:absent",
-        "system:leak",
-        "system:isolation",
-        "cwd:default",
-        "cwd:relative",
-        "error:prompt",
-        "error:secrets",
-    ),
-)
-"""What the circumstances show."""
-
-SESSIONS = (
-    *("{uuid}", "UPPER-{number}", "{number}", "e\u0301-{number}", "a%20{number}", "👍{number}"),
-    "s" * 200 + "{number}",
-)
-"""Ids of sessions that gemini reports; each can stand in a list of sessions."""
 
 Value = TypeVar("Value")
 
@@ -109,17 +69,6 @@ def dimensions(
     arguments = {name: tuple(values) for name, values in forms.items()}
     met = {name: tuple(each for each in every if each not in left_out) for name, every in CIRCUMSTANCES.items()}
     return {**arguments, OUTCOME: tuple(outcomes), **met}
-
-
-def impossible(spec: Specification, tool: str) -> Collection[str]:
-    """The circumstances that calls of a tool cannot meet.
-
-    Runs of calls without a prompt look the same, and where every tool resumes a session, calls may wait for each other.
-    """
-    has_prompt, waits = spec.prompt(tool) is not None, spec.resumed(tool) is not None
-    beside = bool(spec.told_apart) and not (waits and spec.resumed(spec.names[0]))
-    can = {CANCELLED_EARLY: has_prompt, SAME_SESSION: has_prompt and waits, A_CALL: beside}
-    return [each for each, is_possible in can.items() if not is_possible]
 
 
 def demands(
@@ -235,13 +184,13 @@ class Combinations(Maker):
         values = {
             name: self.rotation.next(f"{name} {row[name]}", forms[row[name]]) for name, forms in self.forms.items()
         }
-        given = {name: _numbered(value, number) for name, value in values.items() if value is not None}
+        given = {name: numbered(value, number) for name, value in values.items() if value is not None}
         # JSON gives the keys of an object no order.
         return dict(reversed(given.items())) if row[WRITTEN] == "the other way round" else given
 
     def _call(self, row: Row, arguments: dict[str, Json], outcome: Outcome, number: int) -> Request:
         private = [arguments.get(name) for name in self.spec.template(self.tool).private]
-        own = _numbered(self.rotation.next("session", SESSIONS), number)
+        own = numbered(self.rotation.next("session", SESSIONS), number)
         turn = Turn(
             number,
             own.replace("{uuid}", session(f"turn {number}")),
@@ -249,7 +198,7 @@ class Combinations(Maker):
         )
         meta: dict[str, Json] = {"example.org/note": ["é", None]} if row[WRITTEN] == "with metadata" else {}
         if row[TOKEN] in TOKENS:
-            meta["progressToken"] = _numbered(self.rotation.next(f"token {row[TOKEN]}", TOKENS[row[TOKEN]]), number)
+            meta["progressToken"] = numbered(self.rotation.next(f"token {row[TOKEN]}", TOKENS[row[TOKEN]]), number)
         params: dict[str, Json] = {"name": self.tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
         is_escaped = row[WRITTEN] == "in escapes"
         return Request("tools/call", params, (outcome(turn),), escaped=is_escaped, **self._id(row, number))
@@ -287,7 +236,7 @@ class Combinations(Maker):
 
     def _id(self, row: Row, number: int) -> dict[str, Json]:
         """The id of a request, as the row wants it."""
-        return {"id": _apart(self.rotation.next(f"id {row[ID]}", IDS[row[ID]]), number)} if row[ID] in IDS else {}
+        return {"id": apart(self.rotation.next(f"id {row[ID]}", IDS[row[ID]]), number)} if row[ID] in IDS else {}
 
     def _held(self, name: str) -> Request:
         """A call of everything that a tool takes, which runs until it is released."""
@@ -307,13 +256,3 @@ class Combinations(Maker):
         arguments = (id for name in self.forms for id in shown_by(self.spec, self.tool, name))
         every = everything_shows(self.spec, self.tool)
         return tuple(dict.fromkeys((*every, *arguments, *TEXT, *ANSWER, *FAILURE, *FALLBACK, *MEANWHILE)))
-
-
-def _numbered(value: Json, number: int) -> Json:
-    """A text with the number of its call put in."""
-    return value.replace("{number}", str(number)) if isinstance(value, str) else value
-
-
-def _apart(value: Json, number: int) -> Json:
-    """A value that no other call has."""
-    return _numbered(value, number) if isinstance(value, str) else value + number

@@ -1,0 +1,103 @@
+"""Directories: the working directory of a call, absolute and relative, behind links, and as none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from gemini_mcp.spec.families import kebab
+from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
+from gemini_mcp_conformance.talk.steps import Arrange, call, path
+from gemini_mcp_conformance.talk.texts import canaries
+
+ORDER = 81
+
+DIRECTORIES: Mapping[str, str] = {
+    "plain": "demo",
+    "deep": "demo/a/b/c",
+    "blank": "with a blank",
+    "blank-ends": " blank ",
+    "unicode": "é 日本 😀",
+    "quotes": 'it\'s "quoted"',
+    "backslash": "back\\slash",
+    "dash": "-demo",
+}
+"""Directories that exist, by the name they have below the port's own."""
+RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
+"""Directories that are given as a relative path too."""
+
+MADE: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
+"""What the paths below are about."""
+
+PATHS: Mapping[str, Json] = {
+    "dot": ".",
+    "parent": "demo/..",
+    "trailing-slash": path("demo/"),
+    "empty": "",
+    "nul": "demo\0x",
+    "too-long": "x" * 5000,
+}
+"""Other ways to write a working directory, and values that cannot be one."""
+
+MISSING = ("substitution", "backticks", "semicolon")
+"""Hostile names of directories that do not exist."""
+
+REFUSED = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started", "system:removed:failure")
+"""What a directory that is none shows."""
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    for tool in sources.spec.names:
+        if (name := sources.spec.directory(tool)) is not None:
+            yield from Directories(sources, tool, name).every()
+
+
+class Directories(ToolMaker):
+    """The working directories of one tool; `name` is the argument that gives them."""
+
+    phase, prefix = "boundaries", ""
+
+    def __init__(self, sources: Sources, tool: str, name: str) -> None:
+        super().__init__(sources, tool)
+        self.name, self.key, self.hostile = name, kebab(name), canaries(name)
+        self.given = {**self.usual, **dict.fromkeys(sources.spec.files(tool), "Be brief.")}
+        self.shows = ("cwd:used", f"cwd:{kebab(tool)}", "cwd:relative", f"injection:shell:{self.key}")
+
+    def every(self) -> Iterator[Conversation]:
+        yield from self._existing()
+        yield from self._odd()
+        yield self._none()
+        yield self._linked()
+        for folder in ("no-such/a", "demo/file"):
+            kind = f"{self.key}-relative-{folder.replace('/', '-')}"
+            yield self.one(kind, {self.name: folder}, REFUSED, files=MADE)
+
+    def _existing(self) -> Iterator[Conversation]:
+        # A name with a slash would be two directories.
+        hostile = {kind: text for kind, text in self.hostile.items() if "/" not in text}
+        for kind, folder in {**DIRECTORIES, **hostile}.items():
+            forms: dict[str, Json] = {"absolute": path(folder), **({"relative": folder} if kind in RELATIVE else {})}
+            for form, cwd in forms.items():
+                yield self.one(f"{self.key}-{form}-{kind}", {self.name: cwd}, self.shows, files={folder: None})
+
+    def _odd(self) -> Iterator[Conversation]:
+        missing = {f"no-such-{kind}": f"no-such-{self.hostile[kind]}" for kind in MISSING}
+        for kind, cwd in {**PATHS, **missing}.items():
+            also = (f"arguments:empty:{self.key}",) if cwd == "" else ()
+            yield self.one(f"{self.key}-{kind}", {self.name: cwd}, (*self.shows, *also), files=MADE)
+
+    def _none(self) -> Conversation:
+        wrong = (path("no-such"), path("demo/file"), path("demo/file/x"))
+        steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
+        title = "Working directories that are missing, a file, and below a file."
+        last = call(self.tool, self.given, self.answer)
+        return self.conversation(f"{self.tool}-{self.key}-none", title, (*steps, last), *REFUSED, files=MADE)
+
+    def _linked(self) -> Conversation:
+        ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."))
+        there = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in ways)
+        links = {"demo/link": "real", "demo/deep": "real/inner"}
+        arranged = Arrange({"demo/real/inner": None}, links, tuple(links))
+        title = "Working directories behind a link, at the root, and written in other ways."
+        return self.conversation(f"{self.tool}-{self.key}-links", title, (arranged, *there), *self.shows)

@@ -1,0 +1,184 @@
+"""Requests: the requests of one conversation, each sent, waited for, perhaps cancelled. Effect.
+
+Every wait has a limit, which shrinks after a wait in vain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
+
+from gemini_mcp.spec.values import Json, inside, table
+from gemini_mcp_conformance.play.fake.fake import Fake
+from gemini_mcp_conformance.play.gemini import Gemini
+from gemini_mcp_conformance.play.http_wire import HttpWire
+from gemini_mcp_conformance.play.pace import Kind
+from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.session import Session
+from gemini_mcp_conformance.play.surroundings import directory, real_path, take_canaries
+from gemini_mcp_conformance.see.attribution import Pending, taken
+from gemini_mcp_conformance.see.observation import Line, Place, Run
+from gemini_mcp_conformance.spec.interpreter import is_absent
+from gemini_mcp_conformance.spec.specification import Specification
+from gemini_mcp_conformance.talk.durations import BUSY, seconds
+from gemini_mcp_conformance.talk.steps import AUTO, Raw, Request, located
+
+PAGES = 50
+"""How many pages of one list are asked for at most."""
+
+ARRIVAL = 1.0
+"""Seconds that a call over HTTP has to begin before it is cancelled."""
+
+PAUSE = 0.005
+"""Seconds between two looks at the journal or at a directory."""
+
+Send: TypeAlias = Callable[[], Awaitable[Line]]
+
+
+@dataclass
+class Requests:
+    """The requests so far, in their order, and the patience with the next one."""
+
+    session: Session
+    place: Place
+    spec: Specification
+    fake: InitVar[Fake | None]
+    patience: Patience
+    every: list[Pending] = field(default_factory=list[Pending])
+    lost: float = 0.0
+    """Seconds for which answers were waited for in vain."""
+    sent_noise: bool = False
+    """Whether something was sent that is no request."""
+    cancelled_before: tuple[Json, ...] = field(init=False)
+    """The ids that earlier conversations on this port cancelled."""
+
+    def __post_init__(self, fake: Fake | None) -> None:
+        self.gemini = Gemini(fake, self.spec, self.every)
+        self.cancelled_before = tuple(self.session.cancelled)
+
+    async def ask(self, number: int, step: Request) -> None:
+        """Send the request of a step, and ask for the further pages of a list."""
+        id = self.session.next_id() if step.id == AUTO else step.id
+        message = self.session.request(id, step.method, located(step.params, self.place.work), step.bare)
+        send = partial(self.session.send, message, self.patience.answer, step.escaped)
+        pending = await self.opened(number, step, message, send)
+        if step.pages:
+            await self._pages(number, step, pending)
+
+    async def _pages(self, number: int, step: Request, pending: Pending) -> None:
+        """Ask for the pages behind the first, as long as each names a new one."""
+        seen: set[str] = set()
+        while isinstance(cursor := next_cursor(pending.answers), str) and cursor not in seen and len(seen) < PAGES:
+            seen.add(cursor)
+            following = replace(step, params={**table(step.params), "cursor": cursor}, id=AUTO, pages=False)
+            message = self.session.request(self.session.next_id(), step.method, following.params)
+            send = partial(self.session.send, message, self.patience.answer)
+            pending = await self.opened(number, following, message, send, True)
+
+    async def opened(
+        self, number: int, step: Request | Raw, message: Mapping[str, Json], send: Send, is_page: bool = False
+    ) -> Pending:
+        """Send a request, and wait as its step says."""
+        before = self.temporary()
+        pending = Pending(self.spec, number, step, message, self.gemini.last(), is_page=is_page)
+        self._find_directory(pending)
+        self.every.append(pending)
+        # Before the request is sent, since gemini may start as soon as the port has read it.
+        self.gemini.load()
+        pending.sent = await send()
+        if step.until == "answered":
+            await self.answered(pending)
+            pending.leftovers = await self.leftovers(before) if pending.has_file else ()
+            pending.canaries = take_canaries(self.place) if pending.has_canary else ()
+        elif step.until != "sent":
+            await self._begun(pending)
+        return pending
+
+    def _find_directory(self, pending: Pending) -> None:
+        """Note where gemini is to run for a request, before anything can change there."""
+        named = self.spec.directory(pending.tool) if pending.tool else None
+        cwd = pending.arguments.get(named or "")
+        is_none = named is None or is_absent(named, cwd, self.spec.invocation)
+        pending.cwd = "none" if is_none else directory(cwd, self.place.work)
+        is_there = pending.cwd in ("absolute", "relative")
+        pending.directory = real_path(str(cwd), self.place.work) if is_there else ""
+
+    async def _begun(self, pending: Pending) -> None:
+        others = sum(other.is_unfinished for other in self.every) - 1
+        if not await polled(lambda: self._has_begun(pending), self.patience.start_of(_kind(pending), others)):
+            self.patience = self.patience.unstarted()
+        pending.last = self.gemini.last() if pending.answers else None
+
+    def _has_begun(self, pending: Pending) -> bool:
+        """Whether gemini runs for a request, or lists sessions for it, or the request is answered without a list."""
+        if pending.step.until == "started":
+            return bool(self.gemini.runs_of(pending))
+        return self._take(pending, False) or any(run.call.kind == "list" for run in self.gemini.runs(pending.mark))
+
+    async def answered(self, pending: Pending) -> None:
+        """Wait for the answer. A response with a wrong id counts if no other request is pending."""
+        unfinished = [other for other in self.every if other.is_unfinished]
+        only, began = unfinished == [pending], self.session.now()
+        # A busy port takes long to read what was sent before. After a wait in vain it gets no more time for that.
+        unheeded = 0 if self.lost else self.session.unheeded
+        at_least = seconds(pending.step, self.spec.invocation.listing.timeout) + unheeded / BUSY
+        wait = self.patience.answer_to(_kind(pending), at_least, not self.session.is_heard, len(unfinished) - 1)
+        answered = await self.session.wait(lambda: self._take(pending, only), wait)
+        pending.last = self.gemini.last()
+        if not answered:
+            pending.silence, pending.waited = "died" if self.session.wire.ended else "timeout", wait
+            self.patience, self.lost = self.patience.lost(), self.lost + self.session.now() - began
+
+    def _take(self, pending: Pending, only: bool) -> bool:
+        if not pending.answers:
+            own, strays = taken(pending, self.every, self.session.responses, self.cancelled_before, self.sent_noise)
+            pending.answers = (own or (strays if only else ()))[:1]
+        return bool(pending.answers)
+
+    async def cancel(self, pending: Pending) -> None:
+        """Cancel a request, and wait until its runs of gemini have ended."""
+        if isinstance(self.session.wire, HttpWire):
+            # Requests over HTTP have no order: the cancellation could overtake the call.
+            await polled(lambda: self._has_begun(pending), ARRIVAL)
+        pending.silence = "cancelled" if pending.is_unfinished else pending.silence
+        await self.session.cancel(pending.id)
+        await self.gone(self.gemini.runs_of(pending))
+        pending.last = self.gemini.last() if pending.last is None else pending.last
+
+    async def gone(self, runs: tuple[Run, ...]) -> None:
+        """Wait until no process of these runs lives."""
+        if not await polled(lambda: self.gemini.has_ended(runs), self.patience.end, 4 * PAUSE):
+            self.patience = self.patience.lost()
+
+    def temporary(self) -> frozenset[str]:
+        """The names in the temporary directory."""
+        return frozenset(os.listdir(self.place.tmp))
+
+    async def leftovers(self, before: frozenset[str]) -> tuple[str, ...]:
+        """The files that are new in the temporary directory and stay there."""
+        await polled(lambda: self.temporary() <= before, self.patience.files)
+        return tuple(sorted(self.temporary() - before))
+
+
+async def polled(condition: Callable[[], bool], seconds: float, pause: float = PAUSE) -> bool:
+    """Whether the condition came true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(pause)
+    return True
+
+
+def next_cursor(answers: Sequence[Line]) -> Json:
+    """The cursor of the page behind an answer, or None."""
+    return inside(answers[0].table, "result", "nextCursor") if answers else None
+
+
+def _kind(pending: Pending) -> Kind:
+    return Kind(pending.message["method"], pending.tool or "", bool(pending.step.scripts))

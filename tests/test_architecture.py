@@ -25,6 +25,7 @@ SHARED = ("gemini_mcp.schema", "gemini_mcp.report")
 HOST = "gemini_mcp.host"
 ASKS = f"{GATE}.reference.answers"
 """The module of the gate that asks the reference what a call becomes."""
+WALL_CLOCKS = {"time", "time_ns", "datetime", "st_mtime", "st_mtime_ns", "localtime"}
 EFFECTS = {"anyio", "asyncio", "httpx2", "mcp", "socket", "subprocess", "tempfile", "threading", "time", "uvicorn"}
 
 
@@ -185,6 +186,14 @@ def foreign(name: str, owners: Mapping[str, Sequence[str]]) -> set[str]:
     return {
         owner.lower().replace("_", "-") for top in tops if not top.startswith("gemini_mcp") for owner in owners[top]
     }
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((SUITE, GATE, HOST))])
+def test_the_server_reads_no_clock_that_can_be_set(name: str) -> None:
+    """Every wait of the server is by `monotonic`, so a change of the machine's time cannot make it longer."""
+    nodes = [*ast.walk(TREES[name])]
+    taken = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert not WALL_CLOCKS & (taken | {node.attr for node in nodes if isinstance(node, ast.Attribute)})
 
 
 def test_every_distribution_that_is_imported_is_declared() -> None:

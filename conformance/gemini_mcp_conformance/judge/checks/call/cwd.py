@@ -7,11 +7,12 @@ import re
 from gemini_mcp.spec.values import texts_in
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.arguments import error_text, is_refused
-from gemini_mcp_conformance.judge.expectation import fate, faults, is_call, schema_faults, settled
+from gemini_mcp_conformance.judge.expectation import fate, faults, heard, is_call, schema_faults, settled
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import Predicate, gives, is_played, reaches, was_due
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.spec.specification import Heard
 
 PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 """Paths that are written the same in any quotes."""
@@ -66,7 +67,8 @@ def may_run(exchange: Exchange) -> bool:
     plain = all(text.isprintable() and text.strip() for text in texts_in(list(exchange.arguments.values())))
     is_free = settled(exchange).issuperset(exchange.arguments.keys() - {argument(exchange)})
     is_chosen = is_played(exchange) and exchange.gemini == "present" and fate(exchange) == "either"
-    return names("relative")(exchange) and plain and is_free and is_chosen and was_due(exchange)
+    is_heard = isinstance(heard(exchange), Heard)
+    return names("relative")(exchange) and plain and is_free and is_chosen and is_heard and was_due(exchange)
 
 
 @check("cwd:relative", judges=may_run, about="directory")

@@ -5,7 +5,9 @@ import subprocess
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from command import SECONDS, suite
@@ -66,6 +68,14 @@ def test_a_command_beside_the_address_is_compared_with_it(tmp_path: Path, refere
     words = ("--only", "http:equivalence", *PLAYED, "--examples", "1", "--url", url, "--fake", fake)
     done = suite(tmp_path, "run", *words, to=SERVER)
     assert (done.code, done.out) == (0, "What was selected conforms. MUST 3/3, SHOULD 1/1.\n")
+
+
+def test_a_response_that_holds_no_answer_is_told_at_once(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        done = suite(tmp_path, "smoke", "--url", f"http://127.0.0.1:{server.server_port}/mcp")
+        server.shutdown()
+    assert (done.code, "answered the handshake with HTTP 501" in " ".join(done.out.split())) == (4, True)
 
 
 def test_a_port_that_ignores_origins_is_accused_of_that_alone(tmp_path: Path) -> None:

@@ -413,12 +413,25 @@ EXAMPLES: Mapping[str, Row] = {
     "a script was observed elsewhere": (changed(SCRIPT, ["observed"], "0.62.0"), WORDS, WORDS),
     "a script comes": (written("server/scripts/other.json", {**document(SCRIPT), "id": "other"}), MORE, WORDS),
     "a vector expects something else": (changed(VECTORS, [0, "expected"], {"enabled": False}), PORTS, PORTS),
-    "a vector is given something else": (changed(VECTORS, [0, "input", "toolName"], "u"), PORTS, PORTS),
+    "a vector is given something else": (changed(VECTORS, [0, "input", "toolName"], "u"), WORDS, WORDS),
     "a vector goes": (without(VECTORS, [0]), WORDS, MORE),
     "a vector binds both profiles": (changed(VECTORS, [0, "profile"], "current"), PORTS, PORTS),
     "a vector has another source": (changed(VECTORS, [0, "source"], "seen"), WORDS, WORDS),
     "vectors change places": (swapped(VECTORS, [], 0, 1), NOTHING, NOTHING),
     "a scenario of hosts expects something else": (changed(HOSTED, ["expected", "tools"], ["t"]), PORTS, PORTS),
+    "a scenario of hosts is given something else": (
+        changed(TIMED, ["servers", "a", "config", "timeout"], 900),
+        WORDS,
+        WORDS,
+    ),
+    "a scenario of hosts is given something else and expects something else": (
+        [
+            changed(TIMED, ["servers", "a", "config", "timeout"], 900),
+            changed(TIMED, ["expected", "current", "withinSeconds"], 1),
+        ],
+        PORTS,
+        WORDS,
+    ),
     "a scenario may take longer": (changed(TIMED, ["expected", "current", "withinSeconds"], 600), WORDS, PORTS),
     "a scenario of hosts gets another title": (changed(HOSTED, ["title"], "Another title."), WORDS, WORDS),
 }
@@ -459,6 +472,8 @@ HOSTS: Mapping[str, Row] = {
     "a message of the host changes": (changed(RULES, ["emptyServer"], "Nothing found."), PORTS, PORTS),
     "a pattern of the host is rewritten": (changed(RULES, ["nameInvalid"], "[^:.a-zA-Z0-9_-]"), WORDS, WORDS),
     "a pattern of the host is another": (changed(RULES, ["nameInvalid"], "[^a-z]"), PORTS, PORTS),
+    "a key of a profile goes that is null": (without(RULES, ["missingMethod"]), PORTS, PORTS),
+    "a truth of a profile is a number": (changed(RULES, ["emptyAllowListAllowsAll"], 1), PORTS, PORTS),
     "a profile of hosts speaks of another version": (changed(RULES, ["version"], "0.62.0"), WORDS, WORDS),
     "a profile of hosts goes": (deleted(RULES), BREAK, NEW),
 }

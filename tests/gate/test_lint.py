@@ -121,6 +121,10 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "template-argument",
         changed(CHAT, [*PROPERTIES, "extra"], {"type": "string"}),
     ),
+    "a template resumes what it does not hand over": (
+        "template-resumes",
+        changed(INVOCATION, ["tools", "chat-reply", "resumes", "default"], "1"),
+    ),
     "a template names no form": ("template-name", changed(INVOCATION, ["tools", "chat", "argv", 0], {"form": "promt"})),
     "a variable names no file": (
         "template-name",

@@ -11,7 +11,7 @@ from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.lint.linter import lint
 
 CHAT, INVOCATION, OUTCOME = "server/tools/chat.json", "server/invocation.json", "server/outcome.json"
-SETTINGS = "host/settings.schema.json"
+SETTINGS, RULES = "host/settings.schema.json", "host/profiles/current.json"
 PROPERTIES = ["inputSchema", "properties"]
 MASKS = document(OUTCOME)["stderr"]["masks"]
 OAUTH = ["$defs", "oauth", "properties", "redirectUri", "default"]
@@ -41,6 +41,7 @@ TOLD: dict[str, tuple[Edit, str, str]] = {
         "template-cwd",
         'It was "cwd" and is absent',
     ),
+    "null that goes": (without(RULES, ["missingMethod"]), "rules-changed", "was null and is absent"),
     "an entry of an array": (
         changed(CHAT, ["inputSchema", "required"], ["cwd"]),
         "argument-optional",

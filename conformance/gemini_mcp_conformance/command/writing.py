@@ -66,8 +66,9 @@ def _init(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     for path in init.write(given.into, init.files(command, found or release(suite_version())), given.force):
         print(path)
     if found is None:
-        print("This suite was installed from a directory that the workflow does not have. Unless the release")
-        print(f"{suite_version()} exists, name what it should install: --install REQUIREMENT --force.")
+        print("This suite was installed from a directory that the workflow does not have.")
+        print(f"Unless the release {suite_version()} exists, name what it should install:")
+        print("  --install REQUIREMENT --force")
     print("Commit both files. To list the failures that you know in the baseline, run:")
     known = given.into / init.BASELINE
     print(f"  gemini-mcp-conformance baseline update {shlex.quote(str(known))} -- {shlex.join(command)}")

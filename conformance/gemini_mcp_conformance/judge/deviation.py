@@ -32,7 +32,7 @@ def deviation(exchange: Exchange) -> str:
 
     An answer that comes after the suite has given up shows nothing, since another call may be open by then.
     """
-    if exchange.silence in ("timeout", "died"):
+    if exchange.is_unanswered:
         return "unanswered"
     if exchange.silence == "cancelled" and any(run.survivors for run in exchange.all_runs):
         return "left"

@@ -113,6 +113,9 @@ def unanswered(port: PortProcess, seconds: float) -> str:
     wire, is_late = port.session.wire, port.greeting is not None and port.greeting.silence == "timeout"
     if isinstance(wire, HttpWire) and wire.fault is not None and not is_late:
         return f"The port at {wire.url} did not answer: {wire.fault}. Start it first, and check the address."
+    if isinstance(wire, HttpWire) and port.greeting is not None and port.greeting.silence == "closed":
+        told = f"HTTP {wire.web[-1].status}, and with no answer to it"
+        return f"The port at {wire.url} answered the handshake with {told}. Check the address."
     within = f" within {seconds:g} seconds" if is_late else ""
     ended = f" It exited with {wire.code}." if wire.code is not None else ""
     return f"The port did not answer the handshake{within}.{ended}{port.heard}"

@@ -55,6 +55,11 @@ class HttpWire:
     def pid(self) -> int | None:
         return None
 
+    def is_over(self, id: Json) -> bool:
+        """Whether no answer to the request of that id can come any more: its response has ended."""
+        task = self._pending.get(_key(id))
+        return self._over or (task is not None and task.done())
+
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
         self._on_line, self._on_end = on_line, on_end
 
@@ -64,6 +69,7 @@ class HttpWire:
         task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
         if {"method", "id"} <= set(table(message)):
             self._pending[_key(message["id"])] = task
+            task.add_done_callback(lambda _: self._on_end())
             await asyncio.sleep(0)
             return True
         done, _ = await asyncio.wait((task,), timeout=seconds)

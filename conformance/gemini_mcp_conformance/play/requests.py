@@ -128,9 +128,11 @@ class Requests:
         unheeded = 0 if self.lost else self.session.unheeded
         at_least = seconds(pending.step, self.spec.invocation.listing.timeout) + unheeded / BUSY
         wait = self.patience.answer_to(_kind(pending), at_least, not self.session.is_heard, len(unfinished) - 1)
-        answered = await self.session.wait(lambda: self._take(pending, only), wait)
+        answered = await self.session.wait(lambda: self._take(pending, only), wait, pending.id)
         pending.last = self.gemini.last()
-        if not answered:
+        if not answered and not self.session.wire.ended and self.session.wire.is_over(pending.id):
+            pending.silence = "closed"
+        elif not answered:
             pending.silence, pending.waited = "died" if self.session.wire.ended else "timeout", wait
             self.patience, self.lost = self.patience.lost(), self.lost + self.session.now() - began
 

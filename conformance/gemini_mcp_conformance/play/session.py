@@ -96,12 +96,15 @@ class Session:
         params = {"requestId": id, **reason}
         await self.send(notification("notifications/cancelled", params))
 
-    async def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Whether the condition came true in time, and before the port ended; only lines can change it."""
+    async def wait(self, condition: Callable[[], bool], seconds: float, id: Json = None) -> bool:
+        """Whether the condition came true in time, and before the port ended or closed the request of that id.
+
+        Only lines can change it.
+        """
         deadline = time.monotonic() + seconds
         while not condition():
             left = deadline - time.monotonic()
-            if self.wire.ended or left <= 0:
+            if self.wire.is_over(id) or left <= 0:
                 return condition()
             self._news.clear()
             try:

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.stderr import Stderr
 
 CHUNK = 1 << 18
@@ -34,6 +35,7 @@ class Wire(Protocol):
     def ended(self) -> bool: ...
     @property
     def code(self) -> int | None: ...
+    def is_over(self, id: Json) -> bool: ...
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None: ...
     async def write(self, data: bytes, seconds: float) -> bool: ...
     async def end(self, how: str) -> None: ...
@@ -69,6 +71,10 @@ class StdioWire:
     @property
     def code(self) -> int | None:
         return None if self._process is None else self._process.returncode
+
+    def is_over(self, id: Json) -> bool:
+        """Whether no answer to the request of that id can come any more."""
+        return self._over
 
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
         stderr = self._stderr.open()

@@ -18,8 +18,11 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 
-Silence = Literal["", "timeout", "died", "cancelled", "ended"]
-"""Why a request has no answer; empty when it has one, or when nobody waited for it."""
+Silence = Literal["", "timeout", "died", "closed", "cancelled", "ended"]
+"""Why a request has no answer; empty when it has one, or when nobody waited for it.
+
+`closed`: the response over HTTP has ended, and held none.
+"""
 
 Directory = Literal["none", "absolute", "relative", "missing", "file", "unknown"]
 """What the argument for the working directory names; `none` is no argument, `missing` a path that does not exist."""
@@ -135,6 +138,11 @@ class Exchange:
     @property
     def error(self) -> Mapping[str, Json] | None:
         return _table(self.answer, "error")
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether an answer was due, and did not come."""
+        return self.silence in ("timeout", "died", "closed")
 
     @property
     def is_error(self) -> bool:

@@ -44,6 +44,8 @@ def why_silent(exchange: Exchange) -> str:
     """How long an answer was waited for, or why nobody waited; the words follow "no answer"."""
     if exchange.silence == "timeout":
         return f" within {exchange.waited:.3g} s"
+    if exchange.silence == "closed":
+        return " in its HTTP response"
     return f" ({exchange.silence})" if exchange.silence else ""
 
 

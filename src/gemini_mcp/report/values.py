@@ -5,7 +5,7 @@ Readers of messages know JSON and not Python, so every value in a message is sho
 
 import json
 
-from gemini_mcp.spec.values import Json, is_array, is_object
+from gemini_mcp.spec.values import ABSENT, Json, is_array, is_object
 
 _LONGEST = 80
 
@@ -16,8 +16,10 @@ def shown(value: Json) -> str:
 
 
 def shown_beside(value: Json, other: Json, longest: int = _LONGEST) -> str:
-    """The value as JSON, where it is long cut so that what differs from the other one is seen."""
-    text, beside = (json.dumps(abbreviated(one), ensure_ascii=False) for one in (value, other))
+    """The value as JSON, where it is long cut so that what differs from the other one is seen; or that it is absent."""
+    text, beside = (
+        repr(one) if one is ABSENT else json.dumps(abbreviated(one), ensure_ascii=False) for one in (value, other)
+    )
     if len(text) <= longest:
         return text
     same = next((index for index, pair in enumerate(zip(text, beside, strict=False)) if len({*pair}) > 1), len(beside))

@@ -13,6 +13,19 @@ Json: TypeAlias = Any
 
 JsonObject: TypeAlias = dict[str, Any]
 
+
+class Absent:
+    """Stands for a member that an object does not have; None is JSON's null."""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Json = Absent()
+
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -46,6 +59,25 @@ def inside(value: Json, *keys: str) -> Json:
     for key in keys:
         value = table(value).get(key)
     return value
+
+
+def differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tuple[str, Json, Json]]:
+    """Every key whose values differ, with both; `ABSENT` stands for a value that is not there."""
+    for key in sorted({*old, *new}):
+        before, after = old.get(key, ABSENT), new.get(key, ABSENT)
+        if not same(before, after):
+            yield key, before, after
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two values are equal as JSON: Python takes `true` for 1."""
+    if one != other:
+        return False
+    if is_object(one):
+        return all(same(value, other[key]) for key, value in one.items())
+    if is_array(one):
+        return all(map(same, one, other))
+    return isinstance(one, bool) is isinstance(other, bool)
 
 
 def is_object(value: Json) -> TypeGuard[Mapping[str, Json]]:

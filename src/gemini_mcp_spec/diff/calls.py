@@ -12,8 +12,7 @@ from functools import cached_property
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.patterns import Unreadable, examples
-from gemini_mcp.spec.values import Json, is_array, is_object, table
-from gemini_mcp_spec.diff.change import differing
+from gemini_mcp.spec.values import Json, differing, is_array, is_object, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, tools
 from gemini_mcp_spec.reference.answers import planner, understood

@@ -12,7 +12,7 @@ from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown_beside
 from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.inline import canonical
-from gemini_mcp.spec.values import Json, is_object, items, table
+from gemini_mcp.spec.values import ABSENT, Json, differing, is_object, items, same, table
 from gemini_mcp_spec.diff.rules import Severity, rule_of
 from gemini_mcp_spec.files.version import Bump
 
@@ -30,8 +30,8 @@ class Change:
     file: str
     path: Path
     message: str
-    old: Json = None
-    new: Json = None
+    old: Json = ABSENT
+    new: Json = ABSENT
     witness: Witness | None = None
     requirements: tuple[str, ...] = ()
     index: int | None = None
@@ -54,7 +54,8 @@ class Change:
     def fingerprint(self) -> str:
         """A name for just this change, whatever else changes beside it."""
         # Neither message nor line: an approval must outlive rewording, and changes beside it.
-        what = [self.rule, self.file, [str(step) for step in self.path], self.old, self.new]
+        sides = [None if side is ABSENT else side for side in (self.old, self.new)]
+        what = [self.rule, self.file, [str(step) for step in self.path], *sides]
         return hashlib.sha256(canonical(what).encode()).hexdigest()[:12]
 
 
@@ -63,8 +64,8 @@ def change(
     file: str,
     path: Path,
     /,
-    old: Json = None,
-    new: Json = None,
+    old: Json = ABSENT,
+    new: Json = ABSENT,
     *,
     witness: Prover | None = None,
     **words: Json,
@@ -94,7 +95,7 @@ class Said:
         return self.value if isinstance(self.value, str) else repr(self)
 
     def __repr__(self) -> str:
-        return "absent" if self.value is None else shown_beside(self.value, self.beside)
+        return shown_beside(self.value, self.beside)
 
     def __format__(self, spec: str) -> str:
         return str(self)
@@ -102,7 +103,7 @@ class Said:
 
 def _values(sentence: str, path: Path, old: Json, new: Json) -> str:
     """Both values, where the sentence of the rule does not hold them."""
-    is_one_sided = (old is None or new is None) and not sentence.endswith("is another.")
+    is_one_sided = ABSENT in (old, new) and not sentence.endswith("is another.")
     if is_one_sided or "{old" in sentence or "{new" in sentence:
         return ""
     place, before, after = pinpointed(path, old, new)
@@ -114,7 +115,7 @@ def _values(sentence: str, path: Path, old: Json, new: Json) -> str:
 def pinpointed(path: Path, old: Json, new: Json) -> tuple[Path, Json, Json]:
     """The one place inside two values where they differ, with what is there; the whole where it is not one place."""
     before, after = _members(old), _members(new)
-    apart = [step for step in after if step in before and before[step] != after[step]]
+    apart = [step for step in after if step in before and not same(before[step], after[step])]
     if before.keys() != after.keys() or not apart:
         return path, old, new
     if len(apart) > 1:
@@ -135,14 +136,7 @@ def one_sided(
     kind: str, file: str, path: Path, old: Json, new: Json, *, witness: Prover | None = None, **words: Json
 ) -> Change:
     """What came where the old side has nothing, and what went where the new side has nothing."""
-    return change(f"{kind}-{'added' if old is None else 'removed'}", file, path, old, new, witness=witness, **words)
-
-
-def differing(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tuple[str, Json, Json]]:
-    """Every key whose values differ, with both; None stands for a value that is not there."""
-    for key in sorted({*old, *new}):
-        if old.get(key) != new.get(key):
-            yield key, old.get(key), new.get(key)
+    return change(f"{kind}-{'added' if old is ABSENT else 'removed'}", file, path, old, new, witness=witness, **words)
 
 
 def is_longer(path: Path, old: Json, new: Json) -> bool:
@@ -156,7 +150,7 @@ def leaves(old: Json, new: Json, path: Path) -> Iterator[tuple[Path, Json, Json]
     if is_object(old) and is_object(new):
         for key, before, after in differing(old, new):
             yield from leaves(before, after, (*path, key))
-    elif old != new:
+    elif not same(old, new):
         yield path, old, new
 
 
@@ -172,8 +166,8 @@ def listed(
 ) -> list[Change]:
     """What went from an array and what came into it, whatever the order."""
     places = [min(index, len(new) - 1) if new else None for index in range(len(old))]
-    gone = [(value, None, place) for value, place in zip(old, places, strict=True) if value not in new]
-    moved = [*gone, *((None, value, index) for index, value in enumerate(new) if value not in old)]
+    gone = [(value, ABSENT, place) for value, place in zip(old, places, strict=True) if value not in new]
+    moved = [*gone, *((ABSENT, value, index) for index, value in enumerate(new) if value not in old)]
     return [
         replace(one_sided(kind, file, path, was, becomes, witness=witness, name=was or becomes, **words), index=index)
         for was, becomes, index in moved

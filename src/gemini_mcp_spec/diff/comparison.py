@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_mcp.spec.values import table
+from gemini_mcp.spec.values import ABSENT, table
 from gemini_mcp_spec.diff.change import Change, change
 from gemini_mcp_spec.diff.examples import example_changes
 from gemini_mcp_spec.diff.host import profile_changes
@@ -129,7 +129,7 @@ def _of_area(area: Area, old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         yield from area(old, new)
     except MALFORMED as error:
         name = area.__name__.removesuffix("_changes")
-        yield change("area-malformed", _MANIFEST, (), None, type(error).__name__, name=name)
+        yield change("area-malformed", _MANIFEST, (), ABSENT, type(error).__name__, name=name)
 
 
 def _approvals(spec: SpecFiles) -> Mapping[str, str]:

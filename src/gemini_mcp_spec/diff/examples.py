@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from gemini_mcp.spec.values import Json, is_array, is_object, items, table
-from gemini_mcp_spec.diff.change import Change, change, differing, one_sided
+from gemini_mcp.spec.values import ABSENT, Json, differing, is_array, is_object, items, table
+from gemini_mcp_spec.diff.change import Change, change, one_sided
 from gemini_mcp_spec.files.examples import vectors
 from gemini_mcp_spec.files.requirements import Placed, requirements
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -27,6 +27,8 @@ _FREE: Mapping[str, frozenset[str]] = {
 }
 """What each kind of example may change without binding anybody otherwise."""
 
+_BINDING = ("expected", "profile", "exception", "observed")
+"""The keys of an example of hosts that say what is demanded, and of whom; all others say what the host is given."""
 _PLAYED = ("call", "invocation", "outcome", "listing", "result", "error", "script")
 """What the files decide of a case or of a step."""
 _WAITS = ("wait", "seconds")
@@ -59,18 +61,23 @@ def _changes(
     kind: str,
     folder: str,
     free: frozenset[str],
-    old: Placed | None,
-    new: Placed | None,
+    old: Json,
+    new: Json,
     demands: Demand,
     binds: str,
 ) -> Iterator[Change]:
-    file, path, entry = new or old or ("", (), {})
+    file, path, entry = new or old
     name = entry.get("id")
-    if old is None or new is None:
+    if ABSENT in (old, new):
         yield one_sided(kind, file, path, old and entry, new and entry, name=name)
         return
-    changed = [each for each in differing(_patient(old[2], entry), entry) if each[0] not in free]
-    rule = binds if changed and (folder.startswith("host/") or demands(file, old[2], entry)) else "same"
+    changed = [key for key, *_ in differing(_patient(old[2], entry), entry) if key not in free]
+    if not changed:
+        rule = "same"
+    elif folder.startswith("host/"):
+        rule = binds if any(key in _BINDING for key in changed) else "given"
+    else:
+        rule = binds if demands(file, old[2], entry) else "same"
     for key, *values in differing(old[2], entry):
         yield change(f"{kind}-{'described' if key in free else rule}", file, (*path, key), *values, name=name)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from gemini_mcp.report.positions import Path
 from gemini_mcp.schema.judgement import Direction
 from gemini_mcp.schema.patterns import same_texts
-from gemini_mcp.spec.values import Json, table
-from gemini_mcp_spec.diff.change import Change, change, differing, leaves, one_sided, pinpointed
+from gemini_mcp.spec.values import ABSENT, Json, differing, table
+from gemini_mcp_spec.diff.change import Change, change, leaves, one_sided, pinpointed
 from gemini_mcp_spec.diff.schemas import compare
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
@@ -19,7 +19,7 @@ _SCHEMA = "settingsSchema"
 def profile_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Profiles that came, went or say something else."""
     for file, before, after in differing(old.folder("host/profiles"), new.folder("host/profiles")):
-        if before is None or after is None:
+        if ABSENT in (before, after):
             yield one_sided("rules", file, (), before, after)
             continue
         was, becomes = (table(side).get(_SCHEMA) for side in (before, after))

@@ -9,9 +9,9 @@ from functools import partial
 from gemini_mcp.gemini_cli.understanding import understand, unknown_options
 from gemini_mcp.report.positions import Path
 from gemini_mcp.schema.patterns import Difference, Unreadable, candidates, difference
-from gemini_mcp.spec.values import Json, is_object, items, table
+from gemini_mcp.spec.values import ABSENT, Json, differing, is_object, items, table
 from gemini_mcp_spec.diff.calls import Calls
-from gemini_mcp_spec.diff.change import Change, Prover, change, differing, is_longer, leaves, listed, one_sided
+from gemini_mcp_spec.diff.change import Change, Prover, change, is_longer, leaves, listed, one_sided
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, tools
 from gemini_mcp_spec.reference.answers import listed_session
@@ -52,9 +52,9 @@ def _refusal(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]:
     path = ("refusals", name)
     witness = calls.only(path).refused_now
     # A refusal refuses nothing until an argument names it.
-    if old is None and not table(new).get("everywhere"):
-        yield change("refusal-defined", INVOCATION, path, None, new, name=name)
-    elif old is None or new is None:
+    if old is ABSENT and not table(new).get("everywhere"):
+        yield change("refusal-defined", INVOCATION, path, ABSENT, new, name=name)
+    elif ABSENT in (old, new):
         yield one_sided("refusal", INVOCATION, path, old, new, witness=witness, name=name, argument="Every argument")
     else:
         for key, *values in differing(old, new):
@@ -95,7 +95,7 @@ def _absence(old: Json, new: Json) -> str:
 
 
 def _template(name: str, old: Json, new: Json, calls: Calls, known: Collection[str]) -> Iterator[Change]:
-    if old is None or new is None:
+    if ABSENT in (old, new):
         yield one_sided("template", INVOCATION, ("tools", name), old, new, name=name)
         return
     for key, *values in differing(old, new):

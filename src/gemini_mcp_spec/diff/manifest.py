@@ -5,8 +5,8 @@ A file that is compared as a whole belongs here.
 
 from collections.abc import Iterator
 
-from gemini_mcp.spec.values import items, table
-from gemini_mcp_spec.diff.change import Change, change, differing, leaves, listed, one_sided
+from gemini_mcp.spec.values import ABSENT, differing, items, table
+from gemini_mcp_spec.diff.change import Change, change, leaves, listed, one_sided
 from gemini_mcp_spec.files.kinds import kind_of
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import LIVE
@@ -30,7 +30,7 @@ def manifest_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 def locale_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Languages that came, went or say something else."""
     for file, *values in differing(old.folder("server/locales"), new.folder("server/locales")):
-        if None in values:
+        if ABSENT in values:
             yield one_sided("locale", file, (), *values)
         else:
             yield change("locale-reworded", file, (), *values)
@@ -38,14 +38,14 @@ def locale_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 
 def live_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """How gemini may be run so that it tells what it does, which binds no port."""
-    before, after = (spec.documents.get(LIVE) for spec in (old, new))
-    if None in (before, after) and before != after:
+    before, after = (spec.documents.get(LIVE, ABSENT) for spec in (old, new))
+    if ABSENT in (before, after) and before != after:
         yield one_sided("live", LIVE, (), before, after)
     else:
         for path, *values in leaves(before, after, ()):
             yield change("live-changed", LIVE, path, *values)
     for file, *values in differing(old.folder("server/streams"), new.folder("server/streams")):
-        if None in values:
+        if ABSENT in values:
             yield one_sided("stream", file, (), *values)
         else:
             yield change("stream-changed", file, (), *values)
@@ -56,7 +56,7 @@ def released_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     for file, *values in differing(old.folder("released"), new.folder("released")):
         yield (
             one_sided("released", file, (), *values)
-            if None in values
+            if ABSENT in values
             else change("released-changed", file, (), *values)
         )
 
@@ -64,10 +64,10 @@ def released_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
 def file_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Sources and meta schemas, which bind nobody, and files that nobody knows how to judge."""
     for file, *_ in differing(old.files, new.files):
-        before, after = old.documents.get(file), new.documents.get(file)
-        if before == after and before is not None:
+        before, after = old.documents.get(file, ABSENT), new.documents.get(file, ABSENT)
+        if before == after and before is not ABSENT:
             continue
         if file == "sources.json" or (file.startswith("meta/") and file != "meta/report.schema.json"):
             yield change("file-changed", file, (), before, after)
-        elif kind_of(file) is None or before is after is None:
+        elif kind_of(file) is None or before is after is ABSENT:
             yield change("file-unknown", file, (), before, after)

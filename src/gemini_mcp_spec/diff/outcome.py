@@ -13,8 +13,8 @@ from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown
 from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.patterns import Unreadable, examples, same_texts
-from gemini_mcp.spec.values import Json, items, table
-from gemini_mcp_spec.diff.change import Change, change, differing, leaves, listed, one_sided
+from gemini_mcp.spec.values import ABSENT, Json, differing, items, table
+from gemini_mcp_spec.diff.change import Change, change, leaves, listed, one_sided
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import OUTCOME
 from gemini_mcp_spec.reference.answers import masked, sentences_by_exit
@@ -37,7 +37,7 @@ def outcome_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
             case "notices":
                 for name, *values in differing(table(before), table(after)):
                     path = (key, name)
-                    if None in values:
+                    if ABSENT in values:
                         yield one_sided("notice", OUTCOME, path, *values, name=name)
                     else:
                         yield change("sentence-reworded", OUTCOME, path, *values, name=name)
@@ -113,7 +113,7 @@ def _sentences(old: Sequence[Json], new: Sequence[Json], witness: Callable[[], W
     for name, entry in after.items():
         if name not in before:
             if name not in renamed.values():
-                yield change("sentence-added", OUTCOME, places[name], None, entry, name=name)
+                yield change("sentence-added", OUTCOME, places[name], ABSENT, entry, name=name)
             continue
         for key, *values in differing(before[name], entry):
             rule = _rule(key, before[name], entry)

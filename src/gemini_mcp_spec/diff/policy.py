@@ -7,6 +7,7 @@ exceptions are those of the new one; what they change is said beside the change.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from gemini_mcp.spec.values import ABSENT
 from gemini_mcp_spec.diff.change import Change, change, leaves
 from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.files.policy import FILE, deprecated, exempt, severities
@@ -27,10 +28,10 @@ def policy_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     for kind, marks in (("added", has - had), ("removed", had - has)):
         for mark in sorted(marks, key=str):
             name = f"`{mark.argument}` of `{mark.tool}`" if mark.argument else f"The tool `{mark.tool}`"
-            sides = (None, vars(mark)) if kind == "added" else (vars(mark), None)
+            sides = (ABSENT, vars(mark)) if kind == "added" else (vars(mark), ABSENT)
             yield change(f"deprecated-{kind}", FILE, ("deprecated",), *sides, name=name, until=mark.until)
     for key in ("severities", "exceptions"):
-        before, after = old.documents.get(FILE, {}).get(key), new.documents.get(FILE, {}).get(key)
+        before, after = (spec.documents.get(FILE, {}).get(key, ABSENT) for spec in (old, new))
         for path, *values in leaves(before, after, (key,)):
             yield change("gate-changed", FILE, path, *values)
 

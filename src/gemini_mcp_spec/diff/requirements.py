@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gemini_mcp.schema.inline import canonical
-from gemini_mcp_spec.diff.change import Change, change, differing, listed
+from gemini_mcp.spec.values import ABSENT, differing
+from gemini_mcp_spec.diff.change import Change, change, listed
 from gemini_mcp_spec.files.requirements import FILE, Entry, Placed, removed, requirements, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
@@ -46,7 +47,7 @@ def _changes(name: str, old: Placed | None, new: Placed | None) -> Iterator[Chan
     if new is None:
         yield change("requirement-removed", file, path, entry, name=name)
     elif old is None:
-        yield change(f"{_kind(entry)}-added", file, path, None, entry, name=name, sentence=entry.get("sentence"))
+        yield change(f"{_kind(entry)}-added", file, path, ABSENT, entry, name=name, sentence=entry.get("sentence"))
     else:
         for key, *values in differing(old[2], entry):
             if rule := _rule(key, old[2], entry):

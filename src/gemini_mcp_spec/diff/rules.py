@@ -139,6 +139,10 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
             f"{kind}-same": f"The {kind} {{name!r}} shows the same otherwise: `{{key}}` is another."
             for kind in _EXAMPLES
         },
+        **{
+            f"{kind}-given": f"The {kind} {{name!r}} is given another `{{key}}`, as if another had come for it."
+            for kind in ("scenario", "vector")
+        },
         **{f"{kind}-described": f"`{{key}}` of the {kind} {{name!r}} is another." for kind in _EXAMPLES},
         **{f"{kind}-removed": f"The {kind} {{name!r}} is gone." for kind in _EXAMPLES},
     },

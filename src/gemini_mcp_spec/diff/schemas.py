@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gemini_mcp.report.positions import Path
 from gemini_mcp.schema.judgement import Direction, Effect, Judgement, judge
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import ABSENT, Json
 from gemini_mcp_spec.diff.change import Change, is_longer, one_sided
 from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.files.kinds import SCHEMA, kind_of
@@ -46,8 +46,8 @@ def schema_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         direction = _direction(file)
         if direction is None:
             continue
-        before, after = old.documents.get(file), new.documents.get(file)
-        if before is None or after is None:
+        before, after = old.documents.get(file, ABSENT), new.documents.get(file, ABSENT)
+        if ABSENT in (before, after):
             yield one_sided("schema", file, (), before, after)
         else:
             yield from compare(before, after, direction, file, (), f"`{file}`")

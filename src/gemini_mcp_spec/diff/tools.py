@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from gemini_mcp.schema.judgement import Direction
 from gemini_mcp.spec.families import kebab
-from gemini_mcp.spec.values import Json, inside, items, table
-from gemini_mcp_spec.diff.change import Change, change, differing
+from gemini_mcp.spec.values import ABSENT, Json, differing, inside, items, table
+from gemini_mcp_spec.diff.change import Change, change
 from gemini_mcp_spec.diff.schemas import compare
 from gemini_mcp_spec.files.requirements import written
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -23,9 +23,9 @@ _ASKED_BY = ("readOnlyHint", "destructiveHint")
 def tool_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Tools that came, went or take other arguments."""
     for name, before, after in differing(_tools(old), _tools(new)):
-        if before is None:
-            yield change("tool-added", after[0], ("name",), None, name, name=name)
-        elif after is None:
+        if before is ABSENT:
+            yield change("tool-added", after[0], ("name",), ABSENT, name, name=name)
+        elif after is ABSENT:
             place = ("name",) if before[0] in new.files else ()
             yield change("tool-removed", before[0], place, name, name=name)
         else:

@@ -10,7 +10,7 @@ from gemini_mcp.report.values import shown, shown_beside
 from gemini_mcp.schema.inline import canonical
 from gemini_mcp.spec import expanded_requirements
 from gemini_mcp.spec.families import Subject
-from gemini_mcp.spec.values import Json, inside, items, table, texts_in
+from gemini_mcp.spec.values import ABSENT, Json, inside, items, table, texts_in
 from gemini_mcp_spec.files.requirements import Placed, written
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, LIVE, OUTCOME
@@ -61,7 +61,8 @@ def _examples(spec: SpecFiles) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 
 def _short(value: Json, other: Json) -> str:
-    return "nothing" if value is None else shown_beside(value, other, _LONGEST)
+    is_nothing = value is ABSENT or (value is None and other is not ABSENT)
+    return "nothing" if is_nothing else shown_beside(value, other, _LONGEST)
 
 
 def _place(spec: SpecFiles, file: str, made: Json) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown
 from gemini_mcp.schema.validation import schema_violation, validator, violations
-from gemini_mcp.spec.values import Json, inside, is_object, items, table
+from gemini_mcp.spec.values import ABSENT, Json, inside, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
 from gemini_mcp_spec.lint.complaint import Complaint, Named, unknown
@@ -107,6 +107,22 @@ def template_argument(spec: SpecFiles) -> Iterator[Complaint]:
     every = {argument for _, schema in known.values() for argument in schema.get("properties", {})}
     ruled = ((INVOCATION, ("arguments", name), name) for name in spec.objects(INVOCATION, "arguments"))
     yield from unknown(ruled, every, "No tool has an argument `{}`.")
+
+
+def template_resumes(spec: SpecFiles) -> Iterator[Complaint]:
+    """The session that a template resumes is one of the values that its command line hands over."""
+    for tool, template in spec.objects(INVOCATION, "tools").items():
+        resumed = table(template).get("resumes", ABSENT)
+        if resumed is not ABSENT and resumed not in _values(template.get("argv")):
+            message = f"`{tool}` resumes {shown(resumed)}, which its command line does not hand over."
+            yield Complaint(INVOCATION, ("tools", tool, "resumes"), message)
+
+
+def _values(template: Json) -> Iterator[Json]:
+    """Everything that a template holds, however deep."""
+    for inner in (*table(template).values(), *items(template)):
+        yield inner
+        yield from _values(inner)
 
 
 def template_name(spec: SpecFiles) -> Iterator[Complaint]:

@@ -61,7 +61,7 @@ def planner(invocation: Json) -> Planner:
 def answered(server: ServerSpec, call: Mapping[str, Json], outcome: Json, listing: Json) -> Mapping[str, Json]:
     """What a case of this call holds: `invocation`, and `result` or `error`; the rest only where an outcome is given.
 
-    `listed` tells whether the sessions are asked for.
+    `listed` tells whether the sessions are asked for, and `resumed` whether the call names the session.
     """
     tool = next((tool for tool in server.tools if tool.name == call.get("name")), None)
     arguments = call.get("arguments", {})
@@ -88,13 +88,15 @@ def _ended(
     understood = read(_outcome(server, tool, made, outcome), server.outcome)
     if not isinstance(understood, Answer):
         return {"result": failure_result(understood, server.outcome, Secrets(made.private)), "listed": False}
-    session = understood.session or (made.resumes if made.resumes_by_id else None)
+    resumed = made.resumes if made.resumes_by_id else None
+    session = understood.session or resumed
     is_listed = session is None
     if is_listed and is_object(listing):
         printed = Completed(listing["exit"], listing["stdout"], listing["stderr"])
         session = newest_session(printed, server.invocation.listing.entry)
     answer = replace(understood, session=session)
-    return {"result": answer_result(answer, server.outcome, View()), "listed": is_listed}
+    said = answer_result(answer, server.outcome, View())
+    return {"result": said, "listed": is_listed, "resumed": session is not None and session == resumed}
 
 
 def streamed(server: ServerSpec, stream: Mapping[str, Json]) -> tuple[Json, Json]:

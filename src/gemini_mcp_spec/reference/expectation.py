@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from gemini_mcp.report.positions import Path
 from gemini_mcp.spec import ServerSpec, server_spec, written_out
-from gemini_mcp.spec.values import Json, inside, is_array, is_object, items, table
+from gemini_mcp.spec.values import Json, differing, inside, is_array, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, LIVE, OUTCOME
 from gemini_mcp_spec.reference.answers import answered, streamed, understood, unfound
@@ -76,7 +76,8 @@ def _of_case(server: ServerSpec, case: Mapping[str, Json]) -> Iterator[Contradic
         is_worded = None not in (said, planned) and understood(said) == understood(planned)
         yield Contradiction(*_apart(("invocation",), INVOCATION, said, planned), is_worded)
     elif "listing" in case and not made.get("listed"):
-        yield Contradiction(("listing",), OUTCOME, case["listing"], None)
+        file = INVOCATION if made.get("resumed") else OUTCOME
+        yield Contradiction(("listing",), file, case["listing"], None)
     else:
         yield from _of_answer(server, case, made, ())
 
@@ -155,8 +156,8 @@ def _without_words(result: Json, server: ServerSpec) -> Json:
 def _apart(path: Path, file: str, said: Json, made: Json) -> tuple[Path, str, Json, Json]:
     """The first place inside two values where they differ."""
     if is_object(said) and is_object(made):
-        keys = [key for key in {**said, **made} if said.get(key) != made.get(key)]
-        return _apart((*path, keys[0]), file, said.get(keys[0]), made.get(keys[0]))
+        key, *inner = next(differing(said, made))
+        return _apart((*path, key), file, *inner)
     if is_array(said) and is_array(made) and len(said) == len(made):
         index = next(index for index, (one, other) in enumerate(zip(said, made, strict=True)) if one != other)
         return _apart((*path, index), file, said[index], made[index])

@@ -101,7 +101,7 @@ def unknown_cancellation_is_ignored(observation: Observation) -> Complaints:
 def late_cancellation_changes_nothing(observation: Observation) -> Complaints:
     """After a cancellation that comes too late, requests are answered as before."""
     for each in observation.exchanges:
-        is_lost = not each.answers and each.silence in ("timeout", "died")
+        is_lost = not each.answers and each.is_unanswered
         if is_lost and each.sent.order > (_first_late(observation) or 0):
             yield f"The port did not answer {_named(each)} after the cancellation of a call that had its answer."
 

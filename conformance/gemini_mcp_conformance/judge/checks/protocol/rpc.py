@@ -49,7 +49,7 @@ def answer_carries_the_id_of_its_request(exchange: Exchange) -> Complaints:
 @check_all("rpc:response:id", judges=lambda seen: bool(with_chosen_ids(seen)))
 def request_with_any_id_is_answered(observation: Observation) -> Complaints:
     for each in with_chosen_ids(observation):
-        if each.silence in ("timeout", "died"):
+        if each.is_unanswered:
             yield f"The port did not answer {each.method} with the id {shown(each.request['id'])}, and should."
 
 
@@ -127,7 +127,7 @@ def has_surrogate(exchange: Exchange) -> bool:
 
 @check("rpc:alive:surrogate", judges=has_surrogate, any_outcome=True)
 def lone_surrogate_is_answered(exchange: Exchange) -> Complaints:
-    if not exchange.answers and exchange.silence in ("timeout", "died"):
+    if not exchange.answers and exchange.is_unanswered:
         asked = shown(exchange.request)
         yield f"The port did not answer {exchange.method} with a lone surrogate in {asked}, and should."
 
@@ -209,7 +209,7 @@ def _named(observation: Observation, code: int, what: str) -> Complaints:
 
 def _unanswered(observation: Observation, order: int, what: str) -> Complaints:
     for each in observation.exchanges:
-        if each.sent.order > order and not each.answers and each.silence in ("timeout", "died"):
+        if each.sent.order > order and not each.answers and each.is_unanswered:
             yield f"The port did not answer {each.method} after {what}, and should."
     if observation.died:
         yield f"The port {observation.died} after {what}, and should go on."

@@ -1,6 +1,7 @@
-"""What checks forgive, on made exchanges. `tests/ports` proves that they accuse the ports that they should accuse."""
+"""What checks forgive and show, on made exchanges. `tests/ports` proves that they accuse whom they should accuse."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ from gemini_mcp.gemini_cli.understanding import understand
 from gemini_mcp.spec import load_requirements
 from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.check import CheckOfExchange, Conclusion
+from gemini_mcp_conformance.judge.judging import judge
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.see.call import Call, Stat
-from gemini_mcp_conformance.see.observation import Exchange, Line, Place, Run
+from gemini_mcp_conformance.see.observation import Exchange, Line, Observation, Place, Run
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import request
 
 SPEC = specification.load()
@@ -73,3 +76,15 @@ def test_a_message_with_a_key_need_not_be_repeated(key: str) -> None:
 def test_a_message_without_a_key_must_be_repeated() -> None:
     silent = failed(json.dumps({"error": {"message": "The model is gone."}}), "Error executing gemini: No.\nStderr: ")
     assert [found and found[0] for found in concluded("error:json-on-stderr", silent)] == ["fail"]
+
+
+def test_a_failure_shows_the_runs_of_the_call_that_it_is_about() -> None:
+    silent = failed(json.dumps({"error": {"message": "The model is gone."}}), "Error executing gemini: No.\nStderr: ")
+    other = Run(replace(CALL, number=2, argv=(b"And then?",)), understand(ARGV), "And then?")
+    told = failed("", "Error executing gemini: Yes.")
+    exchanges = (replace(told, runs=(other,)), silent)
+    seen = Observation(Conversation("made", "", ()), SPEC, silent.place, "stdio", exchanges=exchanges)
+    checks.load()
+    chosen = checks_for(each for each in load_requirements() if each.id == "error:json-on-stderr")
+    shown = [found.evidence.runs for found in judge(seen, chosen) if found.evidence is not None]
+    assert [[run.argv for run in runs] for runs in shown] == [[("Why?", "--output-format", "json")]]

@@ -188,9 +188,11 @@ def _finding(
 def _evidence(seen: Observation, about: Iterable[Exchange]) -> Evidence:
     sent = [line for line in seen.lines if line.sent]
     received = [line.data for line in seen.lines if not line.sent]
+    about = tuple(about)
     orders = {exchange.sent.order for exchange in about}
     asked = [at for at, line in enumerate(sent) if line.order in orders]
-    calls = [run.call for run in seen.runs]
+    # A run that belongs to no request may be the one that the verdict is about.
+    calls = [run.call for exchange in about for run in exchange.all_runs] or [run.call for run in seen.runs]
     return evidence(seen.conversation.title, [line.data for line in sent], received, calls, named(seen.place), asked)
 
 

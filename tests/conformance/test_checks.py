@@ -10,7 +10,7 @@ from gemini_mcp.gemini_cli.understanding import understand
 from gemini_mcp.spec import load_requirements
 from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.check import CheckOfExchange, Conclusion
-from gemini_mcp_conformance.judge.judging import judge
+from gemini_mcp_conformance.judge.judging import judge, uses
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.see.call import Call, Stat
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation, Place, Run
@@ -41,9 +41,9 @@ CALL = Call(
 )
 
 
-def failed(stderr: str, text: str) -> Exchange:
+def failed(stderr: str, text: str, tool: str = "chat") -> Exchange:
     """A call whose gemini wrote `stderr` and exited with 1, and that was answered with an error of this text."""
-    asked = request(1, "tools/call", {"name": "chat", "arguments": {"prompt": "Why?"}})
+    asked = request(1, "tools/call", {"name": tool, "arguments": {"prompt": "Why?"}})
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"isError": True, "content": [{"type": "text", "text": text}]}}
     return Exchange(
         spec=SPEC,
@@ -88,3 +88,7 @@ def test_a_failure_shows_the_runs_of_the_call_that_it_is_about() -> None:
     chosen = checks_for(each for each in load_requirements() if each.id == "error:json-on-stderr")
     shown = [found.evidence.runs for found in judge(seen, chosen) if found.evidence is not None]
     assert [[run.argv for run in runs] for runs in shown] == [[("Why?", "--output-format", "json")]]
+
+
+def test_a_call_of_a_tool_that_resumes_rests_on_the_argument_for_the_session() -> None:
+    assert "tools:chat-reply:session-id" in uses(failed("", "", "chat-reply"))

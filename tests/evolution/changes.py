@@ -181,6 +181,13 @@ def session_by_pattern(draft: Draft) -> None:
             call["arguments"]["sessionId"] = "01234567-89ab"
 
 
+def no_default_session(draft: Draft) -> None:
+    """A reply that names no session begins one."""
+    own = template(draft, RESUMES)
+    own["argv"][:2] = [{"with": "sessionId", "argv": ["-r", {"argument": "sessionId"}]}]
+    own["resumes"] = {"argument": "sessionId"}
+
+
 def command_line(change: Callable[[Json], Json]) -> Edit:
     """Other elements of every command line."""
 
@@ -394,6 +401,12 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         ),
     ),
     (
+        Change(
+            "no default session",
+            no_default_session,
+            ("command:chat-reply:no-session-id",),
+            ("chat-reply-prompt-quotes",),
+        ),
         Change("other spelling", command_line(lambda argv: replaced(argv, "-m", "--model"))),
         Change("other order", command_line(last_first)),
         Change("other flag", command_line(lambda argv: replaced(argv, "json", "stream-json")), ("command:chat",)),

@@ -156,12 +156,15 @@ def listing(tool: str) -> str:
 def uses(exchange: Exchange) -> frozenset[str]:
     """The requirements to list the tool of a call, its required arguments, and those that the call gives.
 
-    A call that was not served may lack what the port requires and the specification does not.
+    A tool that lists no argument for the session is none that resumes one, whatever the call gives. A call that was not
+    served may lack what the port requires and the specification does not.
     """
     if not is_call(exchange):
         return frozenset()
     tool = exchange.spec.tools[exchange.tool]
-    names = {*tool.required, *(name for name in exchange.arguments if name in tool.properties)}
+    session = exchange.spec.session(tool.name)
+    given = {name for name in exchange.arguments if name in tool.properties}
+    names = given.union(tool.required, [session] if session else [])
     own = listing(tool.name)
     lacks = deviation(exchange) == "not run" and not exchange.arguments.keys() >= tool.properties.keys()
     needed = {f"{own}:required"} if lacks else set[str]()

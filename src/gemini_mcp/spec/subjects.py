@@ -136,10 +136,10 @@ def _properties(tools: Sequence[ToolSpec]) -> Subjects:
 
 def _options(known: Known) -> Subjects:
     rows = [(tool, name) for tool, template in known for name in options(template)]
-    return {
-        "option": [_of(tool, name) for tool, name in rows],
-        "optional-option": [_of(tool, name) for tool, name in rows if name not in tool.required],
-    }
+    resumed = [(tool, template.resumes) for tool, template in known if template.resumes]
+    without_default = [(tool, session.argument) for tool, session in resumed if session.default is None]
+    optional = [_of(tool, name) for tool, name in (*rows, *without_default) if name not in tool.required]
+    return {"option": [_of(tool, name) for tool, name in rows], "optional-option": optional}
 
 
 def _command_lines(tools: Sequence[ToolSpec], known: Known, invocation: InvocationSpec) -> Subjects:

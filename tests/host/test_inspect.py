@@ -50,6 +50,15 @@ def test_what_the_program_refuses_is_said_and_is_exit_1(tmp_path: Path, script: 
     assert any(told in finding["sentence"] and finding["isLoss"] for finding in current["findings"])
 
 
+def test_a_deep_schema_is_taken(tmp_path: Path) -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(300):
+        schema = {"type": "object", "properties": {"inner": schema}}
+    code, current = inspected(desk(tmp_path), {"tools": [{"name": "t", "inputSchema": schema}]})
+    assert code == 0
+    assert [tool["registered"] for tool in current["tools"]] == ["mcp_server_t"]
+
+
 def test_pages_collisions_and_withheld_variables_are_named(tmp_path: Path) -> None:
     here = desk(tmp_path)
     here.stand_in("other", {"tools": [TOOL]})

@@ -133,6 +133,8 @@ def run(script: Json, journal: Path) -> None:
     """Serve over standard input and output; calls and hanging messages run in threads."""
     for line in script.get("stderr", []):
         print(line, file=sys.stderr, flush=True)
+    sys.stderr.write("x" * script.get("flood", 0))
+    sys.stderr.flush()
     if "exit" in script:
         raise SystemExit(script["exit"])
     server = Server(script, journal)
@@ -142,7 +144,9 @@ def run(script: Json, journal: Path) -> None:
         answer = server.answer(message)
         if answer is not None:
             with lock:
-                sys.stdout.writelines(json.dumps(line) + "\n" for line in (*server.notices(message), answer))
+                said = [json.dumps(one) for one in (*server.notices(message), answer)]
+                unasked = script.get("unasked", {}).get(message["method"], [])
+                sys.stdout.writelines(f"{line}\n" for line in (*unasked, *said))
                 sys.stdout.flush()
 
     for line in sys.stdin:

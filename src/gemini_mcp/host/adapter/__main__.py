@@ -4,6 +4,8 @@ import sys
 
 from gemini_mcp.host.adapter import serve
 from gemini_mcp.host.adapter.scenario import reply
+from gemini_mcp.host.rules.javascript import STACK
 
 if __name__ == "__main__":
+    sys.setrecursionlimit(STACK)
     serve(sys.stdin, sys.stdout, reply)

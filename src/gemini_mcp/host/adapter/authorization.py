@@ -123,7 +123,7 @@ def _document(described: Json) -> Json:
 
 
 def _refresh(value: JsonObject, rules: Rules) -> Json:
-    config = grants.config_of(object_of(value.get("config")) or CONFIG)
+    config = grants.config_of(value.get("config", CONFIG))
     is_rejected = value.get("tokenEndpoint", 200) != 200
     refresh_token = value.get("refreshToken", "RT" if is_rejected else None)
     if not value["expired"]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.rules.javascript import as_parsed, cut_units, in_key_order, length, stringify
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.servers.environment import is_inherited, server_environment
+from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
 from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand
@@ -27,7 +27,8 @@ EXCERPT = 700
 def env_expansion(value: JsonObject, rules: Rules) -> Json:
     """A value of `env` or `args` expanded, or what of the host's environment a server sees."""
     if "hostVariable" in value:
-        return {"visibleInServer": is_inherited(value["hostVariable"], value["hostValue"], rules)}
+        name = value["hostVariable"]
+        return {"visibleInServer": name in server_environment({}, {name: value["hostValue"]}, rules)}
     if "arg" in value:
         return {"arg": expand(value["arg"], value["environment"], rules)}
     if "value" in value:

@@ -26,7 +26,7 @@ def confirmation(value: JsonObject, rules: Rules) -> Json:
         return {"after": _after(value, rules)}
     if "allowTool" in value:
         allowed, asked = value["allowTool"], value["ask"]
-        keys = AllowList().after(Outcome.PROCEED_ALWAYS_TOOL, allowed["server"], allowed["tool"], rules)
+        keys = AllowList().after(Outcome.PROCEED_ALWAYS_TOOL.value, allowed["server"], allowed["tool"], rules)
         return {"result": _asked(asked["server"], asked["tool"], keys, rules)}
     tool, is_trusted = _tool(value["server"], value["tool"], rules), truthy(value.get("trust"))
     folder = value.get("trustedFolder", True)
@@ -36,7 +36,7 @@ def confirmation(value: JsonObject, rules: Rules) -> Json:
 
 def _after(value: JsonObject, rules: Rules) -> JsonObject:
     server, tool = value["server"], value["tool"]
-    keys = AllowList().after(Outcome(value["outcome"]), server, tool, rules)
+    keys = AllowList().after(value["outcome"], server, tool, rules)
     return {
         "sameTool": _asked(server, tool, keys, rules),
         "otherToolSameServer": _asked(server, f"{tool}2", keys, rules),

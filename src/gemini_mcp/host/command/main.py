@@ -20,6 +20,7 @@ from gemini_mcp.host.command import asking, calls, comparing, editing, inspectin
 from gemini_mcp.host.command import auth as auth
 from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.command.examples import EXAMPLES
+from gemini_mcp.host.rules.javascript import STACK
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 
 Run = Callable[[Context], Awaitable[int]]
@@ -31,6 +32,7 @@ _MODES = next(rules.policy.modes for rules in profiles().values() if rules.polic
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
+    sys.setrecursionlimit(STACK)
     try:
         return _run(list(sys.argv[1:] if arguments is None else arguments))
     except (asking.UsageError, OSError) as error:

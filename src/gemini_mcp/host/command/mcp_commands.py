@@ -136,17 +136,19 @@ def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -
 def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     configured = {name: config for scope in SCOPES for name, config in _servers(texts.get(scope, "")).items()}
     if rules.faulty_settings == "warn":
-        _refuse_lists([table(inside(_settings(texts.get(scope, "")), "mcp")) for scope in SCOPES], configured)
+        settings = [_settings(texts.get(scope, "")) for scope in SCOPES]
+        listed = [one for given in settings for one in items(inside(given, "mcpServers"))]
+        _refuse_lists([table(inside(given, "mcp")) for given in settings], [*configured.values(), *listed])
     servers = {name: object_of(configured[name]) or {} for name in in_key_order(configured)}
     expanded = {name: expand_everywhere(config, around.environment, rules) for name, config in servers.items()}
     shown = [ServerConfig(name, config) for name, config in expanded.items()]
     return Ran(said=listing(shown, {**around.states, **_kept_back(servers, texts, rules)}, rules))
 
 
-def _refuse_lists(sections: Sequence[Mapping[str, Json]], servers: JsonObject) -> None:
+def _refuse_lists(sections: Sequence[Mapping[str, Json]], servers: Sequence[Json]) -> None:
     """Fail where Gemini CLI fails to make its policy of `mcp` and `mcpServers`."""
     for key in ("excluded", "allowed"):
-        if key == "allowed" and None in servers.values():
+        if key == "allowed" and None in servers:
             raise Failed("Cannot read properties of null (reading 'trust')")
         if any(truthy(value) and not isinstance(value, str | list) for value in (mcp.get(key) for mcp in sections)):
             raise Failed(f"settings.mcp.{key} is not iterable")

@@ -23,6 +23,9 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 
 _LARGEST_EXACT = 2**53
 
+STACK = 20_000
+"""Frames of Python in which values of thousands of levels can be walked, as the stack of V8 lets Gemini CLI do."""
+
 LINE_ENDS = r"\n\r\u2028\u2029"
 """What `.` does not stand for in a regular expression."""
 

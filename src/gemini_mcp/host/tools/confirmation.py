@@ -35,9 +35,9 @@ class AllowList:
         # As in Gemini CLI, `a.b` is the tool `b` of `a` and also the server `a.b`.
         return server in self.keys or f"{server}.{tool}" in self.keys
 
-    def after(self, outcome: Outcome, server: str, tool: str, rules: Rules) -> "AllowList":
-        """The list once the user has answered."""
-        key = {"server": server, "tool": f"{server}.{tool}"}.get(rules.allowed_by.get(outcome.value, ""))
+    def after(self, answer: str, server: str, tool: str, rules: Rules) -> "AllowList":
+        """The list once the user has answered; an answer that is unknown allows nothing."""
+        key = {"server": server, "tool": f"{server}.{tool}"}.get(rules.allowed_by.get(answer, ""))
         return self if key is None else AllowList(self.keys | {key})
 
 

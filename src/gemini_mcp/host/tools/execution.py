@@ -93,4 +93,4 @@ def _confirmed(
     outcome = confirm(asked)
     if outcome in (Outcome.CANCEL, Outcome.MODIFY_WITH_EDITOR):
         raise NotConfirmed(f"The call of {tool.name!r} was not confirmed.")
-    return allowed.after(outcome, asked.server, asked.tool, host.plan.rules)
+    return allowed.after(outcome.value, asked.server, asked.tool, host.plan.rules)

@@ -126,7 +126,8 @@ def test_sarif_suppresses_what_the_baseline_knows():
 
 def test_sarif_tells_what_could_not_be_judged_as_notifications():
     invocation = json.loads(rendered("sarif"))["runs"][0]["invocations"][0]
-    told = [notification["associatedRule"]["id"] for notification in invocation["toolExecutionNotifications"]]
+    notifications = invocation["toolExecutionNotifications"]
+    told = [found["associatedRule"]["id"] for found in notifications if "associatedRule" in found]
     unjudged = ["area:three", "area:five", "area:seven", "area:eight"]
     assert (told, invocation["executionSuccessful"]) == (unjudged, False)
 
@@ -287,6 +288,18 @@ def test_the_badge_is_the_ports():
 
 def test_the_badge_of_a_port_that_conforms_is_green():
     assert json.loads(FORMATS["badge"](report_of(kept("one")), CONTEXT))["color"] == "brightgreen"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_says_that_a_run_is_incomplete(name: str):
+    cut = replace(report_of(kept("one"), unrun("three"), exit=3), notes=("This report is incomplete.",))
+    assert "incomplete" in FORMATS[name](cut, CONTEXT)
+
+
+def test_markdown_names_a_dozen_of_what_could_not_be_judged():
+    told = FORMATS["markdown"](report_of(*(unrun(f"n{number}") for number in range(15))), CONTEXT)
+    assert "15 requirements could not be judged: `area:n0`" in told
+    assert "`area:n11`, and 3 more" in told
 
 
 DETAILS = replace(CONTEXT, details=True)

@@ -1,8 +1,10 @@
 """Context: what a renderer needs in addition to the report, and sentences that several renderers share. Pure."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gemini_mcp_conformance.judge.judgement import Judgement
 from gemini_mcp_conformance.tell.report import CONFORMS, DOES_NOT, Command, Report, Url, exit_code
 from gemini_mcp_conformance.tell.reports.printable import one_line
 
@@ -71,6 +73,11 @@ def scores(report: Report) -> str:
     """How many requirements the port meets, of each level that counts."""
     must, should = report.score("MUST"), report.score("SHOULD")
     return f"MUST {must.passed}/{must.applicable}, SHOULD {should.passed}/{should.applicable}"
+
+
+def counted(judgements: Sequence[Judgement]) -> str:
+    """How many requirements these are."""
+    return f"{len(judgements)} requirement{'' if len(judgements) == 1 else 's'}"
 
 
 def inapplicable(report: Report) -> str:

@@ -3,7 +3,7 @@
 from gemini_mcp_conformance.tell import causes
 from gemini_mcp_conformance.tell.causes import Group
 from gemini_mcp_conformance.tell.report import Report, Severity
-from gemini_mcp_conformance.tell.reports.context import Context
+from gemini_mcp_conformance.tell.reports.context import Context, counted
 from gemini_mcp_conformance.tell.reports.printable import printable
 
 COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
@@ -20,7 +20,7 @@ def render(report: Report, context: Context) -> str:
 def _command(report: Report, group: Group, context: Context) -> str:
     head = group.head
     fails = f"Fails: {', '.join(each.id for each in group.broken)}" if len(group.broken) > 1 else None
-    unjudged = f"Not judged for it: {len(group.unjudged)} requirements" if group.broken and group.unjudged else None
+    unjudged = f"Not judged for it: {counted(group.unjudged)}" if group.broken and group.unjudged else None
     replay = head.replay and f"Replay: {head.replay}"
     message = "\n".join(filter(None, dict.fromkeys((group.advice, head.message, fails, unjudged, replay))))
     properties = _properties(context, f"{head.id} ({group.level}): {head.verdict}")

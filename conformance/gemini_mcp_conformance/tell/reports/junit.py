@@ -33,7 +33,7 @@ def _suite(report: Report, level: Level) -> ET.Element:
     judgements = tuple(judgement for judgement in report.judgements if judgement.level == level)
     suite = ET.Element("testsuite", {"name": level, **_counts(judgements)})
     properties = ET.SubElement(suite, "properties")
-    for name, value in run_facts(report).items():
+    for name, value in (*run_facts(report).items(), *(("Note", note) for note in report.notes)):
         ET.SubElement(properties, "property", {"name": name, "value": printable(value)})
     suite.extend(_case(report.profile, judgement) for judgement in judgements)
     return suite

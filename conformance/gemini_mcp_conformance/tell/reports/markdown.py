@@ -7,11 +7,13 @@ from gemini_mcp_conformance.judge.judgement import LEVELS, VERDICTS, Judgement
 from gemini_mcp_conformance.tell import causes
 from gemini_mcp_conformance.tell.causes import Group
 from gemini_mcp_conformance.tell.report import Report
-from gemini_mcp_conformance.tell.reports.context import Context, conclusion, run_facts, scores, title
+from gemini_mcp_conformance.tell.reports.context import Context, conclusion, counted, run_facts, scores, title
 from gemini_mcp_conformance.tell.reports.printable import one_line
 
 WIDTH = 400
 """Characters of a text at most, because summaries in CI have a limit."""
+NAMED = 12
+"""Requirements that are named where nothing but their number matters."""
 PADDED = 40
 """Columns are padded to that width at most."""
 
@@ -74,9 +76,9 @@ def _counts(report: Report) -> str:
 def _cause(number: int, group: Group) -> str:
     lines = [f"### {number}. {prose(group.advice)}", *map(_failure, group.broken)]
     if group.unjudged:
-        ids = ", ".join(code(judgement.id) for judgement in group.unjudged)
-        count = len(group.unjudged)
-        lines.append(f"- {count} requirement{'s' if count > 1 else ''} could not be judged: {ids}")
+        ids = ", ".join(code(judgement.id) for judgement in group.unjudged[:NAMED])
+        others = f", and {len(group.unjudged) - NAMED} more" if group.unjudged[NAMED:] else ""
+        lines.append(f"- {counted(group.unjudged)} could not be judged: {ids}{others}")
     return "\n\n".join((lines[0], "\n".join(lines[1:])))
 
 

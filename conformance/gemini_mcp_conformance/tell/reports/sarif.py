@@ -52,7 +52,10 @@ def _invocation(report: Report) -> Json:
     return {
         "executionSuccessful": report.exit in COULD_BE_JUDGED,
         "exitCode": report.exit,
-        "toolExecutionNotifications": [_notification(report, judgement) for judgement in unjudged],
+        "toolExecutionNotifications": [
+            *({"level": "note", "message": {"text": printable(note)}} for note in report.notes),
+            *(_notification(report, judgement) for judgement in unjudged),
+        ],
     }
 
 

@@ -220,6 +220,7 @@ COMMANDS: Mapping[str, Row] = {
     ),
     "the ordinary form comes first": (swapped(INVOCATION, ["forms", "prompt"], 1, 2), PORTS, PORTS),
     "a pattern of a form is rewritten": (replaced(INVOCATION, '"^-|^(?:mcp', '"^[-]|^(?:mcp'), WORDS, WORDS),
+    "a pattern of a form loses gemini's default command": (replaced(INVOCATION, "|\\\\$0)", ")"), PORTS, PORTS),
     "a pattern of a form loses a word": (replaced(INVOCATION, "|gemma|help|", "|gemma|"), PORTS, PORTS),
     "a form has another title": (invocation(["forms", "prompt", 2, "title"], "anything else"), WORDS, WORDS),
     "blanks count as absent where gemini drops them": (
@@ -240,7 +241,7 @@ COMMANDS: Mapping[str, Row] = {
     "a refusal is defined": (
         invocation(["refusals", "capital"], {"pattern": "[A-Z]", "sentence": "`{argument}` has capitals."}),
         MORE,
-        FREE,
+        MORE,
     ),
     "the listing is asked otherwise": (invocation(["listing", "argv", 0], "--sessions"), PORTS, PORTS),
     "the listing is spelled otherwise": (invocation(["listing", "argv", 0], "--listSessions"), WORDS, WORDS),
@@ -459,6 +460,15 @@ HOSTS: Mapping[str, Row] = {
     "a setting has another type": (settings([*SERVER, "trust", "type"], "string"), BREAK, BREAK),
     "a setting takes fewer values": (without(SETTINGS, [*SERVER, "authProviderType", "enum", 1]), BREAK, FREE),
     "a setting has a minimum": (settings([*SERVER, "timeout", "minimum"], 1000), BREAK, FREE),
+    "a limit of a setting excludes its bound": (
+        [
+            without(SETTINGS, [*SERVER, "timeout", "minimum"]),
+            settings([*SERVER, "timeout", "exclusiveMinimum"], 0),
+        ],
+        BREAK,
+        FREE,
+    ),
+    "a server may have two addresses": (replaced(SETTINGS, '"oneOf"', '"anyOf"'), FREE, BREAK),
     "other settings of a server are refused": (
         settings(["$defs", "server", "additionalProperties"], False),
         BREAK,
@@ -473,6 +483,7 @@ HOSTS: Mapping[str, Row] = {
     "a pattern of the host is rewritten": (changed(RULES, ["nameInvalid"], "[^:.a-zA-Z0-9_-]"), WORDS, WORDS),
     "a pattern of the host is another": (changed(RULES, ["nameInvalid"], "[^a-z]"), PORTS, PORTS),
     "a key of a profile goes that is null": (without(RULES, ["missingMethod"]), PORTS, PORTS),
+    "a truth of a vector is a number": (changed(VECTORS, [0, "executed"], 1), WORDS, WORDS),
     "a truth of a profile is a number": (changed(RULES, ["emptyAllowListAllowsAll"], 1), PORTS, PORTS),
     "a profile of hosts speaks of another version": (changed(RULES, ["version"], "0.62.0"), WORDS, WORDS),
     "a profile of hosts goes": (deleted(RULES), BREAK, NEW),

@@ -266,6 +266,19 @@ def test_what_an_edit_leaves_behind_is_named_with_the_file_that_it_contradicts(e
     assert any(one in message for message in found for one in (INVOCATION, OUTCOME))
 
 
+def test_a_call_that_its_schema_forbids_contradicts_the_tool() -> None:
+    found = lint(changed(CHAT, ["inputSchema", "properties", "model", "maxLength"], 3).of(small()))
+    messages = [one.message for one in found if (one.rule, one.file) == ("example-contradicts", CASE)]
+    assert [message.startswith(f"`{CHAT}` makes nothing of it") for message in messages] == [True]
+
+
+def test_an_entry_that_cannot_be_filled_in_makes_no_other_one_unreadable() -> None:
+    entries = document(REQUIREMENTS)["requirements"]
+    family = next(index for index, entry in enumerate(entries) if entry.get("for") == "required-argument")
+    found = lint(without(REQUIREMENTS, ["requirements", family, "for"]).of(small()))
+    assert [one.path for one in found if one.rule == "placeholder-known"] == [("requirements", family, "sentence")]
+
+
 def test_a_kind_without_a_schema_is_named_in_the_files_of_that_kind() -> None:
     assert ("file-kind", CASE) in {(complaint.rule, complaint.file) for complaint in lint(deleted(META).of(small()))}
 

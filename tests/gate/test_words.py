@@ -1,7 +1,7 @@
 """The words about one change: both values, what differs of long ones, the line, and a value that shows it."""
 
 import pytest
-from editing import Edit, changed, document, replaced, small, without
+from editing import Edit, changed, document, replaced, requirement, small, without
 
 from gemini_mcp.report.values import shown_beside
 from gemini_mcp.spec.values import Json
@@ -13,6 +13,7 @@ from gemini_mcp_spec.lint.linter import lint
 CHAT, INVOCATION, OUTCOME = "server/tools/chat.json", "server/invocation.json", "server/outcome.json"
 SETTINGS, RULES = "host/settings.schema.json", "host/profiles/current.json"
 PROPERTIES = ["inputSchema", "properties"]
+REQUIREMENTS, MUST = "requirements.json", requirement("identity:name")
 MASKS = document(OUTCOME)["stderr"]["masks"]
 OAUTH = ["$defs", "oauth", "properties", "redirectUri", "default"]
 
@@ -42,6 +43,11 @@ TOLD: dict[str, tuple[Edit, str, str]] = {
         'It was "cwd" and is absent',
     ),
     "null that goes": (without(RULES, ["missingMethod"]), "rules-changed", "was null and is absent"),
+    "a sentence that says something else": (
+        changed(REQUIREMENTS, ["requirements", MUST, "sentence"], "The server MUST report `gemini` as its name."),
+        "requirement-sentence",
+        "It said: The server MUST report",
+    ),
     "an entry of an array": (
         changed(CHAT, ["inputSchema", "required"], ["cwd"]),
         "argument-optional",

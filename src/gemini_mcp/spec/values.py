@@ -75,8 +75,8 @@ def same(one: Json, other: Json) -> bool:
         return False
     if is_object(one):
         return all(same(value, other[key]) for key, value in one.items())
-    if is_array(one):
-        return all(map(same, one, other))
+    if isinstance(one, list | tuple):
+        return all(map(same, items(one), items(other)))
     return isinstance(one, bool) is isinstance(other, bool)
 
 

@@ -52,8 +52,8 @@ def _refusal(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]:
     path = ("refusals", name)
     witness = calls.only(path).refused_now
     # A refusal refuses nothing until an argument names it.
-    if old is ABSENT and not table(new).get("everywhere"):
-        yield change("refusal-defined", INVOCATION, path, ABSENT, new, name=name)
+    if ABSENT in (old, new) and not table(old or new).get("everywhere"):
+        yield change("refusal-defined" if old is ABSENT else "refusal-undefined", INVOCATION, path, old, new, name=name)
     elif ABSENT in (old, new):
         yield one_sided("refusal", INVOCATION, path, old, new, witness=witness, name=name, argument="Every argument")
     else:

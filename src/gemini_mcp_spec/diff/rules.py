@@ -76,7 +76,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "requirement-added": "The requirement {name!r} is new: {sentence}",
         "requirement-raised": "{name!r} was {old} and is {new}.",
         "requirement-profile": "{name!r} binds another profile: {new}.",
-        "requirement-sentence": "{name!r} says something else: {new} Its meaning should get another id.",
+        "requirement-sentence": "{name!r} says something else. {reworded}",
         "released-changed": "`{file}` was released and is another now.",
         "released-removed": "`{file}` was released and is gone.",
         **{f"{kind}-changed": f"The {kind} {{name!r}} has another `{{key}}`." for kind in _EXAMPLES},
@@ -107,7 +107,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "recommendation-included": "{name!r} is no longer excluded, so ports are checked for it.",
         "requirement-lowered": "{name!r} was {old} and is {new}.",
         "recommendation-raised": "{name!r} was {old} and is {new}.",
-        "recommendation-sentence": "{name!r} says something else: {new} Its meaning should get another id.",
+        "recommendation-sentence": "{name!r} says something else. {reworded}",
     },
     (Severity.NOTICE, Bump.PATCH): {
         "gate-changed": "`{place}` of `{file}` was {old!r} and is {new!r}, so changes are judged otherwise.",
@@ -140,7 +140,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
             for kind in _EXAMPLES
         },
         **{
-            f"{kind}-given": f"The {kind} {{name!r}} is given another `{{key}}`, as if another had come for it."
+            f"{kind}-given": f"The {kind} {{name!r}} is given another `{{key}}`, and expects the same."
             for kind in ("scenario", "vector")
         },
         **{f"{kind}-described": f"`{{key}}` of the {kind} {{name!r}} is another." for kind in _EXAMPLES},
@@ -164,6 +164,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
     (Severity.COMPATIBLE, Bump.PATCH): {
         "stream-added": "The stream `{file}` is new.",
         "refusal-defined": "The refusal {name!r} is defined.",
+        "refusal-undefined": "The refusal {name!r} is no longer defined.",
         **{f"{kind}-added": f"The {kind} {{name!r}} is new." for kind in _EXAMPLES},
     },
     (Severity.COMPATIBLE, Bump.NONE): {
@@ -177,8 +178,10 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
 
 UNPROVEN = "was {old!r} and is {new!r}. They are not proven equal, but no text was found that tells them apart."
 
+REWORDED = "It said: {old} It says: {new} Another meaning should get another id."
+
 RULES: Mapping[str, Rule] = {
-    name: Rule(name, *verdict, sentence.replace("{unproven}", UNPROVEN))
+    name: Rule(name, *verdict, sentence.replace("{unproven}", UNPROVEN).replace("{reworded}", REWORDED))
     for verdict, rows in _TABLE.items()
     for name, sentence in rows.items()
 }

@@ -4,15 +4,15 @@ The one module of the gate that knows where requirements lie and how they are wr
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
 from gemini_mcp.report.positions import Path
-from gemini_mcp.spec import expanded_requirements, members_of, server_spec
+from gemini_mcp.spec import ServerSpec, expanded_requirements, members_of, server_spec
 from gemini_mcp.spec.families import PLACEHOLDER, Subject
 from gemini_mcp.spec.values import Json, is_object, items, table
-from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.spec_files import MALFORMED, SpecFiles
 
 FILE, FOLDER = "requirements.json", "requirements"
 """They lie in one file, or in one file for each area."""
@@ -43,7 +43,7 @@ def written(spec: SpecFiles) -> list[Placed]:
 
 @lru_cache(maxsize=4)
 def requirements(spec: SpecFiles) -> list[Placed]:
-    """Every requirement with the place of its entry, families expanded as far as the other files can be read."""
+    """Every requirement with the place of its entry, families expanded as far as they can be."""
     return _expanded(spec) or written(spec)
 
 
@@ -55,9 +55,21 @@ def is_expandable(spec: SpecFiles) -> bool:
 def _expanded(spec: SpecFiles) -> list[Placed] | None:
     entries = written(spec)
     try:
-        expanded = expanded_requirements([entry for _, _, entry in entries], server_spec(spec.documents))
+        server = server_spec(spec.documents)
+    except MALFORMED:
+        return None
+    if (whole := _filled(entries, server)) is not None:
+        return whole
+    # An entry that cannot be filled in stays as it is written, and makes no other one unreadable.
+    fit = [entry for entry in entries if _filled([entry], server)]
+    return [*(_filled(fit, server) or ()), *(entry for entry in entries if entry not in fit)] if fit else None
+
+
+def _filled(entries: Sequence[Placed], server: ServerSpec) -> list[Placed] | None:
+    try:
+        expanded = expanded_requirements([entry for _, _, entry in entries], server)
         return [(*entries[number][:2], entry) for number, entry, _ in expanded]
-    except (AttributeError, LookupError, TypeError, ValueError):
+    except MALFORMED:
         return None
 
 
@@ -66,7 +78,7 @@ def members(spec: SpecFiles) -> list[tuple[Placed, tuple[str, ...]]]:
     entries = written(spec)
     try:
         found = [*members_of([entry for _, _, entry in entries], server_spec(spec.documents))]
-    except (AttributeError, LookupError, TypeError, ValueError):
+    except MALFORMED:
         return []
     own = [(entries[number], entry, subject) for number, entry, subject in found]
     return [((file, path, entry), _meaning(str(one["id"]), subject)) for (file, path, one), entry, subject in own]

@@ -61,7 +61,8 @@ def planner(invocation: Json) -> Planner:
 def answered(server: ServerSpec, call: Mapping[str, Json], outcome: Json, listing: Json) -> Mapping[str, Json]:
     """What a case of this call holds: `invocation`, and `result` or `error`; the rest only where an outcome is given.
 
-    `listed` tells whether the sessions are asked for, and `resumed` whether the call names the session.
+    `listed` tells whether the sessions are asked for, `resumed` whether the call names the session, and `misfit`
+    whether it is the schema of the tool that does not allow the call.
     """
     tool = next((tool for tool in server.tools if tool.name == call.get("name")), None)
     arguments = call.get("arguments", {})
@@ -70,7 +71,8 @@ def answered(server: ServerSpec, call: Mapping[str, Json], outcome: Json, listin
     try:
         made = plan(tool, arguments, server.invocation)
     except CallerError as error:
-        return {"invocation": None, "result": refusal_result(error, server.outcome)}
+        # A refusal has a sentence of its own; what the schema does not allow has one of `outcome.json`.
+        return {"invocation": None, "result": refusal_result(error, server.outcome), "misfit": error.sentence is None}
     shown = {"invocation": _shown(made, server.invocation.program)}
     return {**shown, **_ended(server, tool.name, made, outcome, listing)} if is_object(outcome) else shown
 

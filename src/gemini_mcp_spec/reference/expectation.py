@@ -74,7 +74,8 @@ def _of_case(server: ServerSpec, case: Mapping[str, Json]) -> Iterator[Contradic
     said, planned = case.get("invocation"), made["invocation"]
     if said != planned:
         is_worded = None not in (said, planned) and understood(said) == understood(planned)
-        yield Contradiction(*_apart(("invocation",), INVOCATION, said, planned), is_worded)
+        file = f"server/tools/{case['call']['name']}.json" if made.get("misfit") else INVOCATION
+        yield Contradiction(*_apart(("invocation",), file, said, planned), is_worded)
     elif "listing" in case and not made.get("listed"):
         file = INVOCATION if made.get("resumed") else OUTCOME
         yield Contradiction(("listing",), file, case["listing"], None)
@@ -90,7 +91,7 @@ def _of_step(server: ServerSpec, scripts: Scripts, step: Mapping[str, Json], pat
     if step.get("result", True) is None or (script is None and "cwd" in table(made["invocation"])):
         # Cancelled before it began, or refused because of a directory.
         return
-    if any("hang" in table(one) for one in items(table(script).get("play"))):
+    if "result" in step and any("hang" in table(one) for one in items(table(script).get("play"))):
         file = f"server/scripts/{named}.json" if isinstance(named, str) else "its script"
         yield Contradiction((*path, "result"), file, step.get("result"), None)
     elif (script is None) is not (made["invocation"] is None):

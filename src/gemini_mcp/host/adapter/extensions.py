@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gemini_mcp.host.command import mcp_commands as commands
+from gemini_mcp.host.command.mcp_listing import listing
 from gemini_mcp.host.command.mcp_values import Failed
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.settings.extensions import Installed, Shelf, installed
@@ -33,7 +33,7 @@ def extensions(value: JsonObject, rules: Rules) -> Json:
     states = {one.server.name: one.standing.value for one in servers if one.standing is not Standing.STARTED}
     warned = "".join(f"{warning}\n" for warning in found.warnings)
     try:
-        return {"exit": 0, "said": warned + commands.listing([one.server for one in servers], states, rules)}
+        return {"exit": 0, "said": warned + listing([one.server for one in servers], states, rules)}
     except Failed as failure:
         return {"exit": 1, "said": (warned + failure.said).partition("\n")[0]}
 

@@ -10,7 +10,6 @@ from gemini_mcp.host.command.mcp_arguments import (
     SCOPES,
     Misused,
     Words,
-    number,
     read_add,
     read_list,
     read_remove,
@@ -18,16 +17,17 @@ from gemini_mcp.host.command.mcp_arguments import (
     unknown_said,
 )
 from gemini_mcp.host.command.mcp_line import NO_COMMAND, CommandMisused, read_line
+from gemini_mcp.host.command.mcp_listing import ENABLEMENT, kept_back, listing, refuse_lists, servers_of, settings_of
 from gemini_mcp.host.command.mcp_values import Failed, Given, given_by
-from gemini_mcp.host.rules.javascript import INHERITED, in_key_order, stringify, template, truthy
-from gemini_mcp.host.servers.transport import url_transports
+from gemini_mcp.host.command.mcp_word_values import given_by_words
+from gemini_mcp.host.rules.javascript import INHERITED, in_key_order, stringify, truthy
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import ServerConfig
-from gemini_mcp.host.settings.standing import disabled_in, identifier
+from gemini_mcp.host.settings.standing import identifier
 from gemini_mcp.host.settings.warnings import BROKEN_EXIT, MEND, said_of
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, object_of, table, texts_of, without_none
+from gemini_mcp.spec.values import JsonObject, inside, items, list_of, object_of, table
 
 EXIT_USAGE = 1
 EXIT_NO_INPUT = 42
@@ -35,9 +35,6 @@ NO_INPUT = (
     "No input provided via stdin. Input can be provided by piping data into gemini or using the --prompt option.\n"
 )
 """What Gemini CLI says where it goes on as without `mcp`."""
-
-ENABLEMENT = "enablement"
-"""The scope of the file that names the disabled servers."""
 
 _SEEN = ("mcpservers", "blockedservernames")
 """The members of what 0.61.0 lists its servers in. It searches their names, in lower case, and not the servers'."""
@@ -102,7 +99,7 @@ def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, aroun
             return _misused(name, str(misuse), rules)
         if "help" in words.flags:
             return _help(name, rules)
-        return _RUNS[name](name, _given_by_words(name, words, rules), texts, rules, around)
+        return _RUNS[name](name, given_by_words(name, words, rules), texts, rules, around)
     if name in ("--help", "-h"):
         return _help("group", rules)
     unknown = unknown_names(arguments, tuple(_READERS))
@@ -134,43 +131,15 @@ def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -
 
 
 def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
-    configured = {name: config for scope in SCOPES for name, config in _servers(texts.get(scope, "")).items()}
+    configured = {name: config for scope in SCOPES for name, config in servers_of(texts.get(scope, "")).items()}
     if rules.faulty_settings == "warn":
-        settings = [_settings(texts.get(scope, "")) for scope in SCOPES]
+        settings = [settings_of(texts.get(scope, "")) for scope in SCOPES]
         listed = [one for given in settings for one in items(inside(given, "mcpServers"))]
-        _refuse_lists([table(inside(given, "mcp")) for given in settings], [*configured.values(), *listed])
+        refuse_lists([table(inside(given, "mcp")) for given in settings], [*configured.values(), *listed])
     servers = {name: object_of(configured[name]) or {} for name in in_key_order(configured)}
     expanded = {name: expand_everywhere(config, around.environment, rules) for name, config in servers.items()}
     shown = [ServerConfig(name, config) for name, config in expanded.items()]
-    return Ran(said=listing(shown, {**around.states, **_kept_back(servers, texts, rules)}, rules))
-
-
-def _refuse_lists(sections: Sequence[Mapping[str, Json]], servers: Sequence[Json]) -> None:
-    """Fail where Gemini CLI fails to make its policy of `mcp` and `mcpServers`."""
-    for key in ("excluded", "allowed"):
-        if key == "allowed" and None in servers:
-            raise Failed("Cannot read properties of null (reading 'trust')")
-        if any(truthy(value) and not isinstance(value, str | list) for value in (mcp.get(key) for mcp in sections)):
-            raise Failed(f"settings.mcp.{key} is not iterable")
-
-
-def _kept_back(servers: Mapping[str, JsonObject], texts: Mapping[str, str], rules: Rules) -> dict[str, str]:
-    """The state of each server that a profile which lists them so does not try, by the lists of the settings files."""
-    # `mcp list` of 0.1.19 tries every server, whatever the lists say.
-    if not rules.unites_lists:
-        return {}
-    lists = [table(inside(_settings(texts.get(scope, "")), "mcp")) for scope in SCOPES]
-    allowed = [set(map(identifier, names)) for mcp in lists if (names := texts_of(mcp.get("allowed"))) is not None]
-    excluded = {identifier(name) for mcp in lists for name in texts_of(mcp.get("excluded")) or ()}
-    disabled = disabled_in(_settings(texts.get(ENABLEMENT, "")))
-    found: dict[str, str] = {}
-    for name in servers:
-        wanted = identifier(name)
-        if wanted in excluded or any(wanted not in names for names in allowed):
-            found[name] = "blocked"
-        elif wanted in disabled:
-            found[name] = "disabled"
-    return found
+    return Ran(said=listing(shown, {**around.states, **kept_back(servers, texts, rules)}, rules))
 
 
 def _switch(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
@@ -210,67 +179,13 @@ def _misused(command: str, complaint: str, rules: Rules) -> Ran:
     return Ran(EXIT_USAGE, said, is_complaint=True)
 
 
-def _given_by_words(command: str, words: Words, rules: Rules) -> Given:
-    config = _server_config(words, rules) if command == "add" else {}
-    scope, transport = words.last("scope") or "project", words.last("transport") or "stdio"
-    return Given(words.words[0] if words.words else "", scope, transport, config)
-
-
-def _server_config(words: Words, rules: Rules) -> JsonObject:
-    """The server that the words of `add` describe."""
-    transport = words.last("transport") or "stdio"
-    target, args = words.words[1], [*words.words[2:], *words.after]
-    if transport == "stdio":
-        return {**without_none(command=target, args=args, env=_pairs(words, "env", rules)), **_common(words)}
-    kind = {"type": transport} if rules.adds_type else {}
-    headers = without_none(headers=_pairs(words, "header", rules))
-    return {rules.add_keys[transport]: target, **kind, **headers, **_common(words)}
-
-
-_KEPT_BACK = ("blocked", "disabled")
-_MARKS = {"connected": "✓", "disconnected": "✗", "blocked": "⛔", "disabled": "○"}
-
-
-def listing(servers: Sequence[ServerConfig], states: Mapping[str, str], rules: Rules) -> str:
-    """What `list` prints; a server without a state is disconnected. Raises Failed."""
-    if not servers:
-        return "No MCP servers configured.\n"
-    text = "Configured MCP servers:\n\n"
-    for server in servers:
-        state = states.get(server.name, "disconnected")
-        if rules.two_addresses and state not in _KEPT_BACK and all(map(server.values.get, ("httpUrl", "url"))):
-            text += rules.two_addresses.format(server=server.name)
-        source = "" if server.origin is None else f" (from {server.origin.extension})"
-        try:
-            described = _described(server.values, rules)
-        except Failed as failure:
-            raise Failed(str(failure), text) from failure
-        text += f"{_MARKS[state]} {server.name}{source}: {described} - {state.capitalize()}\n"
-    return text
-
-
-def _described(config: JsonObject, rules: Rules) -> str:
-    if truthy(config.get("httpUrl")):
-        return f"{template(config['httpUrl'])} (http)"
-    if truthy(config.get("url")):
-        return f"{template(config['url'])} ({url_transports(config, rules)[0]})"
-    if not truthy(config.get("command")):
-        return ""
-    given = config.get("args")
-    if list_of(given) is None and given is not None:
-        raise Failed("server.args?.join is not a function")
-    command, *arguments = ("" if word is None else template(word) for word in (config["command"], *items(given)))
-    words = " ".join((command, *arguments))
-    return rules.stdio_line.format(words=words, command=command, arguments=" ".join(arguments))
-
-
 def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     """Add or remove the server that the line names."""
     name, said = given.name, given.scope
     # A repeated `--scope` is a list, printed as one; anything but `user` means the project.
     scope = "user" if said == "user" else "project"
     text = texts.get(scope, "")
-    servers = _servers(text)
+    servers = servers_of(text)
     # Gemini CLI asks `mcpServers[name]`, which finds members of `Object.prototype` too.
     is_inherited = rules.add_words == "as-yargs" and name in INHERITED
     is_known = is_inherited or truthy(servers.get(name))
@@ -280,7 +195,7 @@ def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, ar
         told, is_untouched = f'Server "{name}" removed from {said} settings.\n', name not in servers
     else:
         told, is_untouched = _added(given, is_known), is_inherited and name == "__proto__"
-    if list_of(inside(_settings(text), "mcpServers")) is not None:
+    if list_of(inside(settings_of(text), "mcpServers")) is not None:
         changed = text  # The server becomes a property of an array, which JSON does not show.
     # It writes `mcpServers` all the same, so that a file without it gets an empty one.
     elif is_untouched:
@@ -305,37 +220,3 @@ _READERS: Mapping[str, Callable[[Sequence[str], Rules], Words]] = {
     "list": lambda arguments, rules: read_list(arguments),
 }
 _RUNS = {"add": _edit, "remove": _edit, "list": _list, "enable": _switch, "disable": _switch}
-
-
-def _settings(text: str) -> Json:
-    return read(text) if text.strip() else {}
-
-
-def _servers(text: str) -> JsonObject:
-    return dict(table(inside(_settings(text), "mcpServers")))
-
-
-def _pairs(words: Words, flag: str, rules: Rules) -> dict[str, str] | None:
-    """The names and values of `-e A=b` or `-H 'A: b'`; those without either are left out."""
-    if flag not in words.flags:
-        return None
-    separator = "=" if flag == "env" else ":"
-    pairs = [word.partition(separator) for word in words.flags[flag]]
-    if flag == "env" and rules.cuts_variables:
-        pairs = [(name, mark, value.partition("=")[0]) for name, mark, value in pairs]
-    if flag == "header":
-        pairs = [(name.strip(), mark, value.strip()) for name, mark, value in pairs]
-    return {name: value for name, _, value in pairs if name and value}
-
-
-def _common(words: Words) -> JsonObject:
-    timeout, trust = words.last("timeout"), words.last("trust")
-    return {
-        **({} if timeout is None else {"timeout": number(timeout)}),
-        **without_none(
-            trust=None if trust is None else trust == "true",
-            description=words.last("description"),
-            includeTools=words.flags.get("include-tools"),
-            excludeTools=words.flags.get("exclude-tools"),
-        ),
-    }

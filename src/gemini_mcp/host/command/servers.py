@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import anyio
 
-from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
+from gemini_mcp.host.command.mcp_listing import listing
 from gemini_mcp.host.command.mcp_values import Failed
 from gemini_mcp.host.prompts.prompts import command_name
 from gemini_mcp.host.rules.urls import InvalidUrl
@@ -109,7 +109,7 @@ async def list_servers(context: Context) -> int:
             tasks.start_soon(_try, context, server, states)
     is_suppressed = any(one.reason == NOT_TRUSTED for one in found.values())
     try:
-        shown, code = commands.listing([one.server for one in found.values()], states, context.rules), OK
+        shown, code = listing([one.server for one in found.values()], states, context.rules), OK
     except Failed as failure:
         shown, code = failure.said, USAGE
     say = context.say if context.rules.output == "stdout" else context.complain

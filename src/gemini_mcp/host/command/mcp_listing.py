@@ -1,0 +1,88 @@
+"""What `gemini mcp list` prints of the servers in the texts of the settings files. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from gemini_mcp.host.command.mcp_arguments import SCOPES
+from gemini_mcp.host.command.mcp_values import Failed
+from gemini_mcp.host.rules.javascript import template, truthy
+from gemini_mcp.host.servers.transport import url_transports
+from gemini_mcp.host.settings.jsonc import read
+from gemini_mcp.host.settings.loading import ServerConfig
+from gemini_mcp.host.settings.standing import disabled_in, identifier
+from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, table, texts_of
+
+ENABLEMENT = "enablement"
+"""The scope of the file that names the disabled servers."""
+
+_KEPT_BACK = ("blocked", "disabled")
+_MARKS = {"connected": "✓", "disconnected": "✗", "blocked": "⛔", "disabled": "○"}
+
+
+def listing(servers: Sequence[ServerConfig], states: Mapping[str, str], rules: Rules) -> str:
+    """What `list` prints; a server without a state is disconnected. Raises Failed."""
+    if not servers:
+        return "No MCP servers configured.\n"
+    text = "Configured MCP servers:\n\n"
+    for server in servers:
+        state = states.get(server.name, "disconnected")
+        if rules.two_addresses and state not in _KEPT_BACK and all(map(server.values.get, ("httpUrl", "url"))):
+            text += rules.two_addresses.format(server=server.name)
+        source = "" if server.origin is None else f" (from {server.origin.extension})"
+        try:
+            described = _described(server.values, rules)
+        except Failed as failure:
+            raise Failed(str(failure), text) from failure
+        text += f"{_MARKS[state]} {server.name}{source}: {described} - {state.capitalize()}\n"
+    return text
+
+
+def _described(config: JsonObject, rules: Rules) -> str:
+    if truthy(config.get("httpUrl")):
+        return f"{template(config['httpUrl'])} (http)"
+    if truthy(config.get("url")):
+        return f"{template(config['url'])} ({url_transports(config, rules)[0]})"
+    if not truthy(config.get("command")):
+        return ""
+    given = config.get("args")
+    if list_of(given) is None and given is not None:
+        raise Failed("server.args?.join is not a function")
+    command, *arguments = ("" if word is None else template(word) for word in (config["command"], *items(given)))
+    words = " ".join((command, *arguments))
+    return rules.stdio_line.format(words=words, command=command, arguments=" ".join(arguments))
+
+
+def refuse_lists(sections: Sequence[Mapping[str, Json]], servers: Sequence[Json]) -> None:
+    """Fail where Gemini CLI fails to make its policy of `mcp` and `mcpServers`."""
+    for key in ("excluded", "allowed"):
+        if key == "allowed" and None in servers:
+            raise Failed("Cannot read properties of null (reading 'trust')")
+        if any(truthy(value) and not isinstance(value, str | list) for value in (mcp.get(key) for mcp in sections)):
+            raise Failed(f"settings.mcp.{key} is not iterable")
+
+
+def kept_back(servers: Mapping[str, JsonObject], texts: Mapping[str, str], rules: Rules) -> dict[str, str]:
+    """The state of each server that a profile which lists them so does not try, by the lists of the settings files."""
+    # `mcp list` of 0.1.19 tries every server, whatever the lists say.
+    if not rules.unites_lists:
+        return {}
+    lists = [table(inside(settings_of(texts.get(scope, "")), "mcp")) for scope in SCOPES]
+    allowed = [set(map(identifier, names)) for mcp in lists if (names := texts_of(mcp.get("allowed"))) is not None]
+    excluded = {identifier(name) for mcp in lists for name in texts_of(mcp.get("excluded")) or ()}
+    disabled = disabled_in(settings_of(texts.get(ENABLEMENT, "")))
+    found: dict[str, str] = {}
+    for name in servers:
+        wanted = identifier(name)
+        if wanted in excluded or any(wanted not in names for names in allowed):
+            found[name] = "blocked"
+        elif wanted in disabled:
+            found[name] = "disabled"
+    return found
+
+
+def settings_of(text: str) -> Json:
+    return read(text) if text.strip() else {}
+
+
+def servers_of(text: str) -> JsonObject:
+    return dict(table(inside(settings_of(text), "mcpServers")))

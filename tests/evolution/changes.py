@@ -236,11 +236,14 @@ def declared(name: str, **keywords: Json) -> Edit:
     return edit
 
 
-def new_refusal(draft: Draft) -> None:
-    """Prompts in capitals are refused."""
-    sentence = "`{argument}` shouts. Write it in small letters."
-    draft[INVOCATION]["refusals"]["shouting"] = {"pattern": "^[A-Z ]{4,}$", "sentence": sentence}
-    draft[INVOCATION]["arguments"]["prompt"]["refuse"].append("shouting")
+def new_refusal(argument: str, rule: str, pattern: str, sentence: str) -> Edit:
+    """Another rule refuses some values of an argument."""
+
+    def edit(draft: Draft) -> None:
+        draft[INVOCATION]["refusals"][rule] = {"pattern": pattern, "sentence": sentence}
+        draft[INVOCATION]["arguments"][argument].setdefault("refuse", []).append(rule)
+
+    return edit
 
 
 def dropped_refusal(rule: str) -> Edit:
@@ -419,11 +422,22 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             variant=True,
         ),
         Change("longest element", value(INVOCATION, *ELEMENT, to=64_000), ("prompt:long",), ("chat-prompt-64*",)),
-        Change("new refusal", new_refusal, ("arguments:refused:shouting",), ("chat-prompt-shouting",)),
+        Change(
+            "new refusal",
+            new_refusal("prompt", "shouting", "^[A-Z ]{4,}$", "`{argument}` shouts. Write it in small letters."),
+            ("arguments:refused:shouting",),
+            ("chat-prompt-shouting",),
+        ),
+        Change(
+            "refused directory",
+            new_refusal("cwd", "parent", "(?:^|/)\\.\\.(?:/|$)", "`{argument}` leads upwards. Name it without `..`."),
+            ("arguments:refused:parent",),
+            ("chat-cwd-parent*",),
+        ),
         Change(
             "no controls",
             dropped_refusal("control-character"),
-            ("command:chat:model",),
+            ("command:chat:model", "command:once"),
             CONTROLS,
         ),
         Change(
@@ -488,7 +502,11 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("raised", level("prompt:empty:kept", "MUST")),
         Change("lowered", level("result:text", "SHOULD")),
         Change(
-            "dashes", dropped_refusal("option-like"), ("command:chat:model",), ("chat-model-option-*",), variant=True
+            "dashes",
+            dropped_refusal("option-like"),
+            ("command:chat:model", "command:once"),
+            ("chat-model-option-*",),
+            variant=True,
         ),
         Change(
             "empty prompt",

@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -118,7 +119,15 @@ def _first() -> Mapping[str, int]:
 
 def gather(sources: Sources) -> tuple[Conversation, ...]:
     """Every conversation: quick ones that explain most first, those that wait last."""
-    return tuple(conversation for source in _sources() for conversation in source.conversations(sources))
+    return tuple(_told_apart(each for source in _sources() for each in source.conversations(sources)))
+
+
+def _told_apart(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
+    """The conversations; a number is added to an id that an earlier one has, since ids hold words of specifications."""
+    counts: Counter[str] = Counter()
+    for each in conversations:
+        counts[each.id] += 1
+        yield each if counts[each.id] == 1 else replace(each, id=f"{each.id}-{counts[each.id]}")
 
 
 def explorations(sources: Sources) -> tuple[Exploration, ...]:

@@ -65,7 +65,7 @@ def gemini_runs_where_the_port_does(exchange: Exchange) -> Complaints:
 def may_run(exchange: Exchange) -> bool:
     """Calls with a relative path, which nothing else lets a port refuse."""
     plain = all(text.isprintable() and text.strip() for text in texts_in(list(exchange.arguments.values())))
-    is_free = settled(exchange).issuperset(exchange.arguments.keys() - {argument(exchange)})
+    is_free = settled(exchange).issuperset(exchange.arguments)
     is_chosen = is_played(exchange) and exchange.gemini == "present" and fate(exchange) == "either"
     is_heard = isinstance(heard(exchange), Heard)
     return names("relative")(exchange) and plain and is_free and is_chosen and is_heard and was_due(exchange)

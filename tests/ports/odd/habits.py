@@ -61,6 +61,11 @@ def read_only(path: str) -> str:
     return path
 
 
+def logs_letters(port: Any, *arguments: Any) -> None:
+    sys.stderr.write("x" * 70_000 + "\n")
+    sys.stderr.flush()
+
+
 def logs_message(port: Any, message: Any) -> None:
     method = (as_object(message) or {}).get("method")
     sys.stderr.write(f'{{"level":"debug","component":"rpc","method":{json.dumps(method)}}}\n' * 20)
@@ -129,6 +134,9 @@ odd("read-only-system-prompt", "Lets nobody write to the file of the system prom
 )
 odd("logs-every-message", "Logs twenty lines of JSON to stderr for each message it reads.")(
     dispatch=before(logs_message)
+)
+odd("floods-stderr", "Writes one letter 70,000 times to stderr for each message it reads.")(
+    dispatch=before(logs_letters)
 )
 odd("announces-its-tools", "Says after the handshake that its tools have changed.")(
     is_stateless=always(False),

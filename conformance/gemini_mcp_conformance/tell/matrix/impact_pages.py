@@ -72,9 +72,9 @@ def _block(impact: Impact) -> Iterator[str]:
     for flip in impact.flips:
         yield f"  {flip.direction.upper()}  {flip.judgement.id}  ({flip.judgement.level}, {change(flip)})"
         yield from wrap(flip.judgement.sentence, WIDTH, initial_indent="    ", subsequent_indent="    ")
-        first, *rest = printable(flip.why or "").split("\n")
-        yield from [f"    why  {first}"] if flip.why else []
-        yield from (f"         | {line}" for line in rest)
+        for number, line in enumerate(printable(flip.why or "").split("\n") if flip.why else ()):
+            begin = "         | " if number else "    why  "
+            yield from wrap(line, WIDTH, initial_indent=begin, subsequent_indent="         | ", break_on_hyphens=False)
 
 
 def render_markdown(impacts: Sequence[Impact]) -> str:

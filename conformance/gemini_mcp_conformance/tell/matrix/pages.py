@@ -81,7 +81,7 @@ def render_markdown(columns: Sequence[Column]) -> str:
     blocks = (
         "## Gemini MCP conformance",
         markdown.table(("port", "result"), ports),
-        ", ".join(f"{sign} {meaning}" for sign, meaning in LEGEND.items()),
+        "\n".join(f"- {sign} {meaning}" for sign, meaning in LEGEND.items()),
         markdown.table(("requirement", "level", *names), verdicts),
     )
     return "\n\n".join(blocks) + "\n"

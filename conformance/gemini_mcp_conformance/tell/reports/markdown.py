@@ -14,7 +14,7 @@ WIDTH = 400
 """Characters of a text at most, because summaries in CI have a limit."""
 NAMED = 12
 """Requirements that are named where nothing but their number matters."""
-PADDED = 40
+PADDED = 60
 """Columns are padded to that width at most."""
 
 

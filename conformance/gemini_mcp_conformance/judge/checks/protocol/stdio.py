@@ -16,6 +16,8 @@ LONG = 100
 
 PRIVATE = 16
 """Characters of a text that is too long to be in a log by chance."""
+FEW = 3
+"""Different characters of what may be in a log by chance, however long it is: a line of dots or of one letter."""
 
 
 def writes(observation: Observation) -> bool:
@@ -52,8 +54,7 @@ def every_message_is_utf_8(observation: Observation) -> Complaints:
 @check_all("stdio:stderr:private", judges=lambda seen: writes(seen) and bool(private(seen)))
 def nothing_private_is_logged(observation: Observation) -> Complaints:
     for text in private(observation):
-        # A log may hold no more than the beginning or the end of a text.
-        if any(part.encode("utf-8", "replace") in observation.stderr for part in (text, text[:LONG], text[-LONG:])):
+        if any(part in observation.stderr for part in _parts(text)):
             yield f"The port wrote {shown(text)} to its stderr, and should log neither prompts nor answers."
 
 
@@ -63,6 +64,13 @@ def private(observation: Observation) -> list[str]:
     given = [each.arguments.get(key) for each in calls for key in each.spec.template(each.tool).private]
     answers = [found.text for each in observation.calls if (found := answer(each)) is not None]
     return [text for text in (*given, *answers) if isinstance(text, str) and len(text.strip()) >= PRIVATE]
+
+
+def _parts(text: str) -> Iterator[bytes]:
+    """What a log may hold of a text: all of it, or no more than its beginning or its end."""
+    for part in (text, text[:LONG], text[-LONG:]):
+        if len({*part}) > FEW:
+            yield part.encode("utf-8", "replace")
 
 
 def is_spread(lines: list[bytes]) -> bool:

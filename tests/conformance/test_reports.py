@@ -331,6 +331,12 @@ def test_a_known_failure_is_told_in_one_line():
     assert "The port MUST not break known." not in told
 
 
+def test_a_port_with_known_failures_is_not_said_to_conform():
+    known = replace(broken("known"), known="The next release mends it.")
+    told = FORMATS["terminal"](report_of(known, exit=0), CONTEXT)
+    assert told.startswith("Nothing fails but what the baseline lists. MUST 0/1")
+
+
 def test_an_outdated_baseline_is_not_taken_for_a_port_that_does_not_conform():
     told = FORMATS["terminal"](report_of(kept("one"), exit=1, strict=True), CONTEXT)
     assert told.startswith("The baseline is out of date, which fails a strict run; ")

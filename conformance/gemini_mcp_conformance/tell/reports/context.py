@@ -39,6 +39,7 @@ CONCLUSIONS = (
 )
 """By exit code."""
 
+ONLY_KNOWN = "Nothing fails but what the baseline lists."
 PART_CONFORMS = "What was selected conforms."
 OUTDATED = "The baseline is out of date, which fails a strict run; the port adds no failure."
 
@@ -47,6 +48,8 @@ def conclusion(report: Report, context: Context) -> str:
     """The conclusion about the port, or about the selected part of it."""
     if report.exit == DOES_NOT and exit_code(report.judgements, report.strict) == CONFORMS:
         return OUTDATED
+    if report.exit == CONFORMS and any(each.known is not None for each in report.with_verdict("fail")):
+        return ONLY_KNOWN
     if report.exit == CONFORMS and context.conforms is not None:
         return context.conforms
     is_part = len(report.judgements) < context.count(report.profile)

@@ -126,7 +126,7 @@ def test_a_server_that_repeats_its_cursor_is_left() -> None:
     assert [next(steps), steps.send(again)] == [Ask("tools/list"), Ask("tools/list", "again")]
     with pytest.raises(StopIteration) as ended:
         steps.send(again)
-    assert ended.value.value.is_empty
+    assert ended.value.value.messages == ("Error discovering tools from s: tools/list repeats the cursor 'again'",)
 
 
 def test_a_refused_list_is_told() -> None:

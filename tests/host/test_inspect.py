@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 from stand_in import Desk, desk
 
+from gemini_mcp.host.command.inspection import Subject, inspect
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers.handshake import Greeting
+from gemini_mcp.spec import Rules
+
 TOOL: dict[str, Any] = {"name": "t", "inputSchema": {"type": "object"}}
 HARMLESS = ("wait-for-previous",)
 
@@ -70,6 +75,14 @@ def test_pages_collisions_and_withheld_variables_are_named(tmp_path: Path) -> No
     assert {"page-ignored", "environment"} <= {finding["kind"] for finding in current["findings"]}
     assert [tool["registered"] for tool in documented["tools"]] == ["many__t", "late"]
     assert "collision" in {finding["kind"] for finding in documented["findings"]}
+
+
+@pytest.mark.parametrize("rules", profiles().values())
+def test_pages_that_go_round_are_a_loss(rules: Rules) -> None:
+    pages = {"resources": [{"resources": [], "nextCursor": "again"}] * 2}
+    greeting = Greeting({"resources": {}}, rules.protocol_versions[0])
+    found = inspect(Subject("s", greeting, pages, {}, {}), (), {}, rules)
+    assert [remark.kind for remark in found.remarks if remark.is_loss] == ["endless", "empty"]
 
 
 def test_what_is_true_of_every_tool_is_said_once(tmp_path: Path) -> None:
@@ -204,12 +217,23 @@ def test_a_failure_of_an_address_has_its_cause(tmp_path: Path, path: str, cause:
 
 
 @pytest.mark.parametrize(
-    ("address", "cause"), [("http://127.0.0.1:9/mcp", "refused"), ("http://nobody.invalid/mcp", "dns")]
+    ("address", "cause"), [("http://127.0.0.1:45999/mcp", "refused"), ("http://nobody.invalid/mcp", "dns")]
 )
 def test_an_address_that_cannot_be_reached_has_its_cause(tmp_path: Path, address: str, cause: str) -> None:
     ran = desk(tmp_path).run("inspect", address, "--json", "--alone")
     assert ran.returncode == 4
     assert [finding["kind"] for finding in json.loads(ran.stdout)[0]["findings"]] == [cause]
+
+
+@pytest.mark.parametrize(
+    "address", ["http://user:SECRET@127.0.0.1:9000/mcp", "http://127.0.0.1:6667/mcp", "http://u@127.0.0.1/sse"]
+)
+def test_an_address_that_gemini_cli_does_not_connect_to_is_named(tmp_path: Path, address: str) -> None:
+    ran = desk(tmp_path).run("inspect", "--json", "--alone", "--", address)
+    assert ran.returncode == 4
+    assert "SECRET" not in ran.stdout
+    for one in json.loads(ran.stdout):
+        assert [finding["kind"] for finding in one["findings"]] == ["blocked"]
 
 
 def test_a_name_that_nobody_has_is_usage(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def inspected(folder: Path, early: str, late: str) -> tuple[int, list[tuple[str,
     "late",
     [
         "print('listing'); say(answer)",
+        "print(); say(answer)",
         "say(answer); say(answer)",
         "say({**answer, 'id': 99}); say(answer)",
         "say({'jsonrpc': '2.0', 'method': 'notifications/progress', 'params': {'progressToken': 9}}); say(answer)",

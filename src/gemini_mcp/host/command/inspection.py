@@ -31,7 +31,7 @@ from gemini_mcp.host.servers.discovery import (
     interview,
 )
 from gemini_mcp.host.servers.environment import withheld
-from gemini_mcp.host.servers.failure import Failure, told
+from gemini_mcp.host.servers.failure import Failure, endless, told
 from gemini_mcp.host.servers.handshake import Greeting
 from gemini_mcp.host.servers.status import STARTED_TWICE
 from gemini_mcp.host.settings.loading import Origin, ServerConfig
@@ -176,6 +176,10 @@ def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:
             lost = [str(item.get("name")) for page in pages[1:] for item in objects_of(table(page).get(kind))]
             sentence = f"only the first page of {kind} is read; {len(lost)} later ones are ignored: {', '.join(lost)}."
             yield Remark("page-ignored", (subject.name,), sentence, is_loss=bool(lost))
+        cursors = [cursor for page in pages if isinstance(cursor := table(page).get("nextCursor"), str)]
+        if kind in rules.paged_lists and len({*cursors}) < len(cursors):
+            why = endless(f"{kind}/list", cursors[-1])
+            yield Remark(why.cause, (subject.name,), str(why), is_loss=True)
     if (
         rules.tools_need_capability
         and subject.pages.get("tools")

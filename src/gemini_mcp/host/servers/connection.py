@@ -25,7 +25,7 @@ from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview
 from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.handshake import Greeting, greeting
-from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, choose, url_transports
+from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, choose, refusal, url_transports
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
@@ -245,6 +245,9 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
         return await stack.enter_async_context(
             stdio.streams(chosen, environment, hear, attempt.note_exit, attempt.note_stray, attempt.rules.stderr_limit)
         )
+    refused = refusal(chosen)
+    if refused is not None:
+        raise Unreachable(*refused)
     seconds = config.timeout_ms / 1000
 
     def client(

@@ -183,8 +183,11 @@ def _list(kind: str, rules: Rules) -> _Listing:
     listed: list[Json] = []
     cursor: str | None = None
     seen: set[str | None] = set()
-    # Gemini CLI asks on for ever when a server repeats a cursor.
-    while cursor not in seen:
+    while True:
+        if cursor in seen:
+            # Gemini CLI asks on for ever.
+            why = failure.endless(f"{kind}/list", str(cursor))
+            raise Refusal(f"{kind}/list repeats the cursor {cursor!r}", why=why)
         seen.add(cursor)
         reply = yield Ask(f"{kind}/list", cursor)
         if isinstance(reply, Refusal):
@@ -196,8 +199,7 @@ def _list(kind: str, rules: Rules) -> _Listing:
         # An empty cursor ends the list, as every false value does in JavaScript.
         cursor = answer.get("nextCursor") or None
         if cursor is None or kind not in rules.paged_lists:
-            break
-    return objects_of(listed)
+            return objects_of(listed)
 
 
 def read(method: str, answer: Json, rules: Rules) -> JsonObject:

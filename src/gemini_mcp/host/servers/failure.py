@@ -103,6 +103,11 @@ def needs_authentication(server: str, challenge: str) -> Failure:
     return Failure("authentication", f"it needs authentication{said}", remedy)
 
 
+def blocked(address: str, remedy: str) -> Failure:
+    """An address that Gemini CLI does not connect to."""
+    return Failure("blocked", f"Gemini CLI does not connect to {address!r}", remedy)
+
+
 def not_mcp(why: str) -> Failure:
     """What came was no answer of MCP."""
     return Failure(
@@ -134,6 +139,12 @@ def refusal(step: str, message: str) -> Failure:
     """A JSON-RPC error."""
     bare = re.sub(r"^MCP error -?\d+: ", "", message)
     return Failure("refusal", f"it answered `{step}` with an error: {bare}", "Look into the server's own log.")
+
+
+def endless(step: str, cursor: str) -> Failure:
+    """A list whose pages go round."""
+    sentence = f"its `{step}` gives the cursor {cursor!r} again, so that Gemini CLI asks for ever and does not start"
+    return Failure("endless", sentence, "Leave `nextCursor` out on the last page.")
 
 
 def misshapen(step: str, issues: Sequence[Issue]) -> Failure:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from gemini_mcp.host.rules import fetch
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
 from gemini_mcp.host.servers import discovery
 from gemini_mcp.host.servers.discovery import (
@@ -108,12 +109,20 @@ def _lacks_transport(config: JsonObject) -> bool:
     return "command" in config and not any(config.get(key) for key in ("command", "url", "httpUrl"))
 
 
-def _nobody_there(url: Url) -> str:
-    """What an SSE client says of an address at which nobody listens; streamable HTTP gives no reason."""
-    host, port = url.hostname, url.port or {"http": "80", "https": "443"}[url.scheme]
-    if host[-1:].isdecimal() or host.startswith("["):
-        return f"SSE error: TypeError: fetch failed: connect ECONNREFUSED {host.strip('[]')}:{port}"
-    return f"SSE error: TypeError: fetch failed: getaddrinfo ENOTFOUND {host}"
+def _nobody_there(url: Url, is_sse: bool) -> str:
+    """What is said of an address at which nobody listens; streamable HTTP gives no reason."""
+    refused = fetch.refused(url)
+    if not is_sse:
+        return refused.said.format(url=url) if refused else "fetch failed"
+    return f"SSE error: {refused.said_by_sse.format(url=url) if refused else _not_connected(url)}"
+
+
+def _not_connected(url: Url) -> str:
+    port = url.port or {"http": "80", "https": "443"}[url.scheme]
+    host = "127.0.0.1" if url.hostname == "localhost" else url.hostname.strip("[]")
+    is_number = host[-1:].isdecimal() or ":" in host
+    cause = f"connect ECONNREFUSED {host}:{port}" if is_number else f"getaddrinfo ENOTFOUND {host}"
+    return f"TypeError: fetch failed: {cause}"
 
 
 def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | None:
@@ -122,7 +131,7 @@ def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | No
             chosen = choose(config, {}, rules)
         except (InvalidUrl, UnusableConfig) as error:
             return str(error)
-        return _nobody_there(parse(chosen.url)) if isinstance(chosen, Sse) else "fetch failed"
+        return _nobody_there(parse(chosen.url), isinstance(chosen, Sse))
     if "command" in config:
         return f"spawn {config['command']} ENOENT"
     if "exit" in spec:

@@ -128,8 +128,6 @@ async def _read(
                 for end in ends:
                     text = (bytes(buffer) + end).decode("utf-8", "replace").strip()
                     buffer.clear()
-                    if not text:
-                        continue
                     came.append(_message(text, known, on_stray))
                     if isinstance(came[-1], Exception) and not has_strayed:
                         has_strayed = True

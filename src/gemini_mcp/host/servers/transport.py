@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from gemini_mcp.host.rules import fetch
 from gemini_mcp.host.rules.javascript import template, truthy
 from gemini_mcp.host.rules.urls import parse
+from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.environment import inherited
+from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.host.servers.secrecy import shown_address
 from gemini_mcp.host.settings.expansion import expand_late
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, table
@@ -66,6 +70,15 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> 
     if not config.get("command"):
         raise UnusableConfig(MISSING)
     return Stdio(str(config["command"]), tuple(list_of(config.get("args")) or ()), config.get("cwd"))
+
+
+def refusal(chosen: Remote) -> tuple[str, Failure] | None:
+    """Why Gemini CLI does not connect to the address, in its words and in ours, without what it keeps secret."""
+    refused, shown = fetch.refused(parse(chosen.url)), shown_address(chosen.url)
+    if refused is None:
+        return None
+    said = f"SSE error: {refused.said_by_sse}" if isinstance(chosen, Sse) else refused.said
+    return said.format(url=shown), failure.blocked(shown, refused.remedy)
 
 
 def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:

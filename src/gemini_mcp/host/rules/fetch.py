@@ -1,0 +1,43 @@
+"""The addresses that `fetch` of Node refuses before it connects, as the Fetch Standard has it. Pure."""
+
+from dataclasses import dataclass
+
+from gemini_mcp.host.rules.urls import Url
+
+BLOCKED_PORTS = frozenset(
+    (
+        *(1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109),
+        *(110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530),
+        *(531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045),
+        *(4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    )
+)
+"""Ports of other protocols, which a page of the web must not reach."""
+
+CREDENTIALS = "Request cannot be constructed from a URL that includes credentials: {url}"
+_SCHEMES = {"file": "not implemented... yet...", "about": "about scheme is not supported"}
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What the error says, and what an SSE client makes of it; `{url}` stands for the address."""
+
+    said: str
+    said_by_sse: str
+    remedy: str
+
+
+def refused(url: Url) -> Refused | None:
+    """Why the address is refused; nothing when it is not."""
+    if url.user:
+        return Refused(CREDENTIALS, CREDENTIALS, "Pass user and password as a header, with `headers`.")
+    if url.scheme not in ("http", "https"):
+        cause = _SCHEMES.get(url.scheme, "unknown scheme")
+        return _failed(cause, "Give it an address that begins with `http://` or `https://`.")
+    if url.port in BLOCKED_PORTS:
+        return _failed("bad port", "Let the server listen on another port; browsers block this one, too.")
+    return None
+
+
+def _failed(cause: str, remedy: str) -> Refused:
+    return Refused("fetch failed", f"TypeError: fetch failed: {cause}", remedy)

@@ -98,12 +98,14 @@ def notes_cancellation(port: Any, method: str, params: Any) -> None:
 
 def oldest_cancelled(port: Any, method: str, params: Any) -> None:
     """The cancellation of a call that has ended hits the place that it had."""
-    if is_unknown(port, method, params) and port.calls and port.memory.get("answered") == wanted(method, params):
-        port.cancel(port.calls[0])
+    running = [call for call in port.calls if not call.is_answered]
+    if running and wanted(method, params) in port.memory.get("answered", ()):
+        port.cancel(running[0])
 
 
-def notes_answered(port: Any, call: Call, result: Message) -> None:
-    port.memory["answered"] = call.id
+def notes_answer(port: Any, call: Call, result: Message) -> None:
+    """Before it is sent, since the client may cancel the call as soon as it has the answer."""
+    port.memory.setdefault("answered", []).append(call.id)
 
 
 def cleans_up(port: Any, path: str, call: Call, outcome: Any) -> None:
@@ -205,7 +207,7 @@ defect(
     answer=lambda port, real, call, result: None if call.id in port.memory.get("cancelled", []) else real(call, result),
 )
 defect("late-cancel-hits-another", "Takes the cancellation of an answered call for one that runs.", "cancel:others")(
-    notified=before(oldest_cancelled), answer=after(notes_answered)
+    notified=before(oldest_cancelled), answer=before(notes_answer)
 )
 defect("answer-behind-cancel-lost", "Loses the first answer behind a cancellation.", "cancel:others", "cancel:late")(
     cancel=before(lambda port, call: port.memory.update(swallows=True)), answer=swallows_after_cancel

@@ -43,6 +43,9 @@ from gemini_mcp_conformance.talk.steps import (
 TIME_TO_END = 1.0
 """Seconds that gemini has to end while nobody reads what the port writes."""
 
+AGAIN = 0.1
+"""Seconds between two signals to a port: less than a gemini that ignores SIGTERM is given to end."""
+
 
 @dataclass
 class Player:
@@ -120,13 +123,13 @@ class Player:
             case Notify():
                 await self.session.send(notification(step.method, self._located(step.params)))
             case Await():
-                await self.requests.answered(self._named(step.name))
+                await self.requests.over(self._named(step.name))
             case Cancel():
-                await self.requests.cancel(self._named(step.name))
+                await self._cancel(step)
             case Release():
                 self._gemini.release(step.name)
             case End():
-                await self._end(step.how)
+                await self._end(step)
             case Listen():
                 await self._listen(step)
             case Arrange():
@@ -147,14 +150,22 @@ class Player:
             self.requests.sent_noise = True
             await self.session.send_bytes(pieces, message, pause=step.pause)
 
-    async def _end(self, how: str) -> None:
-        began = time.monotonic()
-        await self.session.wire.end(how)
-        wire = self.session.wire
+    async def _cancel(self, step: Cancel) -> None:
+        pending = self._named(step.name)
+        await self.requests.cancel(pending)
+        if step.until == "ended":
+            await self.requests.ended(pending)
+
+    async def _end(self, step: End) -> None:
+        began, wire = time.monotonic(), self.session.wire
+        await wire.end(step.how)
+        if step.again:
+            await asyncio.sleep(AGAIN)
+            await wire.end(step.how)
         # A port may close its stdout before it exits.
         if await self.session.wait_for_end(self.requests.patience.end):
             await polled(lambda: wire.code is not None, self.requests.patience.end)
-        self.exit = Exit(how, wire.code, time.monotonic() - began)
+        self.exit = Exit(step.how, wire.code, time.monotonic() - began)
         await self.requests.gone(self._gemini.runs())
         for pending in self.requests.every:
             pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")

@@ -142,13 +142,20 @@ class Requests:
             pending.answers = (own or (strays if only else ()))[:1]
         return bool(pending.answers)
 
+    async def over(self, pending: Pending) -> None:
+        """Wait until a request is answered, or the gemini of a cancelled one has ended."""
+        await (self.ended(pending) if pending.silence == "cancelled" else self.answered(pending))
+
     async def cancel(self, pending: Pending) -> None:
-        """Cancel a request, and wait until its runs of gemini have ended."""
+        """Cancel a request."""
         if isinstance(self.session.wire, HttpWire):
             # Requests over HTTP have no order: the cancellation could overtake the call.
             await polled(lambda: self._has_begun(pending), ARRIVAL)
         pending.silence = "cancelled" if pending.is_unfinished else pending.silence
         await self.session.cancel(pending.id)
+
+    async def ended(self, pending: Pending) -> None:
+        """Wait until the runs of gemini for a cancelled request have ended."""
         await self.gone(self.gemini.runs_of(pending))
         pending.last = self.gemini.last() if pending.last is None else pending.last
 

@@ -17,6 +17,10 @@ from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.see.observation import Line
 from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, encode, notification, request, stateless_params
 
+REASON: Json = {"reason": "The suite cancels this call."}
+CANCELS: tuple[Json, ...] = ({}, REASON, {**REASON, "_meta": {"example.org/note": 1}})
+"""What a cancellation may hold beside the id, in turn: MCP demands none of it, so a port must understand each."""
+
 
 class Session:
     """Lines to and from one port."""
@@ -91,9 +95,8 @@ class Session:
         if self.is_stateless and isinstance(self.wire, HttpWire):
             await self.wire.abandon(id)
             return
-        # MCP makes the reason optional, so a port must understand both.
-        reason = {"reason": "The suite cancels this call."} if len(self.cancelled) % 2 else {}
-        params = {"requestId": id, **reason}
+        more = CANCELS[len(self.cancelled) % len(CANCELS)]
+        params = {"requestId": id, **more}
         await self.send(notification("notifications/cancelled", params))
 
     async def wait(self, condition: Callable[[], bool], seconds: float, id: Json = None) -> bool:

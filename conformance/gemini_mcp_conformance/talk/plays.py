@@ -47,9 +47,9 @@ def hangs(child: bool = False, stubborn: bool = False) -> Script:
     return Script("hangs", (*ignored, *started, {"hang": True}))
 
 
-def pieces(*parts: bytes) -> Script:
-    """Bytes on stdout, with a pause between the parts."""
-    first, *others = ({"stdoutBase64": b64encode(part).decode("ascii")} for part in parts)
+def pieces(*parts: bytes, stream: str = "stdout") -> Script:
+    """Bytes on a stream, with a pause between the parts."""
+    first, *others = ({f"{stream}Base64": b64encode(part).decode("ascii")} for part in parts)
     # Without the pause the port would find both parts in its pipe at once.
     return Script("pieces", (first, *(step for other in others for step in ({"wait": 0.02}, other))))
 

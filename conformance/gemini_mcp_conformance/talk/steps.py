@@ -72,7 +72,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Await:
-    """Wait until the named request is answered."""
+    """Wait until the named request is answered, or the gemini of a cancelled one has ended."""
 
     kind: ClassVar[str] = "await"
     name: str
@@ -80,10 +80,11 @@ class Await:
 
 @dataclass(frozen=True)
 class Cancel:
-    """Cancel the named request, and wait until its gemini has ended."""
+    """Cancel the named request, and wait until its gemini has ended, or not at all."""
 
     kind: ClassVar[str] = "cancel"
     name: str
+    until: Literal["ended", "sent"] = "ended"
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,14 @@ class Release:
 
 @dataclass(frozen=True)
 class End:
-    """Close the port's stdin or send it a signal, and wait until it and every gemini of it have ended."""
+    """Close the port's stdin or send it a signal, and wait until it and every gemini of it have ended.
+
+    `again` sends the signal once more while the port ends.
+    """
 
     kind: ClassVar[str] = "end"
     how: Ending
+    again: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from odd import commands, customs, habits, messages, paces, results
+from odd import commands, customs, endings, habits, messages, paces, results
 from odd.record import ODD, Odd, program
 
 for file in sorted((Path(__file__).parents[1] / "node").glob("*.mjs")):
@@ -10,4 +10,4 @@ for file in sorted((Path(__file__).parents[1] / "node").glob("*.mjs")):
 for sources in sorted((Path(__file__).parents[1] / "go").glob("*/main.go")):
     program(sources)
 
-__all__ = ["ODD", "Odd", "commands", "customs", "habits", "messages", "paces", "results"]
+__all__ = ["ODD", "Odd", "commands", "customs", "endings", "habits", "messages", "paces", "results"]

@@ -63,6 +63,13 @@ TEXTS: Mapping[str, str] = {
 }
 """Answers by what is odd in them. Words in capitals stand for words of the specification."""
 
+PLAIN = (
+    "  Two blanks before, and two behind.  \n",
+    "Replace {name} by {{name}} in f(x) { return x; }\n",
+    "\n\nNo JSON, {but} text:\r\n서울 👍 e\u0301",
+)
+"""What gemini may print without any JSON."""
+
 
 def laid_out(plays: Plays, number: int, text: str, session: str, around: Sequence[str] = AROUND) -> Script:
     """An answer as JSON may write it, among other text; neighbours among the numbers differ in both."""
@@ -129,13 +136,15 @@ def _printed(plays: Plays, text: str, session: str) -> bytes:
 
 
 def scripted(plays: Plays) -> Iterator[Outcome]:
-    """The scripts of the specification, as far as they end by themselves and print no megabytes."""
+    """The scripts of the specification, as far as they end by themselves and print no megabytes, and plain texts."""
     for script in plays.spec.scripts.values():
         if not takes_time(script) and script.list_sessions is None and not _is_large(script):
             yield lambda turn, script=script: script
             yield lambda turn, script=script: Script(script.id, ({"stderr": NOTICE}, *script.play))
     for text, error, warnings, named in product(("A text.", None), ERRORS, WARNINGS, (False, True)):
         yield partial(_document, plays.spec.outcome.answer, text, error, warnings, named or error is None)
+    for text in PLAIN:
+        yield lambda turn, text=text: Script("plain", ({"stdout": f"{text}{turn.number}"},))
 
 
 def _is_large(script: Script) -> bool:

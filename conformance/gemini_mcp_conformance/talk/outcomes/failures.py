@@ -20,7 +20,7 @@ from gemini_mcp_conformance.talk.texts import CHARACTERS
 EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
 SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
 ENDS: tuple[Json, ...] = (*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS))
-STDERRS = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values())
+STDERRS = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n")
 ECHOED = range(16, 4096)
 """Characters of a text that gemini repeats on stderr: too many to be there by chance, and few enough for an error."""
 

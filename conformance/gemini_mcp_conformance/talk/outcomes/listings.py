@@ -15,7 +15,8 @@ from gemini_mcp_conformance.talk.plays import Plays
 INDENTS = ("", "  ", "\t", "            ")
 BEHIND = ("", " (current)", "\r")
 """What may follow an entry on its line."""
-COUNTS = (1, 12, 120, 1200)
+COUNTS = (1, 12, 120, 1800)
+"""How many sessions a list holds; the longest is longer than 64 KiB."""
 BROKEN = ({"exit": 1}, {"stdout": "No previous sessions found for this project.\n"}, {"signal": "KILL"})
 
 
@@ -32,16 +33,16 @@ def listed(plays: Plays) -> Iterator[Outcome]:
 
 
 def _list(plays: Plays, count: int, indent: str, behind: str, stream: str, end: str, turn: Turn) -> Script:
-    """A list of so many sessions; the newest stands neither first nor last."""
+    """A list of so many sessions; the newest stands near the end, but not last."""
 
     # Some languages end lines at \f and \u2028 too. In the list only a newline ends an entry (`spec/README.md`).
     def odd(index: int, session: str) -> str:
-        return f"{indent}{index}. Odd\f title\u2028 of [{index}] [{session}]{behind}"
+        return f"{indent}{index}. Odd\f title\u2028 of {9 * count - index}. [{index}] [{session}]{behind}"
 
     is_read = newest(odd(count, turn.session), plays.spec.invocation.listing.entry) == turn.session
     entry = odd if is_read else plays.entry
     others = [entry(index, f"{turn.number:08}-{index:04}") for index in range(1, count)]
-    entries = [*others[: count // 2], entry(count, turn.session), *others[count // 2 :]]
+    entries = [*others[:-1], entry(count, turn.session), *others[-1:]]
     text = "\n".join(("", f"Available sessions for this project ({count}):", *entries))
     warned: dict[str, Json] = {"warnings": ["Listed, with a warning."]} if turn.number % 2 else {}
     return plays.unnamed(_words(turn), {stream: f"{text}{end}"}, id="listed", **warned)

@@ -44,6 +44,7 @@ UNKNOWN: Mapping[str, Json] = {
     "__proto__": {},
     "args": ["-d"],
     "comment": "before\0after",
+    "attachment": "z" * (1 << 17),
 }
 """Arguments that no tool declares, unless a specification has them."""
 

@@ -188,7 +188,8 @@ class Concurrency(Maker):
             until = "started" if number < FEW else "sent"
             file = f"You are {name}."
             calls.append(self._ask(tool, name, script, session=session(name), file=file, until=until))
-        steps, shows = (*calls, Release("crowd")), ("concurrency:lost", "concurrency:crossed")
+        steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"))
+        shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 
     def files(self) -> Iterable[Conversation]:

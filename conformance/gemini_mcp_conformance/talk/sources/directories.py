@@ -88,7 +88,7 @@ class Directories(ToolMaker):
             yield self.one(f"{self.key}-{kind}", {self.name: cwd}, (*self.shows, *also), files=MADE)
 
     def _none(self) -> Conversation:
-        wrong = (path("no-such"), path("demo/file"), path("demo/file/x"))
+        wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///")
         steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, self.given, self.answer)

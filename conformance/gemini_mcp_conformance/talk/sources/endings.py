@@ -49,8 +49,10 @@ class Endings(Maker):
     def _cancel(self, id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
         return self.conversation(f"cancel-{id}", title, steps, *shows, **more)
 
-    def _end(self, id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str) -> Conversation:
-        return self.conversation(f"end-{id}", title, (*steps, End(how)), *shows)
+    def _end(
+        self, id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str, again: bool = False
+    ) -> Conversation:
+        return self.conversation(f"end-{id}", title, (*steps, End(how, again)), *shows)
 
     def hanging(self, tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
         """A call whose gemini does not end."""
@@ -77,6 +79,7 @@ class Endings(Maker):
         number = self.names.index(tool) if tool in self.names else 0
         kinds: tuple[dict[str, Json], ...] = (
             {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"}, {"id": ""},
+            {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
             *({"id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
         steps: list[Step] = []
@@ -117,11 +120,12 @@ class Endings(Maker):
         """It takes a port some time to end what ignores SIGTERM; meanwhile others are served."""
         steps: list[Step] = self._stubborn()
         steps += [self.hanging(self.first, "quick", self.answers("Quick.", release="quick"))]
-        steps += [Cancel(f"stubborn {tool}") for tool in self.names]
+        for tool in self.names:
+            # Twice: while the port ends gemini, the call is neither unknown nor answered.
+            steps += [Notify(CANCELLED, {"requestId": f"stubborn {tool}"}), Cancel(f"stubborn {tool}")]
         steps += [Release("quick"), Await("quick"), self.served("stubborn"), self.served("stubborn ones", self.last)]
-        return self._cancel(
-            "ignored-term", "Cancelled calls that ignore SIGTERM.", steps, "cancel:ignored-term", aside=True
-        )
+        title, shows = "Cancelled calls that ignore SIGTERM.", ("cancel:ignored-term", "cancel:unanswered")
+        return self._cancel("ignored-term", title, steps, *shows, aside=True)
 
     def cancel_one_of_several(self) -> Conversation:
         """Of four, the first and the third are cancelled while the others run."""
@@ -129,13 +133,14 @@ class Endings(Maker):
         for number in range(4):
             name, tool = f"{number} of four", (self.first, self.last)[number % 2]
             script = self.answers(f"The answer {name}.", release=name) if number % 2 else hangs()
-            steps.append(self.hanging(tool, name, script))
+            steps.append(self.hanging(tool, name, script, file=f"You are {name}."))
         order: list[Step] = [Cancel("2 of four"), self.served("one", self.last), Cancel("0 of four")]
         order += [step for name in ("3 of four", "1 of four") for step in (Release(name), Await(name))]
         held = self.hanging(self.first, "held", self.answers("Held.", release="held"))
         swapped = [self.hanging(self.last, "hung"), held]
         steps += [*order, *swapped, Cancel("hung"), Release("held"), Await("held")]
-        return self._cancel("some", "Calls of which some are cancelled.", steps, "cancel:others", "cancel:child")
+        shows = ("cancel:others", "cancel:child", "system:life")
+        return self._cancel("some", "Calls of which some are cancelled.", steps, *shows)
 
     def cancel_in_line(self) -> Iterable[Conversation]:
         """Replies in one session: the one that runs is cancelled, others while they wait; the rest is served."""
@@ -158,11 +163,16 @@ class Endings(Maker):
         yield self._cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
 
     def cancel_in_list(self) -> Conversation:
-        """Calls of every tool whose session gemini has not named, while the list of sessions does not end."""
+        """Calls of every tool whose session gemini has not named, while the list of sessions does not end.
+
+        A call whose session only the list names comes behind each.
+        """
         steps: list[Step] = []
-        for tool in self.names:
-            steps += [self._listed(tool), Cancel(f"list of {tool}"), self.served(f"the list of {tool}", tool)]
-        shows = ("cancel:child", "cancel:unanswered", "system:removed:cancel")
+        for number, tool in enumerate(self.names):
+            entry = self.sources.entry(1, session(f"listed {number}"))
+            listed = self.sources.unnamed(f"Listed after {tool}.", {"stdout": f"{entry}\n"})
+            steps += [self._listed(tool), Cancel(f"list of {tool}"), self.ask(tool, f"Is {tool} listed now?", listed)]
+        shows = ("cancel:child", "cancel:unanswered", "system:removed:cancel", "fallback:list-sessions")
         return self._cancel("in-list", "Calls cancelled during the list of sessions.", steps, *shows)
 
     def same_looking_ids(self) -> Conversation:
@@ -208,18 +218,22 @@ class Endings(Maker):
         if how == "TERM":
             idle = [self.served("nothing")]
             yield self._end(name, "SIGTERM while nothing runs.", how, idle, *_of_term(how), "shutdown:prompt")
-            title = "SIGTERM while gemini ignores it."
-            yield self._end(f"{name}-ignored", title, how, self._stubborn(), *_of_term(how))
+            title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
+            yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
 
     def _busy(self) -> list[Step]:
-        """Of each tool a plain call, one with a file, one whose gemini has started a process; and a list."""
-        plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
+        """Of each tool a call with a file, a plain one, one whose gemini has started a process; and a list.
+
+        The first and the last of them have a file to be removed.
+        """
         files = [self.hanging(tool, f"file of {tool}", file="You are interrupted.") for tool in self.names]
+        plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
         families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
-        return [self.served("nothing"), *plain, *files, *families, self._listed(self.first)]
+        return [self.served("nothing"), *files, *plain, *families, self._listed(self.first)]
 
     def _stubborn(self) -> list[Step]:
-        return [self.hanging(tool, f"stubborn {tool}", hangs(stubborn=True)) for tool in self.names]
+        names = {tool: f"stubborn {tool}" for tool in self.names}
+        return [self.hanging(tool, name, hangs(stubborn=True), id=name) for tool, name in names.items()]
 
     def _listed(self, tool: str) -> Request:
         lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")

@@ -9,7 +9,7 @@ from itertools import cycle, pairwise
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.echoes import KEY, in_a_sentence, many
+from gemini_mcp_conformance.talk.echoes import KEY, NOISE, in_a_sentence, many
 from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
@@ -69,12 +69,13 @@ class Leaks(Maker):
                     yield self.ask(self.tool, words, Script("echoes", way(text)), also={name: text})
 
     def keys(self) -> Conversation:
-        """A key of each kind that the specification masks: once, twice, and where stderr is cut."""
+        """A key of each kind that the specification masks: once, twice, where stderr is cut, and all behind noise."""
         keys = [found for mask in self.spec.outcome.masks for found in samples(mask)[:1]]
         steps = [self._keys(key, key) for key in keys]
         steps += [self._keys(key, f"{key} and {key}\n{other} {key}\n") for key, other in pairwise(keys)]
         room = self.spec.outcome.stderr_bytes
         steps += [self._keys(key, f"{key}\n".ljust(room + len(key) // 3, ".")) for key in keys]
+        steps.append(self._keys("", NOISE + "\n".join(keys)))
         streams = cycle(("stdout", "stderr") if self.tool == self.first else ("stderr", "stdout"))
         steps += [self._told(key, stream) for key, stream in zip(keys, streams, strict=False)]
         title = f"Failures of {self.tool} that show keys."

@@ -187,9 +187,10 @@ class Malformed(Maker):
     def ids(self) -> Conversation:
         """Ids of every type, in requests that are answered at once, in every tool, and in what fails."""
         asked = [Request("tools/list", id=id) for id in IDS]
-        for number, id in enumerate(IDS[:8]):
+        for number, id in enumerate(IDS):
+            # A digit more: what looks like a number still does.
             again, wrong = (
-                f"{id}{mark}" if isinstance(id, str) else id - less for mark, less in (("+", 1_000), ("-", 2_000))
+                f"{id}{digit}" if isinstance(id, str) else id - less for digit, less in ((1, 1_000), (2, 2_000))
             )
             unknown = call("no-such-tool", self.arguments(self.first, "x"), id=wrong)
             failing = (Request("no/such/method", {}, id=wrong), unknown)

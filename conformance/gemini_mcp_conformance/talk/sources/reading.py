@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import session
+from gemini_mcp_conformance.talk.plays import hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Listen, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Listen, Request, Step
 
 ORDER = 65
 CALLS = 5
 LISTS = 64
 ANSWER = "All work and no play. 서울 👍 "
-LATE = 3.5
-"""Seconds for which nobody reads."""
+LATE, SOON = 3.5, 1.0
+"""Seconds for which nobody reads, and until the answers fill every buffer."""
 TIMES = 12_000
 """How often an answer repeats it: some hundred kilobytes, more than a pipe and its reader hold."""
 
@@ -48,9 +48,14 @@ class Reading(Maker):
         return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
 
     def side_by_side(self) -> Conversation:
+        """When the buffers are full a call is cancelled, which the port may notice as late as it is read."""
         calls = [step for number in range(CALLS) for step in self._asked(number)]
-        steps = (Listen(False), *calls, Listen(True, LATE), Request("ping"))
-        return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *SHOWN, aside=True)
+        how: dict[str, Json] = {"session": session("unread"), "name": "unread", "until": "started"}
+        endless = self.ask(self.spec.told_apart[0], "No end of what nobody reads", hangs(), **how)
+        unread = (Listen(False), *calls, Listen(False, SOON), Cancel(endless.name, "sent"), Listen(True, LATE - SOON))
+        steps = (endless, *unread, Await(endless.name), Request("ping"))
+        shows = (*SHOWN, "cancel:child", "cancel:unanswered")
+        return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *shows, aside=True)
 
     def one_by_one(self) -> Conversation:
         steps: list[Step] = []

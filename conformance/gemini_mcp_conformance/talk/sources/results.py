@@ -126,8 +126,11 @@ class Results(Maker):
         start = whole.index("서".encode())
         cuts = range(start + 1, start + 10)
         steps = [self.ask(f"Cut after byte {cut}", pieces(whole[:cut], whole[cut:])) for cut in cuts]
-        title = f"Answers to {self.tool} that arrive in two pieces, cut within a character."
-        return self.conversation(f"split-{self.tool}", title, steps, "result:text:split")
+        for cut in cuts[::3]:
+            failing = pieces(whole[:cut], whole[cut:], stream="stderr")
+            steps.append(self.ask(f"Fail, cut after byte {cut}", Script("fails", (*failing.play, {"exit": 1}))))
+        title = f"Answers and errors of {self.tool} that arrive in two pieces, cut within a character."
+        return self.conversation(f"split-{self.tool}", title, steps, "result:text:split", "error:stderr")
 
     def script(self, name: str, script: Script) -> Conversation:
         steps = [self.ask(f"What is the capital of France, says {name}?", script)]
@@ -204,7 +207,8 @@ class Results(Maker):
     def noises(self) -> Conversation:
         """What stderr holds may be private, or too much."""
         prompt = "Summarise the plan that nobody else may read, please."
-        many = 3 * self.spec.outcome.stderr_bytes // 8
+        # Together more than 256 KiB, and one line that is longer than 64 KiB.
+        many = 12 * self.spec.outcome.stderr_bytes // 8
         noises = {
             prompt: f"cannot read: {prompt}\nat line 1\n",
             "Which key?": f"request failed: https://example.org/?key={KEY}\n",

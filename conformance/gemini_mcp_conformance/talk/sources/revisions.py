@@ -48,7 +48,7 @@ class Revisions(Maker):
         return self.conversation(id, title, steps, "lifecycle:version:unsupported", greet=False)
 
     def stateless(self, revision: str) -> Conversation:
-        steps = (Request("server/discover"), *self._steps(), *self._cancelled())
+        steps = (Request("server/discover"), *self._steps(), *self._cancelled(), Request("server/discover"))
         return self.conversation(revision, f"The revision {revision}.", steps, *STATELESS, revision=revision)
 
     def incomplete(self, revision: str) -> Conversation:

@@ -33,9 +33,14 @@ def asked(*ways: str, busy: bool | None = None) -> Callable[[Observation], bool]
 
 
 def ends_gemini(way: str) -> Callable[[Observation], bool]:
-    """Conversations that end that way while a gemini runs which does not ignore SIGTERM itself."""
+    """Conversations that end that way while a gemini runs that no other requirement is about."""
     fits = asked(way, busy=True)
-    return lambda observation: fits(observation) and not all(map(ignores_term, interrupted(observation)))
+    return lambda seen: fits(seen) and any(not is_told_apart(seen, each) for each in interrupted(seen))
+
+
+def is_told_apart(observation: Observation, exchange: Exchange) -> bool:
+    """Whether another requirement is about its gemini: one that ignores SIGTERM itself, at the end of stdin."""
+    return asked("stdin")(observation) and ignores_term(exchange)
 
 
 def ends_stubborn_gemini(observation: Observation) -> bool:
@@ -66,7 +71,7 @@ def port_exits(observation: Observation) -> Complaints:
 @check_all("shutdown:sigint:group", judges=ends_gemini("INT"), about="end")
 @check_all("shutdown:sighup:group", judges=ends_gemini("HUP"), about="end")
 def every_process_of_gemini_ends(observation: Observation) -> Complaints:
-    left = [each for each in interrupted(observation) if has_survivors(each) and not ignores_term(each)]
+    left = [each for each in interrupted(observation) if has_survivors(each) and not is_told_apart(observation, each)]
     lists = [run for run in observation.unclaimed if run.call.kind == "list" and run.survivors]
     for what in (*(f"for the call in {each.label}" for each in left), *("for a list of sessions" for _ in lists)):
         yield f"The port left processes of gemini running after {way(observation)}, {what}, and should end them all."

@@ -1,7 +1,7 @@
 """`gemini-mcp-host inspect`: what is lost is said and is exit 1, and a failure is told with its cause."""
 
 import json
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -79,7 +79,7 @@ def test_pages_collisions_and_withheld_variables_are_named(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("rules", profiles().values())
 def test_pages_that_go_round_are_a_loss(rules: Rules) -> None:
-    pages = {"resources": [{"resources": [], "nextCursor": "again"}] * 2}
+    pages: dict[str, Any] = {"resources": [{"resources": [], "nextCursor": "again"}] * 2}
     greeting = Greeting({"resources": {}}, rules.protocol_versions[0])
     found = inspect(Subject("s", greeting, pages, {}, {}), (), {}, rules)
     assert [remark.kind for remark in found.remarks if remark.is_loss] == ["endless", "empty"]
@@ -214,6 +214,46 @@ def test_a_failure_of_an_address_has_its_cause(tmp_path: Path, path: str, cause:
     for inspection in json.loads(ran.stdout):
         assert [finding["kind"] for finding in inspection["findings"]] == [cause]
         assert told in inspection["findings"][0]["sentence"]
+
+
+class _Picky(BaseHTTPRequestHandler):
+    """An MCP server that at `/versioned` wants the protocol version named, and at `/silent` takes no notifications."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/versioned" and asked["method"] == "tools/list" and "mcp-protocol-version" not in self.headers:
+            return self._end(400)
+        if "id" not in asked:
+            return self._end(400 if self.path == "/silent" else 202)
+        info: dict[str, Any] = {"serverInfo": {"name": "s", "version": "1"}, "capabilities": {"tools": {}}}
+        result: dict[str, Any] = (
+            {"protocolVersion": "2025-06-18", **info} if asked["method"] == "initialize" else {"tools": [TOOL]}
+        )
+        return self._end(200, json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode())
+
+    def _end(self, status: int, body: bytes = b"") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self._end(405)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize(
+    ("path", "lost"), [("/usual", [False, False]), ("/versioned", [True, False]), ("/silent", [True, True])]
+)
+def test_what_a_server_over_http_may_not_insist_on(tmp_path: Path, path: str, lost: list[bool]) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Picky) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        ran = desk(tmp_path).run("inspect", f"http://127.0.0.1:{server.server_port}{path}", "--json", "--alone")
+        server.shutdown()
+    assert [any(one["isLoss"] for one in seen["findings"]) for seen in json.loads(ran.stdout)] == lost
 
 
 @pytest.mark.parametrize(

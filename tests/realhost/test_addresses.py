@@ -111,3 +111,11 @@ def test_commas_separate_the_names_of_servers(ask: Json, words: list[str], kept:
     with tempfile.TemporaryDirectory(prefix="real-host-") as folder, listening(Listening) as address:
         text = settings_text({name: {"httpUrl": f"{address}/mcp"} for name in "abc"})
         assert ask(Path(folder), text, *flags) == [f"mcp_{name}_t" for name in kept]
+
+
+@pytest.mark.parametrize("ask", [listed, declared])
+def test_the_protocol_version_is_not_sent(ask: Json) -> None:
+    with tempfile.TemporaryDirectory(prefix="real-host-") as folder, moved(307) as (address, heard):
+        assert ask(Path(folder), settings_text({"s": {"httpUrl": address}})) == ["mcp_s_t"]
+    assert len(heard) >= 3
+    assert not any("mcp-protocol-version" in headers for headers in heard)

@@ -91,6 +91,7 @@ class Rules:
     instructions: str | None
     refused_list_ends_discovery: bool
     stray_ends_discovery: bool
+    sends_protocol_version: bool
     stderr_limit: int | None
     leaves_empty_server: bool
     empty_server: str

@@ -1,6 +1,6 @@
 """What `gemini mcp list` prints of the servers in the texts of the settings files. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from gemini_mcp.host.command.mcp_arguments import SCOPES
 from gemini_mcp.host.command.mcp_values import Failed
@@ -16,25 +16,40 @@ ENABLEMENT = "enablement"
 """The scope of the file that names the disabled servers."""
 
 _KEPT_BACK = ("blocked", "disabled")
+_OTHER_PROVIDERS = ("google_credentials", "service_account_impersonation")
 _MARKS = {"connected": "✓", "disconnected": "✗", "blocked": "⛔", "disabled": "○"}
 
 
-def listing(servers: Sequence[ServerConfig], states: Mapping[str, str], rules: Rules) -> str:
+def listing(
+    servers: Sequence[ServerConfig], states: Mapping[str, str], rules: Rules, signed_in: Container[str] = ()
+) -> str:
     """What `list` prints; a server without a state is disconnected. Raises Failed."""
     if not servers:
         return "No MCP servers configured.\n"
     text = "Configured MCP servers:\n\n"
     for server in servers:
         state = states.get(server.name, "disconnected")
-        if rules.two_addresses and state not in _KEPT_BACK and all(map(server.values.get, ("httpUrl", "url"))):
-            text += rules.two_addresses.format(server=server.name)
-        source = "" if server.origin is None else f" (from {server.origin.extension})"
+        if rules.two_addresses and state not in _KEPT_BACK:
+            text += "".join(_diagnostics(server, rules, rules.two_addresses, signed_in))
+        source = server.origin.extension if server.origin else inside(server.values, "extension", "name")
+        shown = f" (from {template(source)})" if truthy(source) else ""
         try:
             described = _described(server.values, rules)
         except Failed as failure:
             raise Failed(str(failure), text) from failure
-        text += f"{_MARKS[state]} {server.name}{source}: {described} - {state.capitalize()}\n"
+        text += f"{_MARKS[state]} {server.name}{shown}: {described} - {state.capitalize()}\n"
     return text
+
+
+def _diagnostics(server: ServerConfig, rules: Rules, two_addresses: str, signed_in: Container[str]) -> Iterator[str]:
+    """What Gemini CLI says of a server while it makes its transport."""
+    config, addresses = server.values, [bool(server.values.get(key)) for key in ("httpUrl", "url")]
+    asks = truthy(inside(config, "oauth", "enabled")) and config.get("authProviderType") not in _OTHER_PROVIDERS
+    if any(addresses) and asks and server.name not in signed_in:
+        # It prints what goes with the message, too.
+        yield f"{rules.needs_authentication.format(server=server.name)} undefined\n"
+    if all(addresses):
+        yield two_addresses.format(server=server.name)
 
 
 def _described(config: JsonObject, rules: Rules) -> str:

@@ -7,6 +7,7 @@ import anyio
 from gemini_mcp.host.command.context import OK, SERVER_FAILED, USAGE, Context
 from gemini_mcp.host.command.mcp_listing import listing
 from gemini_mcp.host.command.mcp_values import Failed
+from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.prompts.prompts import command_name
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
@@ -108,8 +109,9 @@ async def list_servers(context: Context) -> int:
         for server in started:
             tasks.start_soon(_try, context, server, states)
     is_suppressed = any(one.reason == NOT_TRUSTED for one in found.values())
+    servers, signed_in = [one.server for one in found.values()], TokenFile(context.where.tokens).load()
     try:
-        shown, code = listing([one.server for one in found.values()], states, context.rules), OK
+        shown, code = listing(servers, states, context.rules, signed_in), OK
     except Failed as failure:
         shown, code = failure.said, USAGE
     say = context.say if context.rules.output == "stdout" else context.complain

@@ -3,6 +3,7 @@
 It decides nothing about tokens: `grants` says what to do, and the functions that it is given do it.
 """
 
+import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
@@ -11,6 +12,7 @@ import httpx2
 from gemini_mcp.host.oauth.grants import with_token_parameter
 from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.spec.values import table
 
 MOST_REDIRECTS = 20
 """As many as the Fetch Standard allows."""
@@ -25,6 +27,7 @@ class BearerAuth(httpx2.Auth):
         self.challenge: str | None = None
         self.reason: str | None = None
         self.failure: Failure | None = None
+        self.refused_notice: Failure | None = None
         self._token = token
         self._renew = renew
         self._parameter = parameter
@@ -35,9 +38,9 @@ class BearerAuth(httpx2.Auth):
             return url
         return with_token_parameter(url, self._parameter, self._token)
 
-    def transport(self) -> httpx2.AsyncBaseTransport:
-        """A transport that reports broken connections here."""
-        return _RecordingTransport(self)
+    def transport(self, withheld: frozenset[str] = frozenset()) -> httpx2.AsyncBaseTransport:
+        """A transport that reports broken connections here, and withholds those headers."""
+        return _RecordingTransport(self, withheld)
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         self._authorize(request)
@@ -58,8 +61,9 @@ class BearerAuth(httpx2.Auth):
 
 
 class _RecordingTransport(httpx2.AsyncBaseTransport):
-    def __init__(self, auth: BearerAuth) -> None:
+    def __init__(self, auth: BearerAuth, withheld: frozenset[str]) -> None:
         self._auth = auth
+        self._withheld = withheld
         self._inner = httpx2.AsyncHTTPTransport()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -78,6 +82,7 @@ class _RecordingTransport(httpx2.AsyncBaseTransport):
 
     async def _follow(self, request: httpx2.Request) -> httpx2.Response:
         """The response, after redirects that keep method and body, as Node's `fetch` follows them."""
+        request = _copied(request, request.url, self._withheld)
         response = await self._inner.handle_async_request(request)
         for _ in range(MOST_REDIRECTS):
             location = response.headers.get("location")
@@ -90,20 +95,22 @@ class _RecordingTransport(httpx2.AsyncBaseTransport):
 
     async def _judge(self, request: httpx2.Request, response: httpx2.Response) -> None:
         """Remember a response that no connection comes of."""
-        is_sse = _is_sse(request)
+        code, is_sse = response.status_code, _is_sse(request)
         # A GET for the optional stream of streamable HTTP may fail without harm.
         if request.method != "POST" and not is_sse:
             return
-        if response.status_code >= 400:
+        if code >= 400:
             await response.aread()
-            code, text = response.status_code, response.text
+            text = response.text
             # The sentences are those of the MCP SDK that Gemini CLI uses.
             posted = f"Error POSTing to endpoint (HTTP {code}): {text}"
             reason = f"SSE error: Non-200 status code ({code})" if is_sse else posted
             self._note(reason, failure.http_status(code, text))
+            if request.method == "POST" and "id" not in table(json.loads(request.content)):
+                self._auth.refused_notice = self._auth.failure
             return
         kind = response.headers.get("content-type", "")
-        if response.status_code == 200 and not kind.startswith(("application/json", "text/event-stream")):
+        if code == 200 and not kind.startswith(("application/json", "text/event-stream")):
             reason = f"Streamable HTTP error: Unexpected content type: {kind or 'null'}"
             self._note(reason, failure.not_mcp(f"it came as {kind or 'nothing'}"))
 
@@ -137,8 +144,13 @@ def _is_sse(request: httpx2.Request) -> bool:
 def _redirected(request: httpx2.Request, url: httpx2.URL) -> httpx2.Request:
     # The Fetch Standard takes credentials off a request that is redirected to another origin.
     is_same = (url.scheme, url.host, url.port) == (request.url.scheme, request.url.host, request.url.port)
-    dropped = {"host"} if is_same else {"host", "authorization", "cookie"}
-    kept = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped]
+    return _copied(request, url, frozenset() if is_same else frozenset({"authorization", "cookie"}))
+
+
+def _copied(request: httpx2.Request, url: httpx2.URL, dropped: frozenset[str]) -> httpx2.Request:
+    """The request to that address, without the dropped headers."""
+    left_out = {"host", *dropped}
+    kept = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in left_out]
     headers = [("host", url.netloc.decode("ascii")), *kept]
     return httpx2.Request(
         request.method, url, headers=headers, stream=request.stream, extensions=dict(request.extensions)

@@ -6,7 +6,7 @@ the words for what went wrong are in `failure`.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,13 @@ from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview
 from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.handshake import Greeting, greeting
-from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, choose, refusal, url_transports
+from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, attempts, choose, refusal
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject
 
 PROTOCOL_HEADER = "mcp-protocol-version"
+WITHHELD = frozenset({PROTOCOL_HEADER})
 NOT_CONNECTED = (
     "Client is not connected, must connect before interacting with the server. Current state is disconnected"
 )
@@ -74,8 +75,8 @@ class Connection:
     config: ServerConfig
     greeting: Greeting
     dispatcher: JSONRPCDispatcher = field(repr=False)
-    stray: Callable[[], str | None] = field(default=lambda: None, repr=False)
-    """What came that was no message or that nobody waited for, where the host hangs up on that."""
+    hung_up: Callable[[], Failure | None] = field(default=lambda: None, repr=False)
+    """Why Gemini CLI has hung up since the introduction."""
 
     @property
     def capabilities(self) -> JsonObject:
@@ -89,18 +90,18 @@ class Connection:
 
     def check(self) -> None:
         """Raise Unreachable where Gemini CLI has hung up by now."""
-        stray = self.stray()
-        if stray is not None:
-            raise Unreachable(NOT_CONNECTED, failure.stray(stray))
+        why = self.hung_up()
+        if why is not None:
+            raise Unreachable(NOT_CONNECTED, why)
 
     async def interview(self, interview: Interview) -> Found:
         """Send each request of the interview, and give it the answer; raises Refusal where the host has hung up."""
         reply: Reply | None = None
         asked = ""
         while True:
-            stray = self.stray() if asked != LAST_LIST else None
-            if stray is not None:
-                raise Refusal(NOT_CONNECTED, why=failure.stray(stray))
+            why = self.hung_up() if asked != LAST_LIST else None
+            if why is not None:
+                raise Refusal(NOT_CONNECTED, why=why)
             try:
                 ask = interview.send(reply)
             except StopIteration as end:
@@ -132,6 +133,12 @@ class _Attempt:
         """Before the server has answered `initialize`, Gemini CLI overlooks what it cannot read."""
         if self.is_greeted and self.rules.stray_ends_discovery and self.stray is None:
             self.stray = text
+
+    def hung_up(self) -> Failure | None:
+        """Why Gemini CLI has hung up since the introduction."""
+        if self.stray is not None:
+            return failure.stray(self.stray)
+        return self.bearer.refused_notice
 
     def note_exit(self, code: int) -> None:
         self.exit_code = code
@@ -185,15 +192,6 @@ async def reach(
     raise failed
 
 
-def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
-    """The configuration with each transport that the profile tries, in order."""
-    values, kinds = config.values, url_transports(config.values, rules)
-    # Only the `url` of a server without `type` may mean either transport.
-    if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
-        return (config,)
-    return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
-
-
 @asynccontextmanager
 async def _running(dispatcher: JSONRPCDispatcher, server: str, surroundings: Surroundings) -> AsyncGenerator[None]:
     """The dispatcher at work: it answers what a server asks of a host, and hands on what it notifies."""
@@ -223,7 +221,7 @@ async def _initialize(dispatcher: JSONRPCDispatcher, attempt: _Attempt, introduc
     met = greeting(await _ask(dispatcher, "initialize", introduction, options), attempt.rules)
     attempt.is_greeted = True
     await dispatcher.notify("notifications/initialized", None, {"headers": {PROTOCOL_HEADER: met.protocol_version}})
-    return Connection(config, met, dispatcher, lambda: attempt.stray)
+    return Connection(config, met, dispatcher, attempt.hung_up)
 
 
 async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, options: CallOptions) -> Json:
@@ -254,7 +252,8 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
         limit = timeout or httpx2.Timeout(seconds)
-        return httpx2.AsyncClient(headers=headers, timeout=limit, auth=auth, transport=bearer.transport())
+        transport = bearer.transport(frozenset() if attempt.rules.sends_protocol_version else WITHHELD)
+        return httpx2.AsyncClient(headers=headers, timeout=limit, auth=auth, transport=transport)
 
     if isinstance(chosen, Sse):
         address = bearer.address(chosen.url)

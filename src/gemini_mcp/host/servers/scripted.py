@@ -21,7 +21,7 @@ from gemini_mcp.host.servers.discovery import (
     Status,
 )
 from gemini_mcp.host.servers.handshake import greeting
-from gemini_mcp.host.servers.transport import Sse, UnusableConfig, choose
+from gemini_mcp.host.servers.transport import Remote, Sse, UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject, list_of, object_of, table
@@ -131,6 +131,7 @@ def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | No
             chosen = choose(config, {}, rules)
         except (InvalidUrl, UnusableConfig) as error:
             return str(error)
+        assert isinstance(chosen, Remote)
         return _nobody_there(parse(chosen.url), isinstance(chosen, Sse))
     if "command" in config:
         return f"spawn {config['command']} ENOENT"

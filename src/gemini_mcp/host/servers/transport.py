@@ -3,8 +3,8 @@
 Only the choice belongs here; `connection` opens the transport.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from gemini_mcp.host.rules import fetch
@@ -15,6 +15,7 @@ from gemini_mcp.host.servers.environment import inherited
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.secrecy import shown_address
 from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, table
 
@@ -85,6 +86,15 @@ def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
     """The transports that are tried on the server's `url`, in order."""
     # A bare `url` means SSE in 0.1 and streamable HTTP since 0.21, which then falls back to SSE.
     return (str(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
+
+
+def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
+    """The configuration with each transport that the profile tries, in order."""
+    values, kinds = config.values, url_transports(config.values, rules)
+    # Only the `url` of a server without `type` may mean either transport.
+    if not values.get("url") or values.get("httpUrl") or len(kinds) < 2:
+        return (config,)
+    return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
 
 
 def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> dict[str, str]:

@@ -110,6 +110,15 @@ def test_a_call_of_what_is_not_listed_shows_nothing() -> None:
     assert failing(found, "tools:chat", "command:chat") == ["tools:chat"]
 
 
+def test_a_list_that_once_did_not_come_hides_no_fault_of_calls() -> None:
+    found = [
+        *passes("tools:chat", 9),
+        finding("tools:chat", "list", None, about="unanswered"),
+        finding("command:chat:model", about="command", is_own=True, uses=frozenset({"tools:chat"})),
+    ]
+    assert "command:chat:model" in failing(found, "tools:chat", "command:chat:model")
+
+
 def test_what_nobody_explains_well_is_told_once() -> None:
     found = [
         *passes("command:once", 90),

@@ -112,9 +112,16 @@ def _explained(finding: Finding, requirement: str) -> Finding:
 
 
 def _offered(findings: Sequence[Finding]) -> list[Finding]:
-    """What rests on a tool or a property that the port does not list as specified is explained by that."""
+    """What rests on a tool or a property that the port does not list as specified is explained by that.
+
+    A list that is right when it comes, and sometimes does not come, is one.
+    """
     used = {id for finding in findings for id in finding.uses}
-    unlisted = used & {finding.requirement for finding in findings if finding.outcome == "fail"}
+    passed = {finding.requirement for finding in findings if finding.outcome == "pass"}
+    wrong = [each for each in findings if each.outcome == "fail"]
+    unlisted = used & {
+        each.requirement for each in wrong if each.about != "unanswered" or each.requirement not in passed
+    }
 
     def offered(finding: Finding) -> Finding:
         missing = sorted(finding.uses & unlisted)

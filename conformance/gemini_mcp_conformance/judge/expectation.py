@@ -46,7 +46,8 @@ def is_call(exchange: Exchange) -> bool:
 @remembered
 def fate(exchange: Exchange) -> Fate:
     """Whether the call must reach gemini, by its arguments alone."""
-    if not is_call(exchange) or not is_object(exchange) or faults(exchange):
+    given = exchange.params.get("arguments")
+    if not is_call(exchange) or not isinstance(given, Mapping | None) or faults(exchange):
         return "refused"
     return "either" if exchange.gemini != "present" or any(_choices(exchange)) else "served"
 
@@ -242,6 +243,8 @@ def succeeded(exchange: Exchange) -> bool:
 
 def _choices(exchange: Exchange) -> Iterator[bool]:
     """For each argument whether ports may refuse it or serve it."""
+    # Some clients send null for no arguments.
+    yield not is_object(exchange)
     yield exchange.cwd in ("relative", "unknown")
     yield not isinstance(_heard(exchange), Heard)
     yield not settled(exchange).issuperset(exchange.arguments)

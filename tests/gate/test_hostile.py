@@ -77,6 +77,12 @@ def told(old: SpecFiles, new: SpecFiles, changed: SpecFiles) -> None:
             form(diff(old, new), [])
 
 
+def test_a_key_that_comes_or_goes_is_told_in_every_format() -> None:
+    edited = without("server/invocation.json", ["temporary", "directory"]).of(small())
+    told(small(), edited, edited)
+    told(edited, small(), edited)
+
+
 @pytest.mark.slow
 @settings(
     max_examples=EXAMPLES,

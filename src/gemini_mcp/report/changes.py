@@ -8,7 +8,7 @@ from gemini_mcp.report.annotation import cell
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import abbreviated
 from gemini_mcp.report.witness import Witness
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import ABSENT, Json
 
 Place = tuple[str, int, int]
 """A file, a line and a column."""
@@ -57,6 +57,11 @@ def row(change: Change, verdict: str, place: Place) -> str:
     return f"| {verdict} | {cell(change.message)} | `{file}:{line}` | `{change.fingerprint}` |"
 
 
+def _written(side: Json) -> Json:
+    """A value as it is written, null where there is none."""
+    return None if side is ABSENT else abbreviated(side)
+
+
 def described(change: Change, place: Place) -> dict[str, Json]:
     """The part of its JSON that says where it is and what it changes."""
     file, line, column = place
@@ -66,6 +71,6 @@ def described(change: Change, place: Place) -> dict[str, Json]:
         "column": column,
         "path": list(change.path),
         "message": change.message,
-        "old": abbreviated(change.old),
-        "new": abbreviated(change.new),
+        "old": _written(change.old),
+        "new": _written(change.new),
     }

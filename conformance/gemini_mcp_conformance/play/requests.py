@@ -63,10 +63,7 @@ class Requests:
 
     async def ask(self, number: int, step: Request) -> None:
         """Send the request of a step, and ask for the further pages of a list."""
-        id = self.session.next_id() if step.id == AUTO else step.id
-        message = self.session.request(id, step.method, located(step.params, self.place.work), step.bare)
-        send = partial(self.session.send, message, self.patience.answer, step.escaped)
-        pending = await self.opened(number, step, message, send)
+        pending = await self._sent(number, step)
         if step.pages:
             await self._pages(number, step, pending)
 
@@ -76,9 +73,13 @@ class Requests:
         while isinstance(cursor := next_cursor(pending.answers), str) and cursor not in seen and len(seen) < PAGES:
             seen.add(cursor)
             following = replace(step, params={**table(step.params), "cursor": cursor}, id=AUTO, pages=False)
-            message = self.session.request(self.session.next_id(), step.method, following.params)
-            send = partial(self.session.send, message, self.patience.answer)
-            pending = await self.opened(number, following, message, send, True)
+            pending = await self._sent(number, following, is_page=True)
+
+    async def _sent(self, number: int, step: Request, is_page: bool = False) -> Pending:
+        id = self.session.next_id() if step.id == AUTO else step.id
+        message = self.session.request(id, step.method, located(step.params, self.place.work), step.bare)
+        send = partial(self.session.send, message, self.patience.answer, step.escaped)
+        return await self.opened(number, step, message, send, is_page)
 
     async def opened(
         self, number: int, step: Request | Raw, message: Mapping[str, Json], send: Send, is_page: bool = False

@@ -74,7 +74,7 @@ class StdioWire:
 
     def is_over(self, id: Json) -> bool:
         """Whether no answer to the request of that id can come any more."""
-        return self._over
+        return self.ended
 
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
         stderr = self._stderr.open()

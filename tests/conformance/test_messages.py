@@ -10,6 +10,11 @@ from sample_report import CONTEXT, SAMPLE
 
 from gemini_mcp_conformance.judge.judgement import Evidence, Judgement
 from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.run.plan import gather
+from gemini_mcp_conformance.run.run import run
+from gemini_mcp_conformance.run.selection import Selection
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.tell.reports import FORMATS
 
@@ -55,11 +60,11 @@ def test_the_request_that_a_failure_is_about_is_shown_to_its_end() -> None:
     assert line.count("sent") == 1
 
 
-def test_a_command_line_that_gemini_refuses_fails_no_option(tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    only = [word for id in ("command:chat:no-model", "prompt:verbatim:dash") for word in ("--only", id)]
-    suite(tmp_path, "run", *only, "--examples", "0", "--report", f"json={report}", to=port("splits-prompt"))
-    verdicts = {id: each["verdict"] for id, each in findings(report).items()}
+def test_a_command_line_that_gemini_refuses_fails_no_option() -> None:
+    only = ("command:chat:no-model", "prompt:verbatim:dash")
+    options = Options(Target(port("splits-prompt")), Selection(only=only), jobs=1)
+    shown = [each for each in gather(options)[0] if each.id.startswith("chat-prompt-dash")]
+    verdicts = {each.id: each.verdict for each in run(options, shown).judgements}
     assert verdicts == {"command:chat:no-model": "pass", "prompt:verbatim:dash": "fail"}
 
 

@@ -145,6 +145,9 @@ class StdioWire:
             _, late = await asyncio.wait((self._reader,), timeout=2)
             for reader in late:
                 reader.cancel()
+            with contextlib.suppress(TimeoutError):
+                # To close the transport would take the exit code away from asyncio's watcher, which complains of that.
+                await asyncio.wait_for(self._process.wait(), 2)
         finally:
             # A pipe that was not read to its end stays open, and asyncio complains of it when its loop is gone.
             cast(Any, self._process)._transport.close()

@@ -1,4 +1,4 @@
-"""Playing: plays the conversations of a run on tracks side by side, and hands over each when it is asked for. Effect.
+"""Playing: plays the conversations of a run on tracks side by side, and judges each as soon as it ends. Effect.
 
 All begin when the first is asked for. A conversation is left out if the port has shown that it would be in vain.
 """
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
+from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.tracks import tracks_of
 from gemini_mcp_conformance.see.observation import Observation
 from gemini_mcp_conformance.talk.conversation import Conversation
+
+Findings = tuple[Finding, ...]
 
 SHARING = 12
 """Conversations that take about as long as the start of a port."""
@@ -26,11 +29,17 @@ def worthwhile(conversations: Sequence[Conversation], jobs: int) -> int:
 
 
 class Playing:
-    """What was begun, and what has come of it."""
+    """What was begun, and what has come of it. `judge` says what is found in a conversation."""
 
-    def __init__(self, bench: Bench, conversations: Sequence[Conversation], jobs: int) -> None:
-        self._bench, self._conversations, self._jobs = bench, conversations, jobs
-        self._begun: dict[str, asyncio.Future[Observation | None]] = {}
+    def __init__(
+        self,
+        bench: Bench,
+        conversations: Sequence[Conversation],
+        jobs: int,
+        judge: Callable[[Observation], Findings],
+    ) -> None:
+        self._bench, self._conversations, self._jobs, self._judge = bench, conversations, jobs, judge
+        self._begun: dict[str, asyncio.Future[Findings]] = {}
         self._tracks: list[asyncio.Task[None]] = []
         self.seconds: dict[str, float] = {}
         """How long each conversation took."""
@@ -52,23 +61,22 @@ class Playing:
         self.given_up = self.given_up or reason
         return reason is None
 
-    async def observed(self, conversation: Conversation) -> Observation | None:
-        """Wait for a conversation; None when it was not played, or was asked for before."""
+    async def found(self, conversation: Conversation) -> Findings:
+        """Wait for the findings of a conversation; none when it was not played, or was asked for before."""
         playing = self._begun.get(conversation.id)
         if playing is None:
-            return None
+            return ()
         # The budget may end this wait. The conversation goes on, so that `finished` can still offer it.
-        observation = await asyncio.shield(playing)
+        found = await asyncio.shield(playing)
         del self._begun[conversation.id]
-        return observation
+        return found
 
-    def finished(self) -> Iterator[Observation]:
-        """The conversations that have been played, and that nobody has asked for yet."""
+    def finished(self) -> Iterator[Finding]:
+        """The findings of conversations that have been played, and that nobody has asked for yet."""
         for id, playing in tuple(self._begun.items()):
             if playing.done() and not playing.cancelled() and playing.exception() is None:
                 del self._begun[id]
-                if (observation := playing.result()) is not None:
-                    yield observation
+                yield from playing.result()
 
     async def end(self) -> None:
         """Cancel the tracks, and drop what nobody will wait for."""
@@ -87,7 +95,7 @@ class Playing:
                 playing, began = self._begun[conversation.id], time.monotonic()
                 try:
                     is_worth = self.is_worth(conversation)
-                    playing.set_result(await self._bench.play(conversation, number) if is_worth else None)
+                    playing.set_result(self._judge(await self._bench.play(conversation, number)) if is_worth else ())
                 except Exception as error:
                     playing.set_exception(error)
                 self.seconds[conversation.id] = time.monotonic() - began

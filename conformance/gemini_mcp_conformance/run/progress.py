@@ -25,7 +25,7 @@ TOO_EARLY = 1 / 20
 
 
 class OnProgress(Protocol):
-    """Takes what begins: its name, its phase, its number, and the number of all."""
+    """Takes what is waited for: its name, its phase, how many have ended, and the number of all."""
 
     def __call__(self, name: str, phase: str, number: int, count: int) -> None: ...
 
@@ -59,7 +59,7 @@ class Progress:
             if self._is_terminal:
                 self._write(CLEAR + self._line(name)[: shutil.get_terminal_size().columns - 1])
             elif is_new:
-                self._write(f"{number + 1}/{count}  {phase}\n")
+                self._write(f"{self._place()}  {phase}\n")
 
     def beat(self) -> None:
         """Tell what runs if nothing was told for HEARTBEAT seconds."""
@@ -102,7 +102,11 @@ class Progress:
             self._stream.flush()
 
     def _line(self, name: str) -> str:
-        return f"{self._number + 1}/{self._count}  {name}{self._left()}"
+        return f"{self._place()}  {name}{self._left()}"
+
+    def _place(self) -> str:
+        # Conversations that are played side by side may all have ended before the last one is asked for.
+        return f"{min(self._number + 1, self._count)}/{self._count}"
 
     def _left(self) -> str:
         if self._number <= self._count * TOO_EARLY:

@@ -62,7 +62,7 @@ def _conclude(state: RunState, code: int) -> bool:
     if is_interrupted:
         state.interrupt()
     if state.cut is not None:
-        state.findings += state.judge_finished()
+        state.findings += state.finished()
     if code not in ORDINARY:
         state.faults.append(f"pytest, which ended with {code}.")
     return is_interrupted

@@ -53,7 +53,7 @@ class RunState:
 
     def __post_init__(self) -> None:
         self._budget = Budget(self.options.budget)
-        self._playing = Playing(self.bench, self.conversations, self.options.jobs)
+        self._playing = Playing(self.bench, self.conversations, self.options.jobs, self._judged)
 
     @property
     def seconds(self) -> Mapping[str, float]:
@@ -96,7 +96,7 @@ class RunState:
             return ()
         # Another track may have found a failure already that would end the run.
         if self.options.fail_fast and not any(map(self.is_fatal, found)):
-            found = (*found, *self.judge_finished())
+            found = (*found, *self.finished())
         self.findings += found
         if any(finding.cause == FOREIGN for finding in found):
             self.cut = "The port does not implement this specification, so the run ended early."
@@ -104,10 +104,9 @@ class RunState:
 
     async def _found(self, conversation: Conversation) -> tuple[Finding, ...]:
         try:
-            observation = await self._budget.within(self._playing.observed(conversation))
+            return await self._budget.within(self._playing.found(conversation))
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
-        return () if observation is None else self._judged(observation)
 
     def _judged(self, observation: Observation) -> tuple[Finding, ...]:
         self.played += 1
@@ -125,10 +124,9 @@ class RunState:
         """Note that the operator has ended the run."""
         self.cut, self.advice = INTERRUPTED, "It was interrupted."
 
-    def judge_finished(self) -> Iterator[Finding]:
+    def finished(self) -> Iterator[Finding]:
         """The findings of conversations that have been played, and that nobody has asked for yet."""
-        for observation in self._playing.finished():
-            yield from self._judged(observation)
+        return self._playing.finished()
 
     async def _explored(self, exploration: Exploration) -> tuple[Finding, ...]:
         calls = tuple(call(name, None, USUAL) for name in self.bench.spec.names)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["call", "list", "version"]
 StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
 
 
-@dataclass(frozen=True)
-class Stat:
+class Stat(NamedTuple):
     """The fields of /proc/PID/stat that identify a process."""
 
     pid: int

@@ -50,7 +50,8 @@ def has_proc() -> bool:
 def read(pid: int | str) -> Process | None:
     """One process, if it is there."""
     try:
-        stat = (PROC / str(pid) / "stat").read_bytes()
+        with open(f"{PROC}/{pid}/stat", "rb", buffering=0) as file:
+            stat = file.read()
     except OSError:
         return None
     # The second field is the program's name in parentheses, which may itself hold blanks and parentheses.

@@ -84,7 +84,7 @@ def _processes() -> Iterator[Stat]:
 
 def _read(pid: int) -> Stat | None:
     try:
-        with open(f"{PROC}/{pid}/stat", "rb") as file:
+        with open(f"{PROC}/{pid}/stat", "rb", buffering=0) as file:
             return Stat.parse(file.read().decode("utf-8", "replace"))
     except (OSError, ValueError):
         return None

@@ -16,6 +16,7 @@ from gemini_mcp_conformance.judge.expectation import Ending, ending, resumes, se
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import gives
 from gemini_mcp_conformance.play.fake.watched import spellings
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import argv_shown, shown
 from gemini_mcp_conformance.spec.reading import newest
@@ -42,6 +43,7 @@ def _lacks_session(exchange: Exchange) -> bool:
     return has_read(exchange) and expected(exchange).session is None
 
 
+@remembered
 def listing(exchange: Exchange) -> Ending | None:
     """How the list of sessions would end, for a call that needs it."""
     script = exchange.scripts[0] if needs_list(exchange) else None
@@ -52,6 +54,7 @@ def fails(printed: Ending) -> bool:
     return printed.exit != 0 or printed.hangs
 
 
+@remembered
 def listed(exchange: Exchange) -> str | None:
     """The id that the list gives; None when there is none."""
     printed = listing(exchange)

@@ -54,7 +54,7 @@ def every_message_is_utf_8(observation: Observation) -> Complaints:
 @check_all("stdio:stderr:private", judges=lambda seen: writes(seen) and bool(private(seen)))
 def nothing_private_is_logged(observation: Observation) -> Complaints:
     for text in private(observation):
-        if any(part in observation.stderr for part in _parts(text)):
+        if any(part in observation.stderr for part in _parts(text, len(observation.stderr))):
             yield f"The port wrote {shown(text)} to its stderr, and should log neither prompts nor answers."
 
 
@@ -66,10 +66,10 @@ def private(observation: Observation) -> list[str]:
     return [text for text in (*given, *answers) if isinstance(text, str) and len(text.strip()) >= PRIVATE]
 
 
-def _parts(text: str) -> Iterator[bytes]:
-    """What a log may hold of a text: all of it, or no more than its beginning or its end."""
+def _parts(text: str, most: int) -> Iterator[bytes]:
+    """What a log of so many bytes may hold of a text: all of it, or no more than its beginning or its end."""
     for part in (text, text[:LONG], text[-LONG:]):
-        if len({*part}) > FEW:
+        if len(part) <= most and len({*part}) > FEW:
             yield part.encode("utf-8", "replace")
 
 

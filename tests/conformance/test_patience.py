@@ -177,5 +177,5 @@ def test_a_port_that_stops_at_a_long_line_is_told_what_may_limit_lines() -> None
         return [finding.message for finding in found]
 
     defective = (sys.executable, str(ROOT / "tests/ports/defective.py"), "deaf-after-long-line")
-    (told,) = played(defective, Patience(answer=0.4, first=0.4, launch=60), play)
+    (told,) = played(defective, replace(Patience().times(0.1), launch=60), play)
     assert "`maxBufferSize` of StdioServerTransport" in told

@@ -165,6 +165,7 @@ def test_a_port_that_floods_its_stderr_is_read_no_further_than_what_is_kept() ->
     assert 0 < length <= KEPT
 
 
+@pytest.mark.slow
 def test_a_port_that_stops_at_a_long_line_is_told_what_may_limit_lines() -> None:
     checks.load()
     whole = offered("malformed-long-lines")

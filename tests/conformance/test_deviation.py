@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
-from gemini_mcp_conformance.judge.deviation import deviation, kind
+from gemini_mcp_conformance.judge.deviation import RESUMED, deviation, kind
 from gemini_mcp_conformance.judge.twins import unlike
 from gemini_mcp_conformance.see.attribution import Pending, claimed
 from gemini_mcp_conformance.see.call import Call, Stat
@@ -85,6 +85,7 @@ def test_what_gemini_is_given_is_not_judged_by_a_call_that_did_not_run(about: st
     [
         (("Who is it?", "--output-format", "json"), "command prompt"),
         ((QUESTION, "--output-format", "json", "-m", "another"), "command model"),
+        ((QUESTION, "--output-format", "json", "-r", "latest"), RESUMED),
         (("Who is it?", "--output-format", "json", "-m", "another"), "command"),
         ((QUESTION, "--output-format", "json", "-m", "--"), "command"),
         ((QUESTION, "--output-format"), "command"),

@@ -66,6 +66,17 @@ def test_a_line_that_is_no_message_explains_the_silence_of_its_conversation() ->
     assert failing(found, "stdio:encoding", "result:text:unicode") == ["stdio:encoding"]
 
 
+def test_a_wrong_session_explains_what_waits_beside_it() -> None:
+    found = [
+        finding("command:chat:new-session", "c", about="resumed"),
+        finding("concurrency:calls", "c", None, about="order", is_meant=True),
+        finding("system:content", "c", 1, about="unanswered", is_meant=True),
+        finding("concurrency:latest", "other", None, about="order", is_meant=True),
+    ]
+    ids = ("command:chat:new-session", "concurrency:calls", "system:content", "concurrency:latest")
+    assert failing(found, *ids) == ["command:chat:new-session", "concurrency:latest"]
+
+
 def test_a_line_that_is_no_message_explains_no_silence_elsewhere() -> None:
     found = [
         finding("stdio:encoding", "c", None, about="line"),

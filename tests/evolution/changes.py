@@ -147,6 +147,18 @@ def renamed_tool(draft: Draft) -> None:
         call["name"] = "ask" if call["name"] == BEGINS else call["name"]
 
 
+def swapped_tools(draft: Draft) -> None:
+    """Each tool has the name of the other."""
+    swapped = {BEGINS: RESUMES, RESUMES: BEGINS}
+    tools = {name: draft[tool(name)] for name in swapped}
+    for name, other in swapped.items():
+        draft[tool(other)] = {**tools[name], "name": other}
+    for path in (INVOCATION, LOCALE):
+        draft[path]["tools"] = {swapped[name]: each for name, each in draft[path]["tools"].items()}
+    for call in calls(draft):
+        call["name"] = swapped.get(call["name"], call["name"])
+
+
 def removed_tool(draft: Draft) -> None:
     del draft[tool(RESUMES)], draft[LOCALE]["tools"][RESUMES]
     del draft[INVOCATION]["tools"][RESUMES], draft[INVOCATION]["arguments"]["sessionId"]
@@ -488,6 +500,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("combined-greet-00[1-3]", "combined-hello-00[1-3]", "many-cancelled-*", "cancel-hello-late"),
         ),
     ),
+    (Change("swapped tools", swapped_tools, ("tools:chat:session-id",), ("progress-at-once", *CALLS)),),
     (Change("only replies", without_beginning, ("tools:removed",), ("concurrency-*", "cancel-*-late")),),
     (Change("session by pattern", session_by_pattern, ("tools:chat-reply:required",)),),
     (

@@ -16,6 +16,9 @@ from gemini_mcp_conformance.spec.specification import Heard
 PROMPT = "prompt"
 """The name of the prompt where fields of a command line are named; other fields are named as gemini's options are."""
 
+RESUMED = "resumed"
+"""The kind of fault by which gemini resumes another session than the call asks for; replies in a session wait."""
+
 GIVEN = ("command", "directory", "file")
 """What gemini is given: a complaint about it may be that gemini did not run."""
 
@@ -79,6 +82,8 @@ def misunderstood(exchange: Exchange) -> str:
     """What of the command line gemini understands wrongly: one field, else the command line as a whole."""
     fields = (PROMPT, *sorted(exchange.spec.option_names))
     wrong = {field for run in exchange.runs for field in fields if differs(exchange, run, field)}
+    if wrong & exchange.spec.session_options and wrong < set(fields):
+        return RESUMED
     return f"command {min(wrong)}" if len(wrong) == 1 else "command"
 
 

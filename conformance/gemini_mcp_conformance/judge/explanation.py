@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from gemini_mcp.spec import Requirement
+from gemini_mcp_conformance.judge.deviation import RESUMED
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import DIED, FOREIGN, LONG_LINE, SILENT
 
@@ -75,7 +76,7 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     """The findings; a failure that another requirement explains becomes could-not-run."""
     if any(finding.cause == FOREIGN for finding in findings):
         return [_strange(finding) for finding in findings]
-    findings = _offered(_transported(_readable(_without_long_lines(findings))))
+    findings = _offered(_transported(_resumed(_readable(_without_long_lines(findings)))))
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, Causes] = {}
@@ -142,6 +143,23 @@ def _readable(findings: Sequence[Finding]) -> list[Finding]:
         return _explained(finding, line) if is_silence and line is not None else finding
 
     return [readable(finding) for finding in findings]
+
+
+def _resumed(findings: Sequence[Finding]) -> list[Finding]:
+    """Calls that wait beside one that resumes a wrong session are explained by that.
+
+    So is all else in a conversation in which one waited in vain: it may run later, beside the calls that follow.
+    """
+    wrong = [each for each in findings if each.outcome == "fail"]
+    sessions = {each.conversation: each.requirement for each in wrong if each.about == RESUMED}
+    vain = {each.conversation for each in wrong if each.about == "unanswered"}
+
+    def resumed(finding: Finding) -> Finding:
+        session = sessions.get(finding.conversation)
+        is_due = finding.about == "order" or (finding.conversation in vain and finding.about != RESUMED)
+        return _explained(finding, session) if is_due and finding.outcome == "fail" and session else finding
+
+    return [resumed(finding) for finding in findings]
 
 
 def _transported(findings: Sequence[Finding]) -> list[Finding]:

@@ -26,7 +26,7 @@ OfExchange: TypeAlias = Callable[[Exchange], Given] | Callable[[Exchange, Subjec
 OfObservation: TypeAlias = Callable[[Observation], Given] | Callable[[Observation, Subject], Given]
 
 About: TypeAlias = Literal[
-    "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings",
+    "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings", "order",
     "line", "end", "left", "served", "not run", "failed", "no text", "succeeded", "reason", "transport", "progress",
 ]  # fmt: skip
 """What a complaint is about. Two checks that complain about the same thing in one exchange have seen one fault."""

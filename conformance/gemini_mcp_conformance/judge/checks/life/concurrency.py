@@ -48,22 +48,22 @@ def has(kind: Relation) -> Callable[[Observation], bool]:
     return lambda observation: bool(pairs(observation, kind))
 
 
-@check_all("concurrency:calls", judges=has("calls"))
+@check_all("concurrency:calls", judges=has("calls"), about="order")
 def calls_run_at_once(observation: Observation) -> Complaints:
     return _late(pairs(observation, "calls"), "another call")
 
 
-@check_all("concurrency:other-session", judges=has("other-session"))
+@check_all("concurrency:other-session", judges=has("other-session"), about="order")
 def other_sessions_run_at_once(observation: Observation) -> Complaints:
     return _late(pairs(observation, "other-session"), "a reply in another session")
 
 
-@check_all("concurrency:same-session", judges=has("same-session"))
+@check_all("concurrency:same-session", judges=has("same-session"), about="order")
 def replies_in_a_session_wait(observation: Observation) -> Complaints:
     return _early(pairs(observation, "same-session"), "another reply in its session")
 
 
-@check_all("concurrency:latest", judges=has("latest"))
+@check_all("concurrency:latest", judges=has("latest"), about="order")
 def replies_to_the_latest_wait(observation: Observation) -> Complaints:
     return _early(pairs(observation, "latest"), "another reply to the latest session of its directory")
 

@@ -236,6 +236,7 @@ COMMANDS: Mapping[str, Row] = {
     "a refusal has a wider pattern": (invocation(["refusals", "option-like", "pattern"], "^[-+]"), BREAK, FREE),
     "a refusal has a narrower pattern": (invocation(["refusals", "option-like", "pattern"], "^--"), FREE, BREAK),
     "a refusal has another pattern": (invocation(["refusals", "option-like", "pattern"], "^[+]"), BREAK, BREAK),
+    "a refusal is renamed": (replaced(INVOCATION, '"option-like"', '"like-an-option"', 3), WORDS, WORDS),
     "a refusal is rewritten": (invocation(["refusals", "option-like", "pattern"], "^(?:-)"), WORDS, WORDS),
     "a refusal is said otherwise": (invocation(["refusals", "nul", "sentence"], "`{argument}`."), WORDS, WORDS),
     "a refusal is defined": (

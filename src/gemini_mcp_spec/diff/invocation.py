@@ -3,7 +3,7 @@
 What callers meet is judged key by key. Of a command line, what gemini understands of it counts, and not its spelling.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
 from gemini_mcp.gemini_cli.understanding import understand, unknown_options
@@ -28,13 +28,19 @@ def invocation_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
     """Everything that `invocation.json` says differently, with a call that shows it where one does."""
     calls = Calls.of(old, new)
     known = {name: table(schema.get("properties")).keys() for name, (_, schema) in tools(old).items()}
-    for key, before, after in differing(table(old.documents.get(INVOCATION)), table(new.documents.get(INVOCATION))):
+    sides = table(old.documents.get(INVOCATION)), table(new.documents.get(INVOCATION))
+    renamed = _renamed(*(table(side.get("refusals")) for side in sides))
+    for key, before, after in differing(*sides):
         for name, was, becomes in differing(table(before), table(after)):
             match key:
+                case "refusals" if name in renamed.values():
+                    pass
+                case "refusals" if name in renamed:
+                    yield change("refusal-renamed", INVOCATION, (key, renamed[name]), name, renamed[name])
                 case "refusals":
                     yield from _refusal(name, was, becomes, calls)
                 case "arguments" if any(name in arguments for arguments in known.values()):
-                    yield from _argument(name, was, becomes, calls)
+                    yield from _argument(name, was, becomes, calls, renamed)
                 case "arguments":
                     yield change("argument-added", INVOCATION, (key, name), was, becomes, name=name)
                 case "tools":
@@ -46,6 +52,17 @@ def invocation_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
         if key not in ("refusals", "arguments", "tools", "forms"):
             for path, was, becomes in leaves(before, after, (key,)):
                 yield _plain(path, was, becomes, calls)
+
+
+def _renamed(old: Mapping[str, Json], new: Mapping[str, Json]) -> Mapping[str, str]:
+    """The new name of each refusal that only has another one."""
+    gone, come = ([name for name in side if name not in other] for side, other in ((old, new), (new, old)))
+    names: dict[str, str] = {}
+    for name in gone:
+        same = (each for each in come if each not in names.values() and new[each] == old[name])
+        if (found := next(same, None)) is not None:
+            names[name] = found
+    return names
 
 
 def _refusal(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]:
@@ -74,12 +91,14 @@ def _apart(old: Json, new: Json, whole: bool = False) -> Difference | None:
     return difference(old, new, whole) if isinstance(old, str) and isinstance(new, str) else None
 
 
-def _argument(name: str, old: Json, new: Json, calls: Calls) -> Iterator[Change]:
+def _argument(name: str, old: Json, new: Json, calls: Calls, renamed: Mapping[str, str]) -> Iterator[Change]:
     for key, *values in differing(table(old), table(new)):
         path = ("arguments", name, key)
         if key == "refuse":
+            before, after = map(items, values)
+            before = [renamed.get(str(each), each) for each in before]
             witness = partial(calls.only(path).refused_now, name)
-            yield from listed("refusal", INVOCATION, path, *map(items, values), witness=witness, argument=f"`{name}`")
+            yield from listed("refusal", INVOCATION, path, before, after, witness=witness, argument=f"`{name}`")
         else:
             alone = calls.only(path)
             is_same = key == "absent" and alone.is_readable and alone.different() is None

@@ -132,6 +132,7 @@ _TABLE: Mapping[tuple[Severity, Bump], Mapping[str, str]] = {
         "locale-reworded": "`{file}` says something else.",
         "file-changed": "`{file}` is another.",
         "sentence-reworded": "{name!r} is said otherwise.",
+        "refusal-renamed": "The refusal {old!r} is named {new!r} now, and is the same.",
         "sentence-renamed": "The sentence {old!r} is named {new!r} now, and is the same.",
         "requirement-reworded": "{name!r} is reworded. If it means something else, give it another id.",
         "requirement-*": "`{key}` of {name!r} is another.",

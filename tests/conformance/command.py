@@ -24,6 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main")
 SECONDS = 120
+PING = ("--only", "lifecycle:ping")
+FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,12 @@ class Ended:
 def port(name: str, *more: str) -> tuple[str, ...]:
     """The command of a small port."""
     return (sys.executable, str(Path(__file__).parent / "small_ports.py"), name, *more)
+
+
+def verdicts(report: Path) -> dict[str, str]:
+    """The verdicts in a report, by requirement."""
+    document = json.loads(report.read_text(encoding="utf-8"))
+    return {entry["id"]: entry["verdict"] for entry in document["requirements"]}
 
 
 def variables(home: Path, **own: str) -> dict[str, str]:

@@ -1,31 +1,21 @@
-"""A run as its operator meets it: interrupted, repeated, over a dying port, with a baseline, in a hostile directory."""
+"""A run as its operator meets it: repeated, over a dying port, with a baseline, in a hostile directory."""
 
-import gc
 import json
-import os
-import pty
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from command import PROGRAM, ROOT, SECONDS, distribution, port, suite, variables
+from command import FORMATS, PING, PROGRAM, ROOT, SECONDS, distribution, port, suite, variables, verdicts
 
-from gemini_mcp_conformance.command.main import INTERRUPTED, repeat_lost_interruptions, start
-from gemini_mcp_conformance.run.progress import Progress
+from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.tell.baseline import Entry, parse
 
-PING = ("--only", "lifecycle:ping")
 GENERATED = ("--only", "command:chat:no-model", "--examples", "1")
 """Few conversations, a generated one among them."""
-FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
 PONG: dict[str, object] = {
     "id": "lifecycle:pong",
     "profile": "server",
@@ -43,80 +33,6 @@ from gemini_mcp_conformance.judge.selectors import asks
 def ping_is_never_right(exchange):
     return ["The port was asked by a stranger."]
 """
-
-
-def verdicts(report: Path) -> dict[str, str]:
-    document = json.loads(report.read_text(encoding="utf-8"))
-    return {entry["id"]: entry["verdict"] for entry in document["requirements"]}
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "It never came true."
-        time.sleep(0.01)
-
-
-def below(folder: Path) -> list[str]:
-    """The processes whose temporary files lie below a directory."""
-    found: list[str] = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            environment = (process / "environ").read_bytes()
-        except OSError:
-            continue
-        if f"TMPDIR={folder}".encode() in environment:
-            found.append(process.name)
-    return found
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_writes_its_reports_and_leaves_no_process_and_no_file(
-    tmp_path: Path, number: signal.Signals
-) -> None:
-    asked, reports = tmp_path / "asked", tmp_path / "reports"
-    reports.mkdir()
-    only = (*PING, "--only", "tools:chat", "--jobs", "1")  # so that the tools are listed before the ping
-    to = [word for format in FORMATS for word in ("--report", f"{format}={reports / format}")]
-    words = [*PROGRAM, "run", *only, *to, "--", *port("silent-ping", str(asked))]
-    running = subprocess.Popen(words, env=variables(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until(asked.exists)
-    running.send_signal(number)
-    out, err = running.communicate(timeout=SECONDS)
-    assert (running.returncode, b"Traceback" in err) == (130, False)
-    assert b"This report is incomplete. It was interrupted." in out
-    assert verdicts(reports / "json") == {"lifecycle:ping": "could-not-run", "tools:chat": "pass"}
-    assert {path.name for path in reports.iterdir()} == set(FORMATS)
-    assert list((tmp_path / "tmp").iterdir()) == []
-    assert below(tmp_path / "tmp") == []
-
-
-def test_an_interrupted_matrix_writes_its_page(tmp_path: Path) -> None:
-    asked, page = tmp_path / "asked", tmp_path / "matrix.md"
-    ports = {"correct": port("correct"), "silent": port("silent-ping", str(asked)), "late": port("correct")}
-    listed = [f'[[port]]\nname = "{name}"\ncommand = {json.dumps(command)}\n' for name, command in ports.items()]
-    (tmp_path / "PORTS.toml").write_text("\n".join(listed), encoding="utf-8")
-    words = [*PROGRAM, "matrix", "PORTS.toml", *PING, "--report", f"markdown={page}"]
-    running = subprocess.Popen(words, env=variables(tmp_path), cwd=tmp_path, stderr=subprocess.PIPE)
-    until(asked.exists)
-    running.send_signal(signal.SIGTERM)
-    _, err = running.communicate(timeout=SECONDS)
-    assert (running.returncode, b"Traceback" in err) == (130, False)
-    assert b"correct: The port conforms. MUST 1/1, SHOULD 0/0." in err
-    assert page.read_text(encoding="utf-8").count("The run was interrupted before this port was tested") == 2
-
-
-def test_an_interrupted_run_on_a_host_writes_its_report(tmp_path: Path) -> None:
-    asked, report = tmp_path / "asked", tmp_path / "report.json"
-    adapter = ("sh", "-c", f"touch {asked}; exec sleep 600")
-    only = ("--direction", "host", "--only", "host-tools:include", "--examples", "0")
-    words = [*PROGRAM, "run", *only, "--report", f"json={report}", "--", *adapter]
-    running = subprocess.Popen(words, env=variables(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until(asked.exists)
-    running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=SECONDS)
-    assert (running.returncode, b"It was interrupted." in out) == (130, True)
-    assert verdicts(report) == {"host-tools:include": "could-not-run"}
 
 
 def test_a_run_leaves_nothing_but_its_replays(tmp_path: Path) -> None:
@@ -334,123 +250,6 @@ def test_a_hostile_directory_changes_nothing(tmp_path: Path) -> None:
     assert (done.code, done.out) == (1, clean.out)
 
 
-@pytest.mark.parametrize(("variable", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_a_terminal_shows_progress_and_colours_unless_they_are_unwanted(
-    tmp_path: Path, variable: dict[str, str], is_coloured: bool
-) -> None:
-    master, slave = pty.openpty()
-    words = [*PROGRAM, "run", *PING, "--", *port("correct")]
-    env = {**variables(tmp_path), "TERM": "xterm", **variable}
-    env.pop("NO_COLOR", None) if not variable else None
-    running = subprocess.Popen(words, env=env, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    told = b""
-    while True:
-        try:
-            chunk = os.read(master, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        told += chunk
-    os.close(master)
-    assert running.wait(SECONDS) == 0
-    assert re.search(rb"\r\x1b\[K1/\d+  ping", told)
-    assert (b"\x1b[1;32mWhat was selected conforms.\x1b[0m" in told) is is_coloured
-
-
-def test_progress_ends_with_the_number_of_all(tmp_path: Path) -> None:
-    told = suite(tmp_path, "run", *GENERATED, to=port("correct")).err.splitlines()
-    numbers = [tuple(map(int, line.split()[0].split("/"))) for line in told]
-    assert any(line.endswith("  generated") for line in told)
-    assert all(number <= count for number, count in numbers)
-
-
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_is_told_what_runs_how_many_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    times = iter([0.0, 4.0])
-    stream = Terminal()
-    progress = Progress(stream, clock=lambda: next(times))
-    progress("ping", "basics", 0, 4)
-    progress("tools", "basics", 2, 4)
-    progress.end()
-    assert stream.getvalue() == "\r\x1b[K1/4  ping\r\x1b[K3/4  tools  about 4 s left\r\x1b[K"
-
-
-@pytest.mark.parametrize(
-    ("number", "passed", "told"),
-    [
-        (5, 60.0, ""),
-        (50, 60.0, "  about 60 s left"),
-        (10, 60.0, "  about 9 min left"),
-        (10, 600.0, "  about 5 min left"),
-    ],
-)
-def test_the_time_that_is_left_is_told_when_it_can_be_known_and_is_within_the_budget(
-    number: int, passed: float, told: str
-) -> None:
-    times = iter([0.0, 0.0, passed, passed, passed])
-    stream = StringIO()
-    progress = Progress(stream, budget=900.0, clock=lambda: next(times))
-    progress("tools", "basics", number, 100)
-    progress.beat()
-    assert stream.getvalue() == f"{number + 1}/100  basics\n{number + 1}/100  tools{told}\n"
-
-
-def test_anything_else_gets_a_line_for_each_phase() -> None:
-    stream = StringIO()
-    progress = Progress(stream)
-    for number, phase in enumerate(("basics", "basics", "examples", "basics")):
-        progress(f"conversation-{number}", phase, number, 4)
-    progress.end()
-    assert stream.getvalue() == "1/4  basics\n3/4  examples\n"
-
-
-def test_a_log_is_told_what_runs_at_least_every_fifteen_seconds() -> None:
-    now = [0.0]
-    stream = StringIO()
-    progress = Progress(stream, clock=lambda: now[0])
-    progress("tools", "basics", 0, 4)
-    for now[0] in (14.0, 15.0, 16.0, 29.0, 31.0):
-        progress.beat()
-    progress("ping", "basics", 2, 4)
-    now[0] = 50.0
-    progress.beat()
-    assert stream.getvalue().splitlines() == ["1/4  basics", "1/4  tools", "1/4  tools", "3/4  ping  about 50 s left"]
-
-
-def test_a_log_that_is_told_of_a_phase_needs_no_line_more() -> None:
-    now = [0.0]
-    stream = StringIO()
-    progress = Progress(stream, clock=lambda: now[0])
-    for now[0], phase in ((10.0, "basics"), (20.0, "examples")):
-        progress("any", phase, 0, 4)
-        progress.beat()
-    assert stream.getvalue() == "1/4  basics\n1/4  examples\n"
-
-
-def test_a_terminal_that_can_do_nothing_gets_lines_and_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    stream = Terminal()
-    progress = Progress(stream)
-    progress("ping", "basics", 0, 4)
-    progress.end()
-    assert stream.getvalue() == "1/4  basics\n"
-
-
-def test_a_narrow_terminal_gets_a_line_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "20")
-    stream = Terminal()
-    Progress(stream)("a-conversation-with-a-long-name", "basics", 0, 4)
-    assert stream.getvalue() == "\r\x1b[K1/4  a-conversation"
-
-
 def test_a_reader_that_wants_no_more_ends_a_list_in_silence(tmp_path: Path) -> None:
     shell = 'set -o pipefail; "$@" | head -n 1'
     done = subprocess.run(
@@ -508,34 +307,6 @@ def test_every_subcommand_teaches_with_an_example_in_eighty_columns(
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= 80
     assert f"  gemini-mcp-conformance {' '.join(words)}" in told.partition("example")[2]
-
-
-def test_an_interruption_in_a_callback_of_the_garbage_collector_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(phase: str, info: dict[str, int]) -> None:
-        gc.callbacks.remove(interrupted)
-        raise KeyboardInterrupt
-
-    def collect() -> None:
-        gc.callbacks.append(interrupted)
-        gc.collect()
-        threading.Event().wait(SECONDS)
-
-    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
-    # The tests may run where SIGINT is ignored.
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    repeat_lost_interruptions()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            collect()
-    finally:
-        signal.signal(signal.SIGINT, handler)
-
-
-@pytest.mark.parametrize("subcommand", ["run", "impact"])
-def test_the_help_names_the_exit_code_of_an_interruption(subcommand: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        start([subcommand, "--help"])
-    assert f"{INTERRUPTED} interrupted" in capsys.readouterr().out
 
 
 def test_a_url_that_nobody_serves_ends_with_4(tmp_path: Path) -> None:

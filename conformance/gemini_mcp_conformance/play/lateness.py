@@ -1,16 +1,29 @@
-"""Lateness: measures how late the suite itself is on a busy machine. Effect.
+"""Lateness: measures how busy the machine is, and how late the suite itself is on it. Effect.
 
-A port on the same machine is as late through no fault of its own, so checks of time allow for it.
+A port on the same machine is as late through no fault of its own, so waits and checks of time allow for it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from itertools import takewhile
 
 TICK = 0.05
 """Seconds between two things that are due."""
+
+USUAL_LOAD = 4
+"""Processes for each core that want to run when a suite is alone on its machine."""
+
+
+def unhurried(seconds: float) -> float:
+    """How long to wait for what would take so many seconds on a machine that does nothing else."""
+    try:
+        load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    except OSError:
+        return seconds
+    return seconds * max(1.0, load / USUAL_LOAD)
 
 
 class Lateness:

@@ -17,6 +17,7 @@ from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.gemini import Gemini
 from gemini_mcp_conformance.play.http_wire import HttpWire
+from gemini_mcp_conformance.play.lateness import unhurried
 from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.session import Session
@@ -177,7 +178,7 @@ class Requests:
 
 async def polled(condition: Callable[[], bool], seconds: float, pause: float = PAUSE) -> bool:
     """Whether the condition came true in time."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + unhurried(seconds)
     while not condition():
         if time.monotonic() > deadline:
             return False

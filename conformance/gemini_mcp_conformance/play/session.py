@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from gemini_mcp.spec.values import Json, decode
 from gemini_mcp_conformance.play.http_wire import HttpWire
+from gemini_mcp_conformance.play.lateness import unhurried
 from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.see.observation import Line
 from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, encode, notification, request, stateless_params
@@ -104,7 +105,7 @@ class Session:
 
         Only lines can change it.
         """
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + unhurried(seconds)
         while not condition():
             left = deadline - time.monotonic()
             if self.wire.is_over(id) or left <= 0:

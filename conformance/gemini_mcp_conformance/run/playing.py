@@ -40,6 +40,7 @@ class Playing:
     ) -> None:
         self._bench, self._conversations, self._jobs, self._judge = bench, conversations, jobs, judge
         self._begun: dict[str, asyncio.Future[Findings]] = {}
+        self._enough: asyncio.Future[None] | None = None
         self._tracks: list[asyncio.Task[None]] = []
         self.seconds: dict[str, float] = {}
         """How long each conversation took."""
@@ -50,6 +51,7 @@ class Playing:
         """Begin every track; a second time changes nothing."""
         if not self._tracks:
             loop = asyncio.get_running_loop()
+            self._enough = loop.create_future()
             self._begun = {conversation.id: loop.create_future() for conversation in self._conversations}
             jobs = self._bench.limit or worthwhile(self._conversations, self._jobs)
             tracks, slots = tracks_of(self._conversations, jobs), asyncio.Semaphore(jobs)
@@ -62,14 +64,21 @@ class Playing:
         return reason is None
 
     async def found(self, conversation: Conversation) -> Findings:
-        """Wait for the findings of a conversation; none when it was not played, or was asked for before."""
+        """Wait for the findings of a conversation; none if it was asked for before, or if enough is known."""
         playing = self._begun.get(conversation.id)
-        if playing is None:
+        if playing is None or self._enough is None:
             return ()
         # The budget may end this wait. The conversation goes on, so that `finished` can still offer it.
-        found = await asyncio.shield(playing)
+        await asyncio.wait((playing, self._enough), return_when=asyncio.FIRST_COMPLETED)
+        if not playing.done():
+            return ()
         del self._begun[conversation.id]
-        return found
+        return playing.result()
+
+    def end_waits(self) -> None:
+        """Let nobody wait any more: enough is known of the port."""
+        if self._enough is not None and not self._enough.done():
+            self._enough.set_result(None)
 
     def finished(self) -> Iterator[Finding]:
         """The findings of conversations that have been played, and that nobody has asked for yet."""

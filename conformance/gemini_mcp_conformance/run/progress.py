@@ -64,7 +64,7 @@ class Progress:
     def beat(self) -> None:
         """Tell what runs if nothing was told for HEARTBEAT seconds."""
         with self._lock:
-            if self._count and not self._is_terminal and self._clock() - self._told >= HEARTBEAT:
+            if self._count and not self._is_terminal and self._clock() - self._told >= HEARTBEAT - LOOK:
                 self._write(f"{self._line(self._name)}\n")
 
     def note(self, text: str) -> None:

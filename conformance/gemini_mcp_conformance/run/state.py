@@ -52,6 +52,7 @@ class RunState:
     greeting: Exchange | None = None
 
     def __post_init__(self) -> None:
+        self._awaited: Item | None = None
         self._budget = Budget(self.options.budget)
         self._playing = Playing(self.bench, self.conversations, self.options.jobs, self._judged)
 
@@ -85,7 +86,8 @@ class RunState:
         if not await self._greeted():
             return ()
         self._playing.begin()
-        self.options.on_progress(item.id, item.phase, self.played, len(self.conversations) + len(self.explorations))
+        self._awaited = item
+        self._tell()
         try:
             found = await (self._explored(item) if isinstance(item, Exploration) else self._found(item))
         except BudgetSpent:
@@ -108,12 +110,21 @@ class RunState:
         except Unreachable as error:
             return judge_death(conversation, f"could not be started again ({error})")
 
+    def _tell(self) -> None:
+        """Tell what is waited for, and how much has been played."""
+        if self._awaited is not None:
+            every = len(self.conversations) + len(self.explorations)
+            self.options.on_progress(self._awaited.id, self._awaited.phase, self.played, every)
+
     def _judged(self, observation: Observation) -> tuple[Finding, ...]:
         self.played += 1
+        self._tell()
         self.options.on_played(observation)
         found = judge(observation, self.checks)
         if any(finding.outcome == "fail" for finding in found):
             self.failing[observation.conversation.id] = observation
+        if self.options.fail_fast and any(map(self.is_fatal, found)):
+            self._playing.end_waits()
         return found
 
     def _spend(self, when: str) -> None:

@@ -77,6 +77,16 @@ def test_a_wrong_session_explains_what_waits_beside_it() -> None:
     assert failing(found, *ids) == ["command:chat:new-session", "concurrency:latest"]
 
 
+def test_a_wrong_token_explains_what_is_told_of_the_calls_beside_it() -> None:
+    found = [
+        finding("progress:token", "c", None, about="progress", is_own=True),
+        finding("progress:start", "c", about="told", is_meant=True),
+        finding("progress:end", "other", about="told", is_meant=True),
+    ]
+    ids = ("progress:token", "progress:start", "progress:end")
+    assert failing(found, *ids) == ["progress:end", "progress:token"]
+
+
 def test_a_line_that_is_no_message_explains_no_silence_elsewhere() -> None:
     found = [
         finding("stdio:encoding", "c", None, about="line"),

@@ -76,7 +76,9 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     """The findings; a failure that another requirement explains becomes could-not-run."""
     if any(finding.cause == FOREIGN for finding in findings):
         return [_strange(finding) for finding in findings]
-    findings = _offered(_transported(_resumed(_readable(_without_long_lines(findings)))))
+    findings = _resumed(_readable(_without_long_lines(findings)))
+    # What differs by the transport is due to that, and what is told of a call under a wrong token to the token.
+    findings = _offered(_owned(_owned(findings, "transport", "transport"), "progress", "told"))
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, Causes] = {}
@@ -162,16 +164,17 @@ def _resumed(findings: Sequence[Finding]) -> list[Finding]:
     return [resumed(finding) for finding in findings]
 
 
-def _transported(findings: Sequence[Finding]) -> list[Finding]:
-    """What is wrong only over one of two transports is explained by the requirement that these give the same."""
-    owners = {each.conversation: each.requirement for each in findings if each.about == "transport" and each.is_own}
+def _owned(findings: Sequence[Finding], about: str, due: str) -> list[Finding]:
+    """What is wrong in a conversation, `due` to what one requirement is itself about, is explained by that."""
+    wrong = [each for each in findings if each.outcome == "fail" and each.about == about and each.is_own]
+    owners = {each.conversation: each.requirement for each in wrong}
 
-    def transported(finding: Finding) -> Finding:
+    def owned(finding: Finding) -> Finding:
         owner = owners.get(finding.conversation)
-        is_due = finding.outcome == "fail" and finding.about == "transport" and not finding.is_own
+        is_due = finding.outcome == "fail" and finding.about == due and not finding.is_own
         return _explained(finding, owner) if is_due and owner is not None else finding
 
-    return [transported(finding) for finding in findings]
+    return [owned(finding) for finding in findings]
 
 
 def _is_meant(finding: Finding) -> bool:

@@ -26,8 +26,8 @@ OfExchange: TypeAlias = Callable[[Exchange], Given] | Callable[[Exchange, Subjec
 OfObservation: TypeAlias = Callable[[Observation], Given] | Callable[[Observation, Subject], Given]
 
 About: TypeAlias = Literal[
-    "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings", "order",
-    "line", "end", "left", "served", "not run", "failed", "no text", "succeeded", "reason", "transport", "progress",
+    "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings", "order", "progress", "told",
+    "line", "end", "left", "served", "not run", "failed", "no text", "succeeded", "reason", "transport",
 ]  # fmt: skip
 """What a complaint is about. Two checks that complain about the same thing in one exchange have seen one fault."""
 

@@ -42,7 +42,7 @@ def token_is_that_of_a_running_call(observation: Observation) -> Complaints:
             yield f"The port told progress with the token {told}, and should use that of a running request."
 
 
-@check("progress:increase", judges=asks, any_outcome=True)
+@check("progress:increase", judges=asks, any_outcome=True, about="told")
 def progress_grows(exchange: Exchange) -> Complaints:
     values = [inside(line.message, "params", "progress") for line in exchange.progress]
     if not values:
@@ -55,7 +55,12 @@ def progress_grows(exchange: Exchange) -> Complaints:
             yield f"The port told the progress {shown(new)} after {shown(old)}, and should tell more each time."
 
 
-@check("progress:end", judges=lambda exchange: token(exchange) is not None and bool(exchange.answers), any_outcome=True)
+@check(
+    "progress:end",
+    judges=lambda exchange: token(exchange) is not None and bool(exchange.answers),
+    any_outcome=True,
+    about="told",
+)
 def progress_ends_with_the_answer(exchange: Exchange) -> Complaints:
     if not exchange.progress:
         raise NotApplicable(SILENT)
@@ -80,14 +85,18 @@ def is_over(exchange: Exchange) -> bool:
     return asks(exchange) and bool(exchange.runs) and bool(exchange.answers)
 
 
-@check("progress:start", judges=is_over, any_outcome=True)
+@check("progress:start", judges=is_over, any_outcome=True, about="told")
 def start_is_told(exchange: Exchange) -> Complaints:
     if not any(line.order < exchange.answers[0].order for line in exchange.progress):
         asked = f"a call with the token {shown(token(exchange))}"
         yield f"The port told no progress of {asked}, and should tell it when the call starts."
 
 
-@check("progress:interval", judges=lambda exchange: asks(exchange) and _seconds(exchange) > INTERVAL + LENIENCY)
+@check(
+    "progress:interval",
+    judges=lambda exchange: asks(exchange) and _seconds(exchange) > INTERVAL + LENIENCY,
+    about="told",
+)
 def long_call_is_told_of_regularly(exchange: Exchange) -> Complaints:
     moments = [exchange.sent.at, *(line.at for line in exchange.progress), exchange.answers[0].at]
     gap = max(later - earlier for earlier, later in pairwise(sorted(moments)))

@@ -36,9 +36,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     if options.print_config:
-        return importlib.import_module("gemini_mcp.operator.client_config").show(options, arguments)
+        return _show("gemini_mcp.operator.client_config", options, arguments)
     if options.command == "doctor":
-        return importlib.import_module("gemini_mcp.operator.doctor.show").show(options)
+        return _show("gemini_mcp.operator.doctor.show", options)
     if MARK in os.environ and not options.allow_nested:
         raise OperatorError("A gemini that this server runs has started it again. Pass --allow-nested if it may.")
     if options.transport == "stdio":
@@ -52,6 +52,11 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     module = "stdio" if options.transport == "stdio" else "http"
     importlib.import_module(f"gemini_mcp.transport.{module}").serve(spec, options)
     return 0
+
+
+def _show(module: str, *about: object) -> int:
+    reader = importlib.import_module("gemini_mcp.report.reader")
+    return reader.read_to_the_end(lambda: importlib.import_module(module).show(*about))
 
 
 def _check_streams() -> None:

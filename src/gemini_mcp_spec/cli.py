@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from gemini_mcp.report.reader import read_to_the_end
 from gemini_mcp.schema.bound import Endless, bounded
 from gemini_mcp.spec.values import Json, inside, is_array
 from gemini_mcp_spec.diff.comparison import diff
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         with bounded(options.budget):
-            return options.run(options)
+            return read_to_the_end(lambda: options.run(options))
     except Endless:
         print(
             f"{options.budget} seconds of work were not enough, so nothing is known. Raise --budget.", file=sys.stderr

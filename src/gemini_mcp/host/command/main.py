@@ -22,6 +22,7 @@ from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.command.examples import EXAMPLES
 from gemini_mcp.host.rules.javascript import STACK
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
+from gemini_mcp.report.reader import read_to_the_end
 
 Run = Callable[[Context], Awaitable[int]]
 Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     sys.setrecursionlimit(STACK)
     try:
-        return _run(list(sys.argv[1:] if arguments is None else arguments))
+        return read_to_the_end(lambda: _run(list(sys.argv[1:] if arguments is None else arguments)))
     except (asking.UsageError, OSError) as error:
         print(error, file=sys.stderr)
         return USAGE

@@ -76,6 +76,7 @@ _DIFF: Mapping[str, tuple[str, str]] = {
     "revision": ("Clients speak one revision of MCP.", "`2024-11-05` is gone"),
     "profile": ("Each profile binds its own ports.", "`host` is gone"),
     "refusal": ("What is refused is a call that fails.", "`^-` becomes `^[-+]`"),
+    "refusal-renamed": ("Ids of requirements are made of it, which baselines may list.", "`empty` becomes `no-text`"),
     "template": ("A port runs what the template says.", "`private` loses `prompt`"),
     "command": ("What counts is what gemini understands.", "`-m` becomes `--model`"),
     "outcome": ("Callers and ports read the same text.", "the prefix of errors is another"),

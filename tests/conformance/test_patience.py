@@ -168,8 +168,7 @@ def test_a_port_that_floods_its_stderr_is_read_no_further_than_what_is_kept() ->
 @pytest.mark.slow
 def test_a_port_that_stops_at_a_long_line_is_told_what_may_limit_lines() -> None:
     checks.load()
-    whole = offered("malformed-long-lines")
-    conversation = replace(whole, steps=whole.steps[:3])
+    conversation = offered("malformed-long-lines")
 
     async def play(bench: Bench) -> list[str]:
         await bench.greet()
@@ -178,5 +177,5 @@ def test_a_port_that_stops_at_a_long_line_is_told_what_may_limit_lines() -> None
         return [finding.message for finding in found]
 
     defective = (sys.executable, str(ROOT / "tests/ports/defective.py"), "deaf-after-long-line")
-    (told,) = played(defective, replace(Patience().times(0.1), launch=60), play)
+    (told,) = played(defective, Patience(answer=1, first=1, launch=60), play)
     assert "`maxBufferSize` of StdioServerTransport" in told

@@ -8,11 +8,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from command import PING, PROGRAM, SECONDS, port, suite, variables
+from command import GENERATED, PING, PROGRAM, SECONDS, port, suite, variables
 
 from gemini_mcp_conformance.run.progress import Progress
-
-GENERATED = ("--only", "command:chat:no-model", "--examples", "1")
 
 
 class Terminal(StringIO):

@@ -9,13 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command import FORMATS, PING, PROGRAM, ROOT, SECONDS, distribution, port, suite, variables, verdicts
+from command import FORMATS, GENERATED, PING, PROGRAM, ROOT, SECONDS, distribution, port, suite, variables, verdicts
 
 from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.tell.baseline import Entry, parse
 
-GENERATED = ("--only", "command:chat:no-model", "--examples", "1")
-"""Few conversations, a generated one among them."""
 PONG: dict[str, object] = {
     "id": "lifecycle:pong",
     "profile": "server",

@@ -7,7 +7,7 @@ kind of cause is a function here that turns findings into findings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -138,13 +138,7 @@ def _readable(findings: Sequence[Finding]) -> list[Finding]:
     """Silence in a conversation in which the port wrote what is no message is explained by that."""
     unread = sorted((each for each in findings if each.outcome == "fail" and each.about == "line"), key=_is_meant)
     lines = {finding.conversation: finding.requirement for finding in unread}
-
-    def readable(finding: Finding) -> Finding:
-        line = lines.get(finding.conversation)
-        is_silence = finding.outcome == "fail" and finding.about == "unanswered"
-        return _explained(finding, line) if is_silence and line is not None else finding
-
-    return [readable(finding) for finding in findings]
+    return _due(findings, lines, lambda finding: finding.about == "unanswered")
 
 
 def _resumed(findings: Sequence[Finding]) -> list[Finding]:
@@ -155,26 +149,30 @@ def _resumed(findings: Sequence[Finding]) -> list[Finding]:
     wrong = [each for each in findings if each.outcome == "fail"]
     sessions = {each.conversation: each.requirement for each in wrong if each.about == RESUMED}
     vain = {each.conversation for each in wrong if each.about == "unanswered"}
-
-    def resumed(finding: Finding) -> Finding:
-        session = sessions.get(finding.conversation)
-        is_due = finding.about == "order" or (finding.conversation in vain and finding.about != RESUMED)
-        return _explained(finding, session) if is_due and finding.outcome == "fail" and session else finding
-
-    return [resumed(finding) for finding in findings]
+    return _due(
+        findings,
+        sessions,
+        lambda finding: finding.about == "order" or (finding.conversation in vain and finding.about != RESUMED),
+    )
 
 
 def _owned(findings: Sequence[Finding], about: str, due: str) -> list[Finding]:
     """What is wrong in a conversation, `due` to what one requirement is itself about, is explained by that."""
     wrong = [each for each in findings if each.outcome == "fail" and each.about == about and each.is_own]
     owners = {each.conversation: each.requirement for each in wrong}
+    return _due(findings, owners, lambda finding: finding.about == due and not finding.is_own)
 
-    def owned(finding: Finding) -> Finding:
+
+def _due(findings: Sequence[Finding], owners: Mapping[str, str], is_due: Callable[[Finding], bool]) -> list[Finding]:
+    """The findings; a failure that is due to the requirement that owns its conversation is explained by that."""
+
+    def told(finding: Finding) -> Finding:
         owner = owners.get(finding.conversation)
-        is_due = finding.outcome == "fail" and finding.about == due and not finding.is_own
-        return _explained(finding, owner) if is_due and owner is not None else finding
+        if owner is None or finding.outcome != "fail" or not is_due(finding):
+            return finding
+        return _explained(finding, owner)
 
-    return [owned(finding) for finding in findings]
+    return [told(finding) for finding in findings]
 
 
 def _is_meant(finding: Finding) -> bool:

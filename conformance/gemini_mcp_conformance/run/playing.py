@@ -101,13 +101,20 @@ class Playing:
         """Play the conversations of a track, one after the other."""
         async with slots:
             for conversation in track:
-                playing, began = self._begun[conversation.id], time.monotonic()
+                playing = self._begun[conversation.id]
                 try:
-                    is_worth = self.is_worth(conversation)
-                    playing.set_result(self._judge(await self._bench.play(conversation, number)) if is_worth else ())
+                    observation = await self._played(conversation, number)
+                    playing.set_result(() if observation is None else self._judge(observation))
                 except Exception as error:
                     playing.set_exception(error)
-                self.seconds[conversation.id] = time.monotonic() - began
             # Explorations play on the port of track 0.
             if number:
                 await self._bench.end_track(number)
+
+    async def _played(self, conversation: Conversation, number: int) -> Observation | None:
+        """Play a conversation, unless it would be in vain, and note how long it took."""
+        began = time.monotonic()
+        try:
+            return await self._bench.play(conversation, number) if self.is_worth(conversation) else None
+        finally:
+            self.seconds[conversation.id] = time.monotonic() - began

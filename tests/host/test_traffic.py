@@ -14,6 +14,8 @@ greeting = {{"protocolVersion": "2025-06-18", "capabilities": {{"tools": {{}}}}}
 greeting["serverInfo"] = {{"name": "s", "version": "1"}}
 def say(message):
     sys.stdout.write(json.dumps(message) + "\\n")
+def progress(**params):
+    return {{"jsonrpc": "2.0", "method": "notifications/progress", "params": params}}
 {early}
 for line in sys.stdin:
     asked = json.loads(line)
@@ -47,7 +49,7 @@ def inspected(folder: Path, early: str, late: str) -> tuple[int, list[tuple[str,
         "print(); say(answer)",
         "say(answer); say(answer)",
         "say({**answer, 'id': 99}); say(answer)",
-        "say({'jsonrpc': '2.0', 'method': 'notifications/progress', 'params': {'progressToken': 9}}); say(answer)",
+        "say(progress(progressToken=9)); say(answer)",
     ],
 )
 def test_what_is_written_unasked_while_lists_are_read_loses_the_server(tmp_path: Path, late: str) -> None:
@@ -63,6 +65,7 @@ def test_what_is_written_unasked_while_lists_are_read_loses_the_server(tmp_path:
         ("", "say({**answer, 'id': str(answer['id'])})"),
         ("", "say({**answer, 'id': float(answer['id'])})"),
         ("", "say({'jsonrpc': '2.0', 'method': 'notifications/message', 'params': {}}); say(answer)"),
+        ("", "say(progress(progressToken=9, progress=1)); say(answer)"),
     ],
 )
 def test_what_gemini_cli_overlooks_is_no_loss(tmp_path: Path, early: str, late: str) -> None:

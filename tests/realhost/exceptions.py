@@ -81,6 +81,13 @@ def _is_told_with_stack(given: JsonObject, ours: Json, theirs: Json) -> bool:
     return inside(ours, "exit") == inside(theirs, "exit") == 1 and bool(error) and told.startswith(before + error)
 
 
+def _is_warned_of_timeout(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether Node tells, with its process id, of a time-out that it shortens."""
+    warning = r"\(node:\d+\) TimeoutOverflowWarning: .*\n.*\n\(Use `node .*\n"
+    told = re.sub(warning, "", str(inside(theirs, "stderr")))
+    return {**table(theirs), "stderr": told} == ours
+
+
 def _is_bare_text(given: JsonObject, ours: Json, theirs: Json) -> bool:
     blocks = items(inside(given, "callToolResult", "content"))
     texts = (table(block.get("resource", block)).get("text") for block in map(table, blocks))
@@ -194,6 +201,12 @@ DIFFERENCES: Sequence[Difference] = (
         "current",
         "Gemini CLI writes control characters as they are, and then cannot read its file; here they are escaped.",
         lambda given, ours, theirs: "\\u001c" in json.dumps(given),
+    ),
+    Difference(
+        "settings-validation",
+        "current",
+        "A warning of Node, of a time-out of more than 24 days, stands between the lines of the list.",
+        _is_warned_of_timeout,
     ),
     Difference(
         "settings-validation",

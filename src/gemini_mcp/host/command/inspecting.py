@@ -29,7 +29,7 @@ PAGES = 1000
 TIMEOUT_MS = 30000
 """Less than the ten minutes of Gemini CLI: its author waits for the inspection."""
 
-REFUSED_BY_HOST = ("version", "misshapen", "stray")
+REFUSED_BY_HOST = ("version", "misshapen", "stray", "no-stream")
 """Causes for which the server did answer, and Gemini CLI hangs up."""
 
 
@@ -132,7 +132,7 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
     with anyio.fail_after(config.timeout_ms / 1000):
         async with reach(config, plan.surroundings, context.rules, plan.auth_for) as connection:
             pages: dict[str, list[Json]] = {}
-            failures: dict[str, tuple[int, str]] = {}
+            failures: dict[str, Refusal] = {}
             for kind in ("tools", "prompts", "resources"):
                 if kind == LAST_KIND:
                     connection.check()
@@ -142,7 +142,7 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
             return Subject(config.name, connection.greeting, pages, config.values, failures, config.origin)
 
 
-async def _pages(connection: Connection, kind: str, failures: dict[str, tuple[int, str]]) -> list[Json]:
+async def _pages(connection: Connection, kind: str, failures: dict[str, Refusal]) -> list[Json]:
     """The answers to a list request, page by page, as they came."""
     pages: list[Json] = []
     params: JsonObject = {}
@@ -150,7 +150,7 @@ async def _pages(connection: Connection, kind: str, failures: dict[str, tuple[in
         try:
             result = await connection.request(f"{kind}/list", params)
         except Refusal as refusal:
-            failures[kind] = (refusal.code, refusal.message.partition(": ")[2])
+            failures[kind] = refusal
             break
         pages.append(result)
         cursor = table(result).get("nextCursor")

@@ -52,7 +52,7 @@ class Subject:
     greeting: Greeting
     pages: Mapping[str, Sequence[Json]]
     config: JsonObject
-    failures: Mapping[str, tuple[int, str]]
+    failures: Mapping[str, Refusal]
     origin: Origin | None = None
 
     def reply_to(self, ask: Ask) -> Reply:
@@ -62,8 +62,7 @@ class Subject:
         cursors = [None, *(table(page).get("nextCursor") for page in pages)]
         if ask.cursor in cursors[: len(pages)]:
             return pages[cursors.index(ask.cursor)]
-        code, message = self.failures.get(kind, (METHOD_NOT_FOUND, "Method not found"))
-        return Refusal(f"MCP error {code}: {message}", code)
+        return self.failures.get(kind) or Refusal(f"MCP error {METHOD_NOT_FOUND}: Method not found", METHOD_NOT_FOUND)
 
 
 @dataclass(frozen=True)
@@ -187,9 +186,10 @@ def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:
     ):
         sentence = "the server does not declare the tools capability, so its tools are never asked for."
         yield Remark("capability", (subject.name,), sentence, is_loss=True)
-    for kind, (code, message) in subject.failures.items():
-        if code != METHOD_NOT_FOUND:
-            yield Remark("list-failed", (subject.name,), f"{kind}/list failed: {message}.", is_loss=True)
+    for kind, refusal in subject.failures.items():
+        if refusal.code != METHOD_NOT_FOUND:
+            how = refusal.why.sentence if refusal.why else refusal.message.partition(": ")[2]
+            yield Remark("list-failed", (subject.name,), f"{kind}/list failed: {how}.", is_loss=True)
 
 
 def _tool_remarks(

@@ -108,11 +108,6 @@ class _RecordingTransport(httpx2.AsyncBaseTransport):
             self._note(reason, failure.http_status(code, text))
             if request.method == "POST" and "id" not in table(json.loads(request.content)):
                 self._auth.refused_notice = self._auth.failure
-            return
-        kind = response.headers.get("content-type", "")
-        if code == 200 and not kind.startswith(("application/json", "text/event-stream")):
-            reason = f"Streamable HTTP error: Unexpected content type: {kind or 'null'}"
-            self._note(reason, failure.not_mcp(f"it came as {kind or 'nothing'}"))
 
     def _note(self, reason: str, why: Failure) -> None:
         self._auth.reason, self._auth.failure = reason, why

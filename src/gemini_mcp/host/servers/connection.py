@@ -15,12 +15,11 @@ import anyio
 import httpx2
 from mcp import MCPError
 from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
 from gemini_mcp.host.oauth.bearer import BearerAuth
-from gemini_mcp.host.servers import discovery, failure, stdio
+from gemini_mcp.host.servers import discovery, failure, stdio, streamable
 from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview, Refusal, Reply
 from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.failure import Failure
@@ -122,23 +121,24 @@ class _Attempt:
     bearer: BearerAuth
     exit_code: int | None = None
     is_greeted: bool = False
-    stray: str | None = None
+    why_hung_up: Failure | None = None
     stderr: list[str] = field(default_factory=list[str])
 
     def hear(self, on_stderr: Callable[[str, str], None], line: str) -> None:
         self.stderr.append(line)
         on_stderr(self.config.name, line)
 
-    def note_stray(self, text: str) -> None:
+    def hang_up(self, why: Failure) -> None:
         """Before the server has answered `initialize`, Gemini CLI overlooks what it cannot read."""
-        if self.is_greeted and self.rules.stray_ends_discovery and self.stray is None:
-            self.stray = text
+        if self.is_greeted and self.rules.stray_ends_discovery and self.why_hung_up is None:
+            self.why_hung_up = why
+
+    def note_stray(self, text: str) -> None:
+        self.hang_up(failure.stray(text))
 
     def hung_up(self) -> Failure | None:
         """Why Gemini CLI has hung up since the introduction."""
-        if self.stray is not None:
-            return failure.stray(self.stray)
-        return self.bearer.refused_notice
+        return self.why_hung_up or self.bearer.refused_notice
 
     def note_exit(self, code: int) -> None:
         self.exit_code = code
@@ -228,6 +228,8 @@ async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, o
     try:
         return await dispatcher.send_raw_request(method, params, options)
     except MCPError as error:
+        if isinstance(error.error.data, Failure):
+            raise Refusal(error.error.message, why=error.error.data) from error
         code = error.error.code
         # The SDK of Gemini CLI words a timeout so; that of Python has another sentence.
         message = "Request timed out" if code == TIMED_OUT else error.error.message
@@ -260,7 +262,7 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
         opened = sse_client(address, dict(chosen.headers), seconds, httpx_client_factory=client, auth=bearer)
         return await stack.enter_async_context(opened)
     http = await stack.enter_async_context(client(chosen.headers, auth=bearer))
-    return await stack.enter_async_context(streamable_http_client(chosen.url, http_client=http))
+    return await stack.enter_async_context(streamable.streams(chosen.url, http, attempt.hang_up))
 
 
 def _first(error: BaseException) -> BaseException:

@@ -129,6 +129,24 @@ def stray(text: str) -> Failure:
     return Failure("stray", sentence, "Write to stdout only what answers a request, and anything else to stderr.")
 
 
+def stray_response(text: str) -> Failure:
+    """The same over HTTP."""
+    sentence = f"it sent {text!r}, which no request waited for; Gemini CLI drops the server for that"
+    return Failure("stray", sentence, "Answer each request once, with one message.")
+
+
+def no_stream(how: str) -> Failure:
+    """It refused the request for a stream of its own, which is optional."""
+    sentence = f"it {how} the GET for a stream of its own; Gemini CLI drops the server for that"
+    return Failure("no-stream", sentence, "Answer that with HTTP 405, or with a stream.")
+
+
+def unanswered(step: str) -> Failure:
+    """The response to a request was over, and no answer in it."""
+    sentence = f"its response to `{step}` ended without an answer, for which Gemini CLI waits until the time is over"
+    return Failure("unanswered", sentence, "Answer each request, in its body or in a stream.")
+
+
 def unsupported_version(version: str, known: Sequence[str]) -> Failure:
     """It wants to speak a revision that the host does not know."""
     sentence = f"it answers with the protocol version {version!r}, which Gemini CLI refuses"

@@ -1,14 +1,15 @@
-"""What counts as a message among the lines of a stdio server, as the SDK inside Gemini CLI reads them. Pure.
+"""What counts as a message among what a server sends, as the SDK inside Gemini CLI reads it. Pure.
 
 What a message means is not asked here, only whether it is one, and one that was waited for.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-from gemini_mcp.spec.values import Json, JsonObject, inside, object_of
+from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table
 
 _PROGRESS = "notifications/progress"
 _MEMBERS = (
@@ -21,31 +22,36 @@ _MEMBERS = (
 
 @dataclass
 class Traffic:
-    """The requests that wait for an answer, and the tokens under which progress is told."""
+    """The requests that wait for an answer."""
 
     waiting: set[float] = field(default_factory=set[float])
-    tokens: list[Json] = field(default_factory=list[Json])
 
     def sent(self, message: JsonObject) -> None:
         """Note what was sent."""
         if "method" in message and isinstance(message.get("id"), int):
             self.waiting.add(message["id"])
-            self.tokens.append(inside(message, "params", "_meta", "progressToken"))
 
     def is_stray(self, message: JsonObject) -> bool:
-        """Whether nobody has asked for the message that came; an answer is waited for once."""
+        """Whether nobody can use the message that came; an answer is waited for once."""
         if "method" in message:
-            token = inside(message, "params", "progressToken")
-            return message["method"] == _PROGRESS and (token is None or token not in self.tokens)
+            return message["method"] == _PROGRESS and not _tells_progress(table(message.get("params")))
         answered = _number(message.get("id"))
         is_unknown = answered not in self.waiting
         self.waiting.discard(answered)
         return is_unknown
 
+    def is_waiting(self, identity: Json) -> bool:
+        """Whether a request still waits for its answer."""
+        return _number(identity) in self.waiting
+
 
 def read(text: str) -> JsonObject:
     """The message of a line; raises ValueError when it is none."""
-    value: Json = json.loads(text, parse_constant=_refuse)
+    return message_of(json.loads(text, parse_constant=_refuse))
+
+
+def message_of(value: Json) -> JsonObject:
+    """The message that a value is; raises ValueError when it is none."""
     message = object_of(value)
     if message is None or not any(set(message) <= members for members in _MEMBERS):
         raise ValueError("no message of JSON-RPC")
@@ -65,6 +71,13 @@ def parsed(message: JsonObject) -> JSONRPCMessage:
 
 def _refuse(constant: str) -> Json:
     raise ValueError(f"{constant} is no JSON")
+
+
+def _tells_progress(params: Mapping[str, Json]) -> bool:
+    """Whether it has a token, whichever, and says how far something is."""
+    token = params.get("progressToken")
+    numbers = [params.get("progress"), params.get("total", 0)]
+    return (isinstance(token, str) or number_of(token) is not None) and None not in map(number_of, numbers)
 
 
 def _number(identity: Json) -> float:

@@ -15,6 +15,7 @@ INHERITED: Mapping[str, str] = {
     "no_proxy": "localhost,127.0.0.1,::1",
     "SETTING_OF_THE_OPERATOR": "kept",
     "SETTING_LEFT_EMPTY": "",
+    "SETTING_OF_LINES": "one\ntwo=2\n",
 }
 """Variables that the port gets, and should pass on to gemini."""
 

@@ -77,7 +77,8 @@ def environment(
 ) -> dict[str, str]:
     """The environment of the port: the caller's without the withheld variables, with the fake first on PATH."""
     base = {name: value for name, value in os.environ.items() if not name.startswith(WITHHELD)}
-    directories = {"TMPDIR": place.tmp, "PWD": place.work}
+    # A client that starts a port in a directory seldom changes PWD, which shells know not to trust.
+    directories = {"TMPDIR": place.tmp, "PWD": place.home}
     if not target.keep_home:
         directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
     base = {**base, **directories, **INHERITED, **target.env}

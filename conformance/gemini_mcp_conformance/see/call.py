@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 Kind = Literal["call", "list", "version"]
+PIPES = ("pipe", "socket")
+"""Kinds of stdin that somebody writes while gemini reads."""
+
 StdinKind = Literal["null", "pipe", "socket", "file", "terminal", "closed"]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from gemini_mcp.spec.values import Json, inside
 from gemini_mcp_conformance.see.attribution import same_id
+from gemini_mcp_conformance.see.call import PIPES
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.talk.steps import Release
 
@@ -50,9 +51,16 @@ def strays(observation: Observation) -> list[Line]:
 
 
 def waits_for(exchange: Exchange) -> str | None:
-    """The release without which its gemini does not end."""
+    """The release without which its gemini does not end, or does not read its stdin."""
     plays = [play for script in exchange.scripts for play in script.play]
-    return next((str(play["release"]) for play in plays if "release" in play), None)
+    kinds = ("release", "unread") if reads_late(exchange) else ("release",)
+    return next((str(play[kind]) for play in plays for kind in kinds if kind in play), None)
+
+
+def reads_late(exchange: Exchange) -> bool:
+    """Whether its gemini reads its stdin, a pipe, only after a release."""
+    is_late = any("unread" in play for script in exchange.scripts for play in script.play)
+    return is_late and any(run.call.stdin_kind in PIPES for run in exchange.runs)
 
 
 def released(observation: Observation, exchange: Exchange) -> int | None:

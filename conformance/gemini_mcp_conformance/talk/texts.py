@@ -19,6 +19,13 @@ NAMES_OF_OBJECTS = ("constructor", "toString", "__proto__", "__class__")
 """Names that every object has in some languages, whether or not it was given a member of that name."""
 
 
+REFERENCES = "$$ $& $' $` $1 \\1 \\g<0> {0} %s &"
+"""What functions that replace texts put something else for."""
+
+ODD_PAIRS = "x" + "😀" * 50_000
+"""Characters of four bytes, or two units of UTF-16, none of which begins at an even place."""
+
+
 def canaries(name: str) -> Mapping[str, str]:
     """Texts that show whether a shell reads the argument `name`."""
     touch = f"touch canary-{name}"
@@ -112,6 +119,7 @@ PROMPTS: Mapping[str, str] = {
     "dash-word": "-verbose mode, please",
     "dash-minus-one": "-1",
     "dash-canary": "-x $(touch canary-NAME) `touch canary-NAME`",
+    "dash-references": f"-{REFERENCES}",
     "lines-canary": "one\n$(touch canary-NAME)\ntouch canary-NAME",
     "option-help": "--help",
     "option-version": "--version",
@@ -152,6 +160,8 @@ PROMPTS: Mapping[str, str] = {
     "equals": "a=b",
     "4-kib": "x" * (4 * KIB),
     "1-mb": "All work and no play. " * 47663,
+    "references-long": REFERENCES * 4000,
+    "widest-long": ODD_PAIRS,
 }
 """Prompts for any tool."""
 
@@ -181,6 +191,9 @@ IN_FILES: Mapping[str, str] = {
     "lone-surrogate": "half \ud83d of it",
     "empty": "",
     "blank": " \n\t ",
+    "path": "/etc/passwd",
+    "references": REFERENCES,
+    "widest-long": ODD_PAIRS,
     "long": "x" * WRONG_WORD,
     "1-mb": "Be brief and kind.\r\n" * 52429,
 }

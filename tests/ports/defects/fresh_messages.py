@@ -122,7 +122,7 @@ defect(
 defect(
     "null-token-told",
     "Tells progress to a call whose token is null.",
-    "progress:unasked",
+    "progress:token",
 )(token=null_is_a_token, progress=with_null)
 defect(
     "requests-named-like-notifications",

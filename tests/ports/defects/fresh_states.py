@@ -300,7 +300,7 @@ defect(
 defect(
     "stdin-held-by-sibling",
     "Lets a call that begins while a long prompt is written hold the stdin of the other one open.",
-    "process:stdin:ended",
+    "concurrency:calls",
 )(
     input=through_pipe,
     spawn=feeding(lambda writing: os.set_inheritable(writing, True), lambda: None, close_fds=False),

@@ -71,8 +71,9 @@ class Fake:
         named = [(str(n), play) for n, play in enumerate(sequence, 1)]
         named += [(f"match{n}", play) for n, play in enumerate(matched, 1)]
         matches = [(name, play.match) for name, play in named if play.match is not None]
-        head = _head(named[0][0] if named else "", self._journal.last(), len(sequence), matches)
         scripts = [(name, play.resolved()) for name, play in named]
+        head = _head(named[0][0] if named else "", self._journal.last(), len(sequence), matches)
+        head += [f"unread={shlex.quote(self._unread(scripts))}"]
         lists = [(name, script.list_sessions) for name, script in scripts if script.list_sessions is not None]
         performing = self._function("perform", [arm for name, script in scripts for arm in self._arms(name, script)])
         self._write_playlist("\n".join((*head, *performing, *self._function("list_sessions", lists), "")))
@@ -178,6 +179,11 @@ class Fake:
         arms = [line for part in lines for line in (f"{part})", *lines[part], ";;")]
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
 
+    def _unread(self, scripts: Sequence[tuple[str, Script]]) -> str:
+        """What a call waits for before it reads its stdin, if a script says so."""
+        names = (str(step["unread"]) for _, script in scripts for step in script.play if "unread" in step)
+        return next((str(self.root / "releases" / name) for name in names), "")
+
     def _arms(self, name: str, script: Script) -> Sequence[tuple[str, Sequence[Mapping[str, Json]]]]:
         """What is played, and what to a call that asks for a stream: mostly the same where nothing is answered."""
         streamed = script.play if self.watched.streams is None else self.watched.streams.steps(script.play)
@@ -194,6 +200,7 @@ class Fake:
         for release in translation.releases:
             # A released call may not have reached its wait yet, so its file must stay.
             if release not in self._released and not (releases / release).is_fifo():
+                (releases / f"{release}.taken").unlink(missing_ok=True)
                 os.mkfifo(releases / f"{release}.new")
                 (releases / f"{release}.new").replace(releases / release)
         return translation.lines

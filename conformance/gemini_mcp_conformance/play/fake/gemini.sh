@@ -95,6 +95,12 @@ case $kind,$stdin in
     if [ -f "$fd" ] && "$cat" > "$call.stdin"; then : > "$call.eof"; fi
     ;;
   call,pipe | call,socket)
+    # The first call may be told to wait until it reads.
+    find_last "$root/plays/" ""
+    . "$root/plays/$last"
+    if [ -n "$unread" ] && (set -C; printf '' > "$unread.taken") 2>/dev/null; then
+      read -r released < "$unread"
+    fi
     # As the real CLI: nothing within 500 ms is no input; once a byte has come, all of it is read.
     exec 3<&0
     "$cat" <&3 > "$call.stdin" 2>/dev/null 3<&- &

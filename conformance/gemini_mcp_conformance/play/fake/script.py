@@ -84,6 +84,10 @@ class _Writer:
         self.releases.add(str(value))
         self.lines.append(f"read -r released < {shlex.quote(str(self.release_folder / str(value)))}")
 
+    def unread(self, value: Json) -> None:
+        # What comes before the play is in gemini.sh.
+        self.releases.add(str(value))
+
     def ignore(self, value: Json) -> None:
         self.ignored |= {*value}
         self.lines.append(f"trap '' {_signals(value)}")
@@ -125,6 +129,7 @@ _STEPS: Mapping[str, Callable[[_Writer, Json], None]] = {
     "wait": _Writer.wait,
     "hang": _Writer.hang,
     "release": _Writer.release,
+    "unread": _Writer.unread,
     "ignore": _Writer.ignore,
     "child": _Writer.child,
     "close": _Writer.close,

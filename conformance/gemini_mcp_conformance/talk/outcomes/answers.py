@@ -30,7 +30,10 @@ NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
 """What gemini may write to stderr in any case."""
 
 DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
-AROUND = ("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n")
+AROUND = (
+    *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
+    "A screen of 5\" isn't wide.\nJSON",
+)
 """What may stand around the JSON."""
 BEFORE = AROUND[:2]
 """Of these, what every port must cope with."""
@@ -56,6 +59,8 @@ TEXTS: Mapping[str, str] = {
     "markdown": "```python\nprint('{')\n```\n\n| a | b |\n|---|---|\n",
     "number": "42",
     "word": "null",
+    "backslash-last": "C:\\new\\",
+    "quote-last": 'say "',
     "bom": "\ufeffafter a byte order mark\ufeff",
     "noncharacters": "\ufffd \ufffe \uffff \U0010ffff",
     "long-line": "x" * 70_000,

@@ -47,7 +47,7 @@ class Basics(Maker):
         return self.conversation("tools", "The list of tools, twice.", steps, *shows)
 
     def unknown_method(self) -> Conversation:
-        unknown = (Request(name, {}) for name in ("no/such/method", *NAMES_OF_OBJECTS))
+        unknown = (Request(name, {}) for name in ("no/such/method", "notifications/no-such", *NAMES_OF_OBJECTS))
         steps = (*unknown, Notify("notifications/no-such"))
         shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")
         return self.conversation("unknown-method", "Methods that no revision of the protocol knows.", steps, *shows)

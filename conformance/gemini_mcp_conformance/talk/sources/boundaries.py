@@ -5,7 +5,7 @@ Another odd text belongs in `texts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
@@ -61,18 +61,23 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 
 
 def _longest(sources: Sources) -> Iterator[Conversation]:
-    """A prompt of the greatest length and one that is longer, for different tools. They take long."""
+    """A prompt of the greatest length, one that is longer, and one that only escapes make longer. They take long."""
     spec = sources.spec
-    for number, beyond in enumerate((0, 1)):
+    for number, (kind, made) in enumerate(_LONGEST.items()):
         tool = spec.names[number % len(spec.names)]
         name = spec.prompt(tool)
         limit = spec.longest(name) if name is not None else None
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
-            kind = f"{kebab(name)}-{'over-' * beyond}{limit}"
             shows = ("prompt:long:whole", "prompt:over-limit")
-            # As many characters as fit into the limit, and as few as exceed it.
-            text = "é".rjust(limit - 1, "x") if not beyond else "é" * (limit // 2) + "x" * (limit % 2 + 1)
-            yield Boundaries(sources, tool).one(kind, {name: text}, shows)
+            yield Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows)
+
+
+_LONGEST: Mapping[str, Callable[[int], str]] = {
+    # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON in ASCII.
+    "": lambda limit: "é".rjust(limit - 1, "x"),
+    "over-": lambda limit: "é" * (limit // 2) + "x" * (limit % 2 + 1),
+    "escaped-": lambda limit: "é" * (limit // 5),
+}
 
 
 class Boundaries(ToolMaker):

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path
 
 ORDER = 40
 CROWD = 16
@@ -20,6 +20,8 @@ OTHERS = 18
 """Sessions that come between two replies of one: more than a port is likely to remember."""
 ALIKE = ("Session-7", "session-7", "Session-07", "Session-70", "Session", "ession-7", "Session_7", "Session-\uff17")
 """Ids that look nearly the same."""
+PIPE = 100_000
+"""More bytes than a pipe holds, so that a port cannot write them at once."""
 FEW = 8
 """Calls that every port can run at once."""
 
@@ -37,6 +39,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield from made.pairs()
     yield made.meanwhile()
     yield made.out_of_order()
+    yield made.alike_ids()
+    yield from made.unread()
     yield made.in_a_row()
     yield made.crowd()
     yield from made.files()
@@ -120,6 +124,10 @@ class Concurrency(Maker):
         yield self._pair("same-session-later", "Replies in one session, and others between them.",
                          ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
                          *others, *self.behind(tool, "second", **same))  # fmt: skip
+        yield self._pair("same-session-cancelled", "Replies in one session, of which one is cancelled while it waits.",
+                         ("concurrency:same-session", "cancel:others"), self.held(tool, "first", **same),
+                         *self.behind(tool, "second", **same), Cancel("second"),
+                         *self.behind(tool, "third", **same))  # fmt: skip
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
@@ -129,6 +137,9 @@ class Concurrency(Maker):
         here, there = path("one"), path("other")
         yield self._pair("latest-by-default", "Replies to the latest session where the port runs.", LATEST,
                          self.held(tool, "first"), *self.behind(tool, "second"))  # fmt: skip
+        if self.begins is not None:
+            yield self._pair("latest-and-chat", "A reply to the latest session, and another call beside it.", BESIDE,
+                             self.held(tool, "reply"), self.held(self.begins, "beside", "reply"))  # fmt: skip
         if self.spec.directory(tool) is None:
             return
         yield self._pair("latest-elsewhere", "Replies to the latest sessions of two directories.", ELSEWHERE,
@@ -166,6 +177,30 @@ class Concurrency(Maker):
         five = self.quick(self.first, "five", session=session("s5"))
         steps = (*calls, *order[:4], five, *order[4:], self.quick(self.last, "six"))
         return self.conversation("out-of-order", "Answers out of order.", steps, "concurrency:crossed")
+
+    def alike_ids(self) -> Conversation:
+        """Two calls at once, one with a number for an id and one with the text that looks like it."""
+        ids: tuple[Json, ...] = (880_007, "880007", "880008", 880_008)
+        named = {f"{type(id).__name__} {id}": id for id in ids}
+        calls = [self.held(self.first, name, session=session(name), id=id) for name, id in named.items()]
+        ends = [step for name in named for step in (Release(name), Await(name))]
+        title, shows = "Ids that look alike, at the same time.", ("rpc:response:id", "concurrency:crossed")
+        return self.conversation("alike-ids", title, (*calls, *ends), *shows)
+
+    def unread(self) -> Iterable[Conversation]:
+        """Others are served while gemini has not read its stdin, and their geminis do not keep it open."""
+        name = self.spec.prompt(self.first)
+        if name is None:
+            return
+        text = "Unread, and long. ".ljust(self.spec.limit + PIPE, "x")
+        script = Script("unread", ({"unread": "read"}, *self.answers("Read at last.").play))
+        long = self.ask(self.first, text, script, name="long", until="started")
+        aside, beside = (session(f"{each} the unread") for each in ("aside of", "beside"))
+        steps = (long, self.quick(self.last, "aside", session=aside), Request("ping"), Request("tools/list"))
+        steps = (*steps, self.held(self.last, "beside", session=beside), Release("read"), Await("long"))
+        shows = ("concurrency:ping", "concurrency:list", "concurrency:calls", "process:stdin:ended")
+        title = "A gemini that takes its time to read."
+        yield self.conversation("unread", title, (*steps, Release("beside"), Await("beside")), *shows, aside=True)
 
     def in_a_row(self) -> Conversation:
         """Requests of every kind, each of which is sent before the one in front of it is answered."""

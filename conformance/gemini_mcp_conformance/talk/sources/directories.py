@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
 from gemini_mcp_conformance.talk.steps import Arrange, call, path
 from gemini_mcp_conformance.talk.texts import canaries
@@ -68,6 +69,7 @@ class Directories(ToolMaker):
         yield from self._existing()
         yield from self._odd()
         yield self._none()
+        yield self._listed()
         yield self._linked()
         for folder in ("no-such/a", "demo/file"):
             kind = f"{self.key}-relative-{folder.replace('/', '-')}"
@@ -93,6 +95,16 @@ class Directories(ToolMaker):
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, self.given, self.answer)
         return self.conversation(f"{self.tool}-{self.key}-none", title, (*steps, last), *REFUSED, files=MADE)
+
+    def _listed(self) -> Conversation:
+        """Directories with hostile names, in which the list of sessions must be asked for."""
+        folders = [text for text in self.hostile.values() if "/" not in text]
+        entry = f"{self.sources.entry(1, SESSION)}\n"
+        unnamed = self.sources.unnamed("No session is named here.", {"stdout": entry})
+        steps = (call(self.tool, {**self.given, self.name: path(folder)}, unnamed) for folder in folders)
+        title = "Working directories with hostile names, and a list of sessions in each."
+        shows, files = (*self.shows, "fallback:cwd"), dict.fromkeys(folders)
+        return self.conversation(f"{self.tool}-{self.key}-listed", title, steps, *shows, files=files)
 
     def _linked(self) -> Conversation:
         ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."))

@@ -162,10 +162,18 @@ class Results(Maker):
             self.ask(f"Which cause has {code}?", ends({"exit": code}, "It ended in line 429 of 500.\n"))
             for code in codes
         ]
-        steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in said(self.spec) for exit in (1, 42)]
+        texts = said(self.spec)
+        steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in texts for exit in (1, 42)]
+        noise = "It goes on.\n" * (self.spec.outcome.stderr_bytes // 4)
+        steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{noise}", 1)) for text in texts]
+        steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]
         shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return self.conversation(f"causes-{self.tool}", title, steps, *shows)
+
+    def _warned(self, text: str) -> Script:
+        """An answer, and on stderr what would say why a call fails."""
+        return Script("warned", ({"stderr": f"At first: {text}\n"}, *self.answers("Answered at last.", SESSION).play))
 
     def listings(self) -> Conversation:
         """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""

@@ -7,6 +7,7 @@ from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import end_of, fate, is_call
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.play.target import INHERITED
+from gemini_mcp_conformance.see.call import PIPES
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
 from gemini_mcp_conformance.spec.reading import read
@@ -25,7 +26,7 @@ def stdin_is_not_the_servers(exchange: Exchange) -> Complaints:
 
 @check("process:stdin:ended", judges=runs_gemini)
 def stdin_is_at_its_end(exchange: Exchange) -> Complaints:
-    endless = [run for run in exchange.runs if run.call.stdin_kind in ("pipe", "socket") and not run.call.stdin_eof]
+    endless = [run for run in exchange.runs if run.call.stdin_kind in PIPES and not run.call.stdin_eof]
     endless += [run for run in exchange.all_runs if run.call.stdin_kind == "terminal"]
     # A call that is stopped may end gemini before its stdin has been written.
     for run in [] if exchange.silence in ("cancelled", "ended") else endless:

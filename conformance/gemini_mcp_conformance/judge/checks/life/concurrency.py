@@ -11,7 +11,14 @@ from gemini_mcp_conformance.judge.expectation import ending, fate, prompt_of, re
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
-from gemini_mcp_conformance.see.timeline import open_calls, ran_before_end, ran_beside, waits_for, while_held
+from gemini_mcp_conformance.see.timeline import (
+    open_calls,
+    ran_before_end,
+    ran_beside,
+    reads_late,
+    waits_for,
+    while_held,
+)
 from gemini_mcp_conformance.see.witness import reply, shown
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
@@ -23,14 +30,17 @@ MANY_CALLS = 16
 """So many calls at once must all be answered."""
 
 
-def relation(one: Exchange, other: Exchange) -> Relation:
-    """How two calls relate. A port may take the name of the default session for the unnamed one, or keep them apart."""
-    first, second = _session(one), _session(other)
-    is_same_directory = _directory(one) == _directory(other)
-    latest = {"", *(each.spec.latest(each.tool) for each in (one, other) if resumes(each))}
+def relation(running: Exchange, other: Exchange) -> Relation:
+    """How a call relates to one that runs.
+
+    A port may take the name of the default session for the unnamed one, or keep them apart.
+    """
+    first, second = _session(running), _session(other)
+    is_same_directory = _directory(running) == _directory(other)
+    latest = {"", *(each.spec.latest(each.tool) for each in (running, other) if resumes(each))}
     if first is None or second is None:
         # A call that begins a session makes it the latest of its directory, so a reply to the latest may wait for it.
-        return "unspecified" if is_same_directory and latest & {first, second} else "calls"
+        return "unspecified" if is_same_directory and second in latest else "calls"
     if first == second == "":
         return "latest" if is_same_directory else "other-session"
     # The latest session may be the named one. In another directory Gemini CLI does not find the same id.
@@ -48,9 +58,12 @@ def has(kind: Relation) -> Callable[[Observation], bool]:
     return lambda observation: bool(pairs(observation, kind))
 
 
-@check_all("concurrency:calls", judges=has("calls"), about="order")
+@check_all("concurrency:calls", judges=lambda seen: has("calls")(seen) or bool(_unread(seen)), about="order")
 def calls_run_at_once(observation: Observation) -> Complaints:
-    return _late(pairs(observation, "calls"), "another call")
+    yield from _late(pairs(observation, "calls"), "another call")
+    for unread in _unread(observation):
+        if unread.silence == "timeout":
+            yield f"The port did not answer {_told(unread)} while other calls ran, and should."
 
 
 @check_all("concurrency:other-session", judges=has("other-session"), about="order")
@@ -135,6 +148,11 @@ def _pairs(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
             yield held, other
 
 
+def _unread(observation: Observation) -> list[Exchange]:
+    """The calls that run, and whose gemini reads its stdin late."""
+    return [each for each in observation.calls if reads_late(each)]
+
+
 def _meanwhile(observation: Observation, method: str) -> list[tuple[Exchange, Exchange]]:
     return [(held, each) for held, each in while_held(observation) if each.method == method]
 
@@ -142,7 +160,7 @@ def _meanwhile(observation: Observation, method: str) -> list[tuple[Exchange, Ex
 def _not_meanwhile(observation: Observation, method: str) -> Complaints:
     for held, each in _meanwhile(observation, method):
         ends = [line.order for line in held.answers]
-        if not each.answers or (ends and each.answers[0].order > ends[0]):
+        if not each.answers or each.silence == "timeout" or (ends and each.answers[0].order > ends[0]):
             yield f"The port did not answer {method} while a call ran, and should."
 
 

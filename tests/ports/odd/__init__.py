@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from odd import commands, customs, endings, habits, messages, paces, results
+from odd import choices, commands, customs, endings, habits, messages, paces, results, structures, surroundings, unseen
 from odd.record import ODD, Odd, program
 
 for file in sorted((Path(__file__).parents[1] / "node").glob("*.mjs")):
@@ -10,4 +10,18 @@ for file in sorted((Path(__file__).parents[1] / "node").glob("*.mjs")):
 for sources in sorted((Path(__file__).parents[1] / "go").glob("*/main.go")):
     program(sources)
 
-__all__ = ["ODD", "Odd", "commands", "customs", "endings", "habits", "messages", "paces", "results"]
+__all__ = [
+    "ODD",
+    "Odd",
+    "choices",
+    "commands",
+    "customs",
+    "endings",
+    "habits",
+    "messages",
+    "paces",
+    "results",
+    "structures",
+    "surroundings",
+    "unseen",
+]

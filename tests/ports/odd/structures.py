@@ -82,15 +82,17 @@ def found(program: str, path: str | None = None) -> str:
     return os.path.abspath(path)
 
 
+def passed_over(number: int, frame: Any) -> None:
+    """Do nothing."""
+
+
 def supervised(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     return real((sys.executable, "-I", "-S", "-c", SUPERVISOR, found(argv[0]), *argv[1:]), **options)
 
 
 def under_timeout(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
-    return real(
-        (found("timeout", f"{os.environ['PATH']}:{os.defpath}"), "--kill-after=5", "900", found(argv[0]), *argv[1:]),
-        **options,
-    )
+    timeout = found("timeout", f"{os.environ['PATH']}:{os.defpath}")
+    return real((timeout, "--kill-after=5", "900", found(argv[0]), *argv[1:]), **options)
 
 
 def begins_starter(port: Any) -> None:
@@ -115,7 +117,7 @@ class Starter:
     def serve(self) -> None:
         for number in SIGNALS:
             # A handler, unlike SIG_IGN, is not inherited.
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, passed_over)
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)
@@ -175,8 +177,9 @@ def in_own_directory(port: Any, real: Any, argv: tuple[str, ...], **options: Any
     os.chdir(os.path.join(START, options["cwd"] or ""))
     names = enumerate(("stdin", "stdout", "stderr"))
     actions = [(os.POSIX_SPAWN_DUP2, options[name].fileno(), number) for number, name in names]
-    given = {"setsid": True, "setsigdef": [signal.SIGPIPE, signal.SIGXFSZ], "file_actions": actions}
-    return Spawned(os.posix_spawn(program, argv, options["env"], **given))
+    quiet = (signal.SIGPIPE, signal.SIGXFSZ)
+    env = options["env"]
+    return Spawned(os.posix_spawn(program, argv, env, file_actions=actions, setsid=True, setsigdef=quiet))
 
 
 def launched(port: Any, real: Any) -> None:

@@ -57,9 +57,8 @@ def memory(name: str) -> IO[bytes]:
     return open(os.memfd_create(name), "w+b")
 
 
-def in_memory(
-    port: Any, real: Any, call: Call, argv: Any, cwd: Any, env: Any, stdin: str | None, timeout: float
-) -> Any:
+def in_memory(port: Any, real: Any, call: Call, argv: Any, *others: Any) -> Any:
+    cwd, env, stdin, timeout = others
     with memory("in") as given, memory("out") as out, memory("err") as err:
         given.write((stdin or "").encode())
         given.seek(0)
@@ -67,9 +66,8 @@ def in_memory(
         return port.outcome(call, port.wait(call, process), out, err)
 
 
-def in_workspace(
-    port: Any, real: Any, call: Call, argv: Any, cwd: Any, env: Any, stdin: str | None, timeout: float
-) -> Any:
+def in_workspace(port: Any, real: Any, call: Call, argv: Any, *others: Any) -> Any:
+    cwd, env, stdin, timeout = others
     with tempfile.TemporaryDirectory(dir=port.memory["workspace"], ignore_cleanup_errors=True) as folder:
         out, err = (os.path.join(folder, name) for name in ("stdout.txt", "stderr.txt"))
         with port.input(stdin) as given, open(out, "w+b") as stdout, open(err, "w+b") as stderr:
@@ -102,10 +100,10 @@ def remembers_signal(port: Any, number: int, frame: Any) -> None:
 
 
 def dies_of_signal(port: Any, real: Any) -> None:
-    number = port.memory.get("signal")
-    if number is None:
+    if not port.ended_by_signal:
         real()
     ends_calls(port)
+    number = port.memory["signal"]
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 

@@ -19,16 +19,17 @@ NUMBER = re.compile(rb'(?<=")(progress|total|ttlMs)":(\d+)')
 DRAFT = "DRAFT-2027-v1"
 PAGES = {None: 0, "b2RkLTE=": 1, "b2RkLTI=": 2, "b2RkLTM=": 3, "b2RkLTQ=": 4}
 HOLD, LATE, PAUSE = 0.15, 0.3, 0.02
+SENDING = threading.Lock()
 NAMES = ["CHAT", "Chat-Reply", "chat_reply", "chat.reply", "c", *(f"chat-{number}" for number in range(35))]
-SESSIONS = {"name": "list-sessions", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+SESSIONS: Message = {"name": "list-sessions", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
 BARE = Plan(("gemini",), None, None, None, None, None, ())
 OUTPUT = {
     "type": "object",
     "properties": {"text": {"type": "string"}, "sessionId": {"type": "string"}},
     "required": ["text"],
 }
-RESOURCE = {"uri": "odd://readme", "name": "readme"}
-OFFERS = {
+RESOURCE: Message = {"uri": "odd://readme", "name": "readme"}
+OFFERS: dict[str, Message] = {
     "resources/list": {"resources": [RESOURCE]},
     "resources/templates/list": {"resourceTemplates": []},
     "resources/read": {"contents": [{"uri": RESOURCE["uri"], "text": "Ask `chat`."}]},
@@ -50,7 +51,8 @@ def own(port: Any, identity: Any, method: str = "ping") -> None:
 def with_same_id(port: Any, request: Message, params: Any, stateless: bool) -> None:
     """The ids of a server are no business of its client, so both may use the same."""
     used = port.memory.setdefault("used", [])
-    key = (type(request["id"]), request["id"])
+    # In Python 1 equals 1.0.
+    key = repr(request["id"])
     if request["method"] == "tools/call" and key not in used:
         used.append(key)
         own(port, request["id"])
@@ -152,11 +154,9 @@ def last_first(port: Any, real: Any, call: Call, result: Message) -> None:
     waiting = port.memory.setdefault("waiting", [])
     waiting.append((call, result))
     time.sleep(HOLD)
-    while waiting:
-        try:
+    with SENDING:
+        while waiting:
             real(*waiting.pop())
-        except IndexError:
-            return
 
 
 def listed_late(port: Any, real: Any, request: Message, params: Any, stateless: bool) -> Message | None:

@@ -215,7 +215,7 @@ def asked(call: Call) -> tuple[str | None, str | None, str | None]:
     """The prompt that reaches the model, which model, and in which session."""
     understood = understand(call.argv)
     assert isinstance(understood, Understood)
-    assert understood.values["output-format"] == "json"
+    assert understood.values["output-format"] in ("json", "stream-json")
     model, resume = understood.values.get("model"), understood.values.get("resume")
     assert isinstance(model, str | None)
     assert isinstance(resume, str | None)

@@ -2,7 +2,20 @@
 
 from pathlib import Path
 
-from odd import choices, commands, customs, endings, habits, messages, paces, results, structures, surroundings, unseen
+from odd import (
+    choices,
+    commands,
+    customs,
+    endings,
+    habits,
+    messages,
+    paces,
+    results,
+    streams,
+    structures,
+    surroundings,
+    unseen,
+)
 from odd.record import ODD, Odd, program
 
 for file in sorted((Path(__file__).parents[1] / "node").glob("*.mjs")):
@@ -21,6 +34,7 @@ __all__ = [
     "messages",
     "paces",
     "results",
+    "streams",
     "structures",
     "surroundings",
     "unseen",

@@ -100,7 +100,8 @@ def _node(kind: str, value: Json) -> Texts:
             # A newline at the end: `$` matches before it in Python and not in JavaScript.
             return Texts(misses=("x", "\n"))
         case "ASSERT":
-            return _sequence(value[1])
+            # What must follow is written by what follows.
+            return Texts(misses=_sequence(value[1]).misses)
         case "ASSERT_NOT":
             # What must not follow makes the pattern miss.
             return Texts(misses=_sequence(value[1]).fits)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
+from zlib import crc32
 
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
-from hypothesis.errors import InvalidArgument, NoSuchExample
+from hypothesis.errors import InvalidArgument, NoSuchExample, Unsatisfiable
 from jsonschema import Draft202012Validator
 
 from gemini_mcp.spec import ToolSpec
@@ -67,6 +68,9 @@ def sample(schema: Json, wished: Json) -> Json:
 
 def _likened(schema: Json, text: str, wished: str) -> str:
     """A text with as much of the wished one as is allowed, so that other wishes are other texts."""
+    behind = next(allowed(schema, (text[:at] + wished for at in range(len(text) + 1))), None)
+    if isinstance(behind, str):
+        return behind
     for at, letter in enumerate(wished[: len(text)]):
         tried = f"{text[:at]}{letter}{text[at + 1 :]}"
         text = tried if is_valid(schema, tried) else text
@@ -77,9 +81,15 @@ def fitted(schema: Json, text: str) -> Json:
     """A text cut or padded to the lengths of a property, or a sample when that is not allowed either."""
     limits = table(schema)
     longest, shortest = limits.get("maxLength"), limits.get("minLength", 0)
-    short = text if longest is None or len(text) <= longest else text[-longest:]
+    short = text if longest is None or len(text) <= longest else _cut(text, longest)
     padded = short + "." * max(0, shortest - len(short))
     return padded if is_valid(schema, padded) else sample(schema, padded)
+
+
+def _cut(text: str, longest: int) -> str:
+    """The end of a text, with a mark that other texts with that end do not have."""
+    mark = f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"[: longest // 2]
+    return text[len(text) - longest + len(mark) :] + mark
 
 
 def _fault(schema: Json, value: Json) -> Fault:
@@ -127,7 +137,7 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
     try:
         texts = st.from_regex(pattern, alphabet=PRINTABLE).map(lambda text: text + "." * max(0, shortest - len(text)))
         return find(texts, fits, settings=quiet)
-    except (NoSuchExample, InvalidArgument):
+    except (NoSuchExample, InvalidArgument, Unsatisfiable):
         return None
 
 

@@ -20,7 +20,7 @@ from gemini_mcp.gemini_cli.understanding import (
     unknown_options,
 )
 from gemini_mcp.gemini_cli.yargs import Option, Value
-from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_tools, load_server
+from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_ids, load_server
 from gemini_mcp.spec.live import LiveSpec
 from gemini_mcp.spec.subjects import on_command_line, options, prompts
 from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
@@ -29,11 +29,14 @@ from gemini_mcp.spec.values import Json, is_unicode, texts_in
 from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size, specified
 from gemini_mcp_conformance.spec.live_lines import without_live
-from gemini_mcp_conformance.spec.schema import sample
+from gemini_mcp_conformance.spec.schema import fitted, sample
 from gemini_mcp_conformance.spec.script import Script
 
 SHORT_ENOUGH = 100_000
 """Bytes that one argument can have on every system, where the specification names no limit."""
+
+MANY = 20
+"""More calls than any conversation has at once."""
 
 LONGEST_WORD = 4096
 """Bytes of a name or an id that every operating system accepts."""
@@ -58,8 +61,8 @@ class Specification:
     outcome: OutcomeSpec
     live: LiveSpec | None
     scripts: Mapping[str, Script]
-    former: Mapping[str, frozenset[str]]
-    """The tools of released versions with their arguments, as far as requirements told of them."""
+    former: frozenset[str]
+    """The ids of requirements of released versions that there are no more, such as those of tools that are gone."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -74,7 +77,15 @@ class Specification:
     @cached_property
     def told_apart(self) -> tuple[str, ...]:
         """The tools whose calls can be told apart when several run at once: by their prompts."""
-        return tuple(name for name in self.names if self.prompt(name) is not None)
+        return tuple(name for name in self.names if self._has_many_prompts(name))
+
+    def _has_many_prompts(self, tool: str) -> bool:
+        """Whether a tool has a prompt, and its schema allows enough of them."""
+        name = self.prompt(tool)
+        if name is None:
+            return False
+        schema = self.tools[tool].properties[name]
+        return len({str(fitted(schema, f"The question {each}?")) for each in range(MANY)}) == MANY
 
     @property
     def begins(self) -> str | None:
@@ -278,7 +289,7 @@ def _roles(template: ToolTemplate, invocation: InvocationSpec) -> Roles:
         prompt=next(iter(prompts(template, invocation)), None),
         session=template.resumes.argument if template.resumes else None,
         files={template.files[file].argument: variable for variable, file in template.env.items()},
-        options=options(template),
+        options=options(template, invocation),
         spoken=on_command_line(template, invocation),
     )
 
@@ -296,5 +307,5 @@ def load(root: Path | None = None) -> Specification:
         outcome=server.outcome,
         live=server.live,
         scripts={name: Script.from_json(script) for name, script in scripts.items()},
-        former=load_former_tools(root),
+        former=load_former_ids(root),
     )

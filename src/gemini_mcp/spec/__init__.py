@@ -16,7 +16,7 @@ from gemini_mcp.spec.reader import default_root as default_root
 from gemini_mcp.spec.reader import directory as directory
 from gemini_mcp.spec.reader import expanded_requirements as expanded_requirements
 from gemini_mcp.spec.reader import load_documents as load_documents
-from gemini_mcp.spec.reader import load_former_tools as load_former_tools
+from gemini_mcp.spec.reader import load_former_ids as load_former_ids
 from gemini_mcp.spec.reader import load_manifest as load_manifest
 from gemini_mcp.spec.reader import load_profiles as load_profiles
 from gemini_mcp.spec.reader import load_released as load_released

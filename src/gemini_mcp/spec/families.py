@@ -41,25 +41,6 @@ def members(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iter
             yield number, {**own, "id": id, "sentence": sentence}, subject
 
 
-def named_in(sentences: Iterable[str], entries: Iterable[Json]) -> Mapping[str, frozenset[str]]:
-    """The tools that old sentences name, with their arguments: what families about tools and properties can become."""
-    templates = [entry["sentence"] for entry in entries if entry.get("for") in ("tool", "property")]
-    patterns = [re.compile(_pattern(template)) for template in templates]
-    found: dict[str, set[str]] = {}
-    for sentence in sentences:
-        for match in filter(None, (pattern.fullmatch(sentence) for pattern in patterns)):
-            groups = match.groupdict()
-            found.setdefault(groups["tool"], set()).update({groups["argument"]} if "argument" in groups else ())
-    return {tool: frozenset(arguments) for tool, arguments in found.items()}
-
-
-def _pattern(template: str) -> str:
-    """What matches every sentence that a template can become, its placeholders as groups."""
-    parts = PLACEHOLDER.split(template)
-    groups = [re.escape(part) if number % 2 == 0 else f"(?P<{part}>[^`]+)" for number, part in enumerate(parts)]
-    return "".join(groups)
-
-
 def is_member(id: str, family: str) -> bool:
     """Whether an id is one that the id of a family can become."""
     parts = PLACEHOLDER.split(family)[::2]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
-from gemini_mcp.spec.families import Subject, Subjects, expanded, members, named_in
+from gemini_mcp.spec.families import Subject, Subjects, expanded, members
 from gemini_mcp.spec.host_rules import Rules, rules_of
 from gemini_mcp.spec.live import LiveSpec, live_spec, offered
 from gemini_mcp.spec.subjects import subjects_of, words_of
@@ -92,12 +92,11 @@ def load_released(version: str, root: Path | None = None) -> tuple[Requirement, 
     return _record(path, lambda document: _requirements(document["requirements"], None))
 
 
-def load_former_tools(root: Path | None = None) -> Mapping[str, frozenset[str]]:
-    """Read which tools, with which arguments, the requirements of released versions spoke of."""
-    root = root or default_root()
-    released = [each for path in _sorted(root / "released") for each in load_released(path.stem, root)]
-    sentences = [each.sentence for each in released]
-    return _record(root / "requirements.json", lambda document: named_in(sentences, document["requirements"]))
+def load_former_ids(root: Path | None = None) -> frozenset[str]:
+    """Read which ids requirements of released versions had, and have no more."""
+    versions = (path.stem for path in _sorted((root or default_root()) / "released"))
+    released = {each.id for version in versions for each in load_released(version, root)}
+    return frozenset(released - {each.id for each in load_requirements(root)})
 
 
 def requirements_text(root: Path | None = None) -> str:

@@ -25,7 +25,7 @@ def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: 
     return {
         **_tools(tools, known),
         **_properties(tools),
-        **_options(known),
+        **_options(known, invocation),
         **_command_lines(tools, known, invocation),
         **_directories_and_files(known, invocation),
         "refusal": list(_refusals(tools, invocation)),
@@ -71,20 +71,33 @@ def on_command_line(template: ToolTemplate, invocation: InvocationSpec) -> tuple
 
 
 def prompts(template: ToolTemplate, invocation: InvocationSpec) -> tuple[str, ...]:
-    """The arguments that gemini takes for words of the prompt: those in a form, or alone behind no flag."""
+    """The arguments that gemini takes for words of the prompt: those in a form, or alone behind no flag.
+
+    A form that always begins with a flag is one of an option, if there is another form.
+    """
+    forms = {element for element in template.argv if isinstance(element, Form)}
+    bare = {form for form in forms if not all(map(_has_flag, invocation.forms.get(form.name, ())))}
     elements = [
         element
         for element, has_flag in _with_flags(template)
-        if isinstance(element, Form) or (isinstance(element, Value) and not has_flag)
+        if element in (bare or forms) or (isinstance(element, Value) and not has_flag)
     ]
     return tuple(dict.fromkeys(_arguments_in(elements, invocation.forms)))
 
 
-def options(template: ToolTemplate) -> tuple[str, ...]:
+def options(template: ToolTemplate, invocation: InvocationSpec) -> tuple[str, ...]:
     """The arguments that become options of gemini, the session apart."""
-    resumed = template.resumes.argument if template.resumes else None
+    resumed, asked = template.resumes.argument if template.resumes else None, prompts(template, invocation)
     elements = [element for element, has_flag in _with_flags(template) if has_flag or not isinstance(element, Value)]
-    return tuple(dict.fromkeys(name for name in _arguments_in(elements, {}) if name != resumed))
+    in_forms = (name for name in _arguments_in(elements, invocation.forms) if name not in asked)
+    return tuple(name for name in dict.fromkeys((*_arguments_in(elements, {}), *in_forms)) if name != resumed)
+
+
+def _has_flag(case: FormCase) -> bool:
+    """Whether a case of a form hands a value over behind a flag."""
+    first = next(iter(case.argv), None)
+    start = next(iter(first.parts), None) if isinstance(first, Join) else first
+    return isinstance(start, str) and start.startswith("-")
 
 
 def _with_flags(template: ToolTemplate) -> Iterator[tuple[Element, bool]]:
@@ -134,8 +147,8 @@ def _properties(tools: Sequence[ToolSpec]) -> Subjects:
     }
 
 
-def _options(known: Known) -> Subjects:
-    rows = [(tool, name) for tool, template in known for name in options(template)]
+def _options(known: Known, invocation: InvocationSpec) -> Subjects:
+    rows = [(tool, name) for tool, template in known for name in options(template, invocation)]
     resumed = [(tool, template.resumes) for tool, template in known if template.resumes]
     without_default = [(tool, session.argument) for tool, session in resumed if session.default is None]
     optional = [_of(tool, name) for tool, name in (*rows, *without_default) if name not in tool.required]

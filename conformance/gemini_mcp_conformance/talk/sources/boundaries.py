@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gemini_mcp.spec.families import kebab
+from gemini_mcp.spec.templates import argument_of
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
@@ -209,7 +210,9 @@ class Boundaries(ToolMaker):
         rule, declared = self.spec.invocation.rules.get(name), self.properties[name].get("pattern")
         absent = rule.absent if rule else None
         refused = (each.pattern for each in rules(name, self.spec.invocation))
-        yield from (pattern for pattern in (absent, declared, *refused) if pattern)
+        forms = (cases for cases in self.spec.invocation.forms.values() if argument_of(cases) == name)
+        chosen = (case.pattern for cases in forms for case in cases if name != self.spec.prompt(self.tool))
+        yield from (pattern for pattern in (absent, declared, *refused, *chosen) if pattern)
 
     def _table(self, name: str) -> Mapping[str, str]:
         """The odd texts of an argument, by what it is for."""

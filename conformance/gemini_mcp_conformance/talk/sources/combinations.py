@@ -228,6 +228,7 @@ class Combinations(Maker):
         name, prompt = f"cancelled before turn {number}", self.spec.prompt(self.tool)
         asked = {prompt: f"The question that is {name}? {arguments[prompt]}"} if prompt in arguments else {}
         asked |= dict.fromkeys(self.spec.files(self.tool), f"You are {name}.")
+        asked = {each: self.sources.value(self.tool, each, text) for each, text in asked.items()}
         until = "started" if row[BEFORE] == "cancelled" else "sent"
         given: dict[str, Json] = {"name": self.tool, "arguments": {**arguments, **asked}}
         meta: dict[str, Json] = {"_meta": {"progressToken": name}} if number % 3 else {}
@@ -248,7 +249,7 @@ class Combinations(Maker):
     def _same(self, arguments: dict[str, Json], number: int) -> Request:
         """A call with the same arguments, but for its prompt; it runs until it is released."""
         name, prompt = f"before turn {number} in its session", self.spec.prompt(self.tool)
-        asked = {prompt: f"The question {name}?"} if prompt is not None else {}
+        asked = {prompt: self.sources.value(self.tool, prompt, f"The question {name}?")} if prompt is not None else {}
         answer = self.answers(f"The answer {name}.", session(name), name)
         return call(self.tool, {**arguments, **asked}, answer, name=name, until="started")
 

@@ -101,7 +101,7 @@ class Revisions(Maker):
         """A call that lacks what it requires, or has a value that no schema allows."""
         required = self.spec.tools[tool].required
         names = required or tuple(self.spec.tools[tool].properties)[:1]
-        given = {**self.spec.required(tool), **{name: {"not": "allowed"} for name in names}}
+        given = {**self.arguments(tool), **{name: {"not": "allowed"} for name in names}}
         return call(tool, given, id=f"refused {tool}")
 
     def _beside(self) -> Iterable[Step]:

@@ -158,8 +158,8 @@ def is_empty(exchange: Exchange, subject: Subject) -> bool:
     text = text_of(exchange, name) if name in declared(exchange) else None
     if text is None or not is_absent(name, text, spec) or refusals(name, text, spec):
         return False
-    others = [value for key, value in exchange.arguments.items() if key != name]
-    usual = all(text.strip() for text in texts_in(others))
+    others = {key: value for key, value in exchange.arguments.items() if key != name}
+    usual = all(text.strip() for text in texts_in(others)) and settled(exchange).issuperset(others)
     return usual and not schema_faults(exchange) and is_unforced(exchange)
 
 

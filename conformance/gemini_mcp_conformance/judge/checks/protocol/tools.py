@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import validator_for
 
-from gemini_mcp.spec.families import Subject
+from gemini_mcp.spec.families import Subject, kebab
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
@@ -105,11 +105,13 @@ def required_is_the_specified(observation: Observation, subject: Subject) -> Com
 def nothing_removed_is_offered(observation: Observation) -> Complaints:
     spec = observation.spec
     offered = {str(tool.get("name")): properties_of(tool) for tool in tools(observation)}
-    for name, former in spec.former.items():
-        if name in offered and name not in spec.tools:
+    for name, properties in offered.items():
+        own = f"tools:{kebab(name)}"
+        if own in spec.former and name not in spec.tools:
             yield f"The port offers the tool {name!r}, which this version of the specification has removed."
-        for key in sorted(former.intersection(offered.get(name, ()))):
-            if name in spec.tools and key not in spec.tools[name].properties:
+        removed = [key for key in properties if f"{own}:{kebab(key)}" in spec.former]
+        for key in sorted(removed) if name in spec.tools else ():
+            if key not in spec.tools[name].properties:
                 named = f"the property {key!r} of {name!r}"
                 yield f"The port offers {named}, which this version of the specification has removed."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,20 @@ def test_an_ignored_signal_does_not_end_it(fake: Fake) -> None:
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=SECONDS)
     assert not fake.alive(call)
+
+
+@pytest.mark.parametrize("to_all", [False, True], ids=["to it alone", "to its group"])
+def test_a_call_can_end_well_at_a_signal(fake: Fake, to_all: bool) -> None:
+    fake.load([Play({"play": [{"until": "TERM"}, {"stdout": "Ended."}]})])
+    process = start(fake)
+    deadline = time.monotonic() + SECONDS
+    # What it does between two looks is the first process that it starts once it has set its trap.
+    while not fake.calls() or len(fake.living(fake.calls()[0])) < 2:
+        assert time.monotonic() < deadline
+    (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=SECONDS)
+    assert (process.returncode, stdout, stderr) == (0, b"Ended.", b"")
+    assert fake.wait_for_end(fake.calls()[0], SECONDS).ended is not None
 
 
 def test_a_child_lives_on_after_the_call(fake: Fake) -> None:

@@ -16,7 +16,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
 
 SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
-TAKES_TIME = {"hang", "wait", "release", "unread", "child", "ignore"}
+TAKES_TIME = {"hang", "until", "wait", "release", "unread", "child", "ignore"}
 
 
 def session(name: str) -> str:

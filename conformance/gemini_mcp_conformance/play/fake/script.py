@@ -80,6 +80,15 @@ class _Writer:
             # `exec` makes it one process, so a signal to gemini alone ends it.
             self.lines.append('exec "$sleep" 1000000')
 
+    def until(self, value: Json) -> None:
+        # A shell runs a trap only when its foreground child has ended, so that has to be soon. Some shells tell on
+        # stderr which signal has ended a child.
+        self.lines += [
+            "asked=",
+            f"trap asked=yes {_signals([value])}",
+            """while [ -z "$asked" ]; do "$sleep" 0.02; done 2> /dev/null""",
+        ]
+
     def release(self, value: Json) -> None:
         self.releases.add(str(value))
         self.lines.append(f"read -r released < {shlex.quote(str(self.release_folder / str(value)))}")
@@ -128,6 +137,7 @@ _OUTPUTS = {"stdout": ">", "stderr": "2>"}
 _STEPS: Mapping[str, Callable[[_Writer, Json], None]] = {
     "wait": _Writer.wait,
     "hang": _Writer.hang,
+    "until": _Writer.until,
     "release": _Writer.release,
     "unread": _Writer.unread,
     "ignore": _Writer.ignore,

@@ -80,6 +80,7 @@ class Endings(Maker):
         kinds: tuple[dict[str, Json], ...] = (
             {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"}, {"id": ""},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
+            {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
             *({"id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
         steps: list[Step] = []

@@ -40,9 +40,13 @@ def ends(end: Json, stderr: str) -> Script:
     return Script("ends", ({"stderr": stderr}, end))
 
 
+DEAF: dict[str, Json] = {"ignore": ["TERM", "INT", "HUP"]}
+"""A step behind which gemini ignores signals."""
+
+
 def hangs(child: bool = False, stubborn: bool = False) -> Script:
     """A script that does not end; with a child that ignores SIGTERM, or ignoring signals itself."""
-    ignored: list[Json] = [{"ignore": ["TERM", "INT", "HUP"]}] if stubborn else []
+    ignored: list[Json] = [DEAF] if stubborn else []
     started: list[Json] = [{"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}] if child else []
     return Script("hangs", (*ignored, *started, {"hang": True}))
 

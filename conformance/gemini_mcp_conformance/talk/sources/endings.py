@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import SESSION, hangs, session
+from gemini_mcp_conformance.talk.plays import DEAF, SESSION, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Notify, Release, Request, Step
 
@@ -118,13 +118,18 @@ class Endings(Maker):
         )
 
     def cancel_stubborn(self) -> Conversation:
-        """It takes a port some time to end what ignores SIGTERM; meanwhile others are served."""
-        steps: list[Step] = self._stubborn()
+        """It takes a port some time to end what ignores SIGTERM; meanwhile others are served.
+
+        First the list of sessions of a call ignores it, while no other call runs whose list it could be.
+        """
+        listed = self._listed(self.first, DEAF)
+        steps: list[Step] = [listed, Cancel(listed.name, "sent"), *self._stubborn()]
         steps += [self.hanging(self.first, "quick", self.answers("Quick.", release="quick"))]
         for tool in self.names:
             # Twice: while the port ends gemini, the call is neither unknown nor answered.
             steps += [Notify(CANCELLED, {"requestId": f"stubborn {tool}"}), Cancel(f"stubborn {tool}")]
-        steps += [Release("quick"), Await("quick"), self.served("stubborn"), self.served("stubborn ones", self.last)]
+        steps += [Release("quick"), Await("quick"), Await(listed.name)]
+        steps += [self.served("stubborn"), self.served("stubborn ones", self.last)]
         title, shows = "Cancelled calls that ignore SIGTERM.", ("cancel:ignored-term", "cancel:unanswered")
         return self._cancel("ignored-term", title, steps, *shows, aside=True)
 
@@ -236,7 +241,8 @@ class Endings(Maker):
         names = {tool: f"stubborn {tool}" for tool in self.names}
         return [self.hanging(tool, name, hangs(stubborn=True), id=name) for tool, name in names.items()]
 
-    def _listed(self, tool: str) -> Request:
-        lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
+    def _listed(self, tool: str, *before: Json) -> Request:
+        """A call whose list of sessions hangs behind these steps."""
+        lists = self.sources.unnamed("Unlisted.", *before, {"hang": True}, id="lists")
         named: dict[str, Json] = {"name": f"list of {tool}", "until": "listing"}
         return self.ask(tool, f"The list of {tool}", lists, file="You are about to be listed.", **named)

@@ -17,8 +17,9 @@ def starts_others(exchange: Exchange) -> bool:
 
 
 def ignores_term(exchange: Exchange) -> bool:
-    """Whether its gemini itself ignores SIGTERM."""
-    return any("TERM" in step.get("ignore", ()) for script in exchange.scripts for step in script.play)
+    """Whether its gemini itself ignores SIGTERM, be it the one that lists the sessions."""
+    steps = (step for script in exchange.scripts for step in (*script.play, *(script.list_sessions or ())))
+    return any("TERM" in step.get("ignore", ()) for step in steps)
 
 
 def is_stubborn(exchange: Exchange) -> bool:

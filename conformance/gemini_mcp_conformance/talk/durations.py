@@ -20,7 +20,8 @@ def of_steps(steps: Iterable[Step]) -> float:
     """How long steps take at least, one after the other; requests that are not waited for run at the same time."""
     steps = tuple(steps)
     asked = [step for step in steps if isinstance(step, Request | Raw)]
-    side_by_side = [seconds(step) for step in asked if step.until != "answered"]
+    # Where only the start of a list is waited for, it is ended before its time.
+    side_by_side = [seconds(step) for step in asked if step.until not in ("answered", "listing")]
     paused = sum(step.pause * len(step.cuts) for step in asked if isinstance(step, Raw))
     paused += sum(step.wait for step in steps if isinstance(step, Listen))
     return sum(seconds(step) for step in asked if step.until == "answered") + max(side_by_side, default=0) + paused

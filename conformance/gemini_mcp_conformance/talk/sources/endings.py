@@ -209,6 +209,8 @@ class Endings(Maker):
         steps: list[Step] = [self.hanging(tool, id, hangs(stubborn=True), id=id) for tool, id in names.items()]
         steps += [Notify(CANCELLED, {"requestId": id}) for id in names.values()]
         yield self._end("stdin-cancelled", title, "stdin", steps, "shutdown:stdin-end:ignored-term")
+        title = "The end of stdin behind an answer for which a list has taken too long."
+        yield self._end("stdin-after-list", title, "stdin", [self._abandoned()], shows[1])
         waiting = self.spec.resumes or self.first
         line = [
             self.ask(waiting, f"In line {number}", hangs(), until=until)
@@ -240,6 +242,11 @@ class Endings(Maker):
     def _stubborn(self) -> list[Step]:
         names = {tool: f"stubborn {tool}" for tool in self.names}
         return [self.hanging(tool, name, hangs(stubborn=True), id=name) for tool, name in names.items()]
+
+    def _abandoned(self) -> Request:
+        """A call that is answered when the port waits no longer for its list of sessions."""
+        lists = self.sources.unnamed("Answered without a list.", {"hang": True}, id="lists")
+        return self.ask(self.first, "Who waits for the list?", lists)
 
     def _listed(self, tool: str, *before: Json) -> Request:
         """A call whose list of sessions hangs behind these steps."""

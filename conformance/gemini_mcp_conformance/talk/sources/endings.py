@@ -211,14 +211,9 @@ class Endings(Maker):
         yield self._end("stdin-cancelled", title, "stdin", steps, "shutdown:stdin-end:ignored-term")
         title = "The end of stdin behind an answer for which a list has taken too long."
         yield self._end("stdin-after-list", title, "stdin", [self._abandoned()], shows[1])
-        waiting = self.spec.resumes or self.first
-        line = [
-            self.ask(waiting, f"In line {number}", hangs(), until=until)
-            for number, until in enumerate(("started", "sent"))
-        ]
         last = self.hanging(self.first, "the last moment", until="sent")
         title = "The end of stdin right behind a call, while a reply waits for another."
-        yield self._end("stdin-at-once", title, "stdin", (*line, last), *shows)
+        yield self._end("stdin-at-once", title, "stdin", (*self._line(), last), *shows)
 
     def signals(self, how: Ending, name: str) -> Iterable[Conversation]:
         group = f"shutdown:{name}:group"
@@ -230,14 +225,21 @@ class Endings(Maker):
             yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
 
     def _busy(self) -> list[Step]:
-        """Of each tool a call with a file, a plain one, one whose gemini has started a process; and a list.
+        """Of each tool a call with a file, a plain one, one whose gemini has started a process; a line, and a list.
 
         The first and the last of them have a file to be removed.
         """
         files = [self.hanging(tool, f"file of {tool}", file="You are interrupted.") for tool in self.names]
         plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
         families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
-        return [self.served("nothing"), *files, *plain, *families, self._listed(self.first)]
+        line = self._line(session("the line"))
+        return [self.served("nothing"), *files, *plain, *families, *line, self._listed(self.first)]
+
+    def _line(self, session: str | None = None) -> list[Request]:
+        """A reply that runs, and one in the same session that waits for it: in the latest one if none is named."""
+        tool = self.spec.resumes or self.first
+        moments = enumerate(("started", "sent"))
+        return [self.ask(tool, f"In line {number}", hangs(), session=session, until=until) for number, until in moments]
 
     def _stubborn(self) -> list[Step]:
         names = {tool: f"stubborn {tool}" for tool in self.names}

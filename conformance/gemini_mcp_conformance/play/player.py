@@ -60,6 +60,8 @@ class Player:
     lateness: Lateness
     exit: Exit | None = None
     began: float = field(default_factory=time.monotonic)
+    is_reading: bool = True
+    """Whether anybody reads what the port writes."""
 
     def __post_init__(self, patience: Patience) -> None:
         self.requests = Requests(self.session, self.place, self.spec, self.fake, patience)
@@ -162,10 +164,11 @@ class Player:
         if step.again:
             await asyncio.sleep(AGAIN)
             await wire.end(step.how)
-        # A port may close its stdout before it exits.
-        if await self.session.wait_for_end(self.requests.patience.end):
-            await polled(lambda: wire.code is not None, self.requests.patience.end)
+        has_exited = await polled(lambda: wire.code is not None, self.requests.patience.end)
         self.exit = Exit(step.how, wire.code, time.monotonic() - began)
+        # What it has written last is read too, unless nobody reads.
+        if has_exited and self.is_reading:
+            await self.session.wait_for_end(self.requests.patience.end)
         await self.requests.gone(self._gemini.runs())
         for pending in self.requests.every:
             pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")
@@ -173,6 +176,7 @@ class Player:
     async def _listen(self, step: Listen) -> None:
         """A port that waits until it is read may keep gemini waiting, too."""
         await asyncio.sleep(step.wait)
+        self.is_reading = step.on
         if step.on:
             runs = self._gemini.runs()
             await polled(lambda: self._gemini.has_ended(runs), TIME_TO_END, 4 * PAUSE)

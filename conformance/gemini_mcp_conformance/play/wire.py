@@ -131,7 +131,8 @@ class StdioWire:
         return self._stderr.tail()
 
     def kill(self) -> None:
-        """End the port and its process group at once."""
+        """End the port and its process group at once, and read what is left of its output."""
+        self._listens.set()
         if self._process is not None:
             kill_group(self._process.pid)
         self._stderr.close()

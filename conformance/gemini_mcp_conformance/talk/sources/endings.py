@@ -9,12 +9,14 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import DEAF, SESSION, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Notify, Release, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Listen, Notify, Release, Request, Step
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
 IDS: tuple[Json, ...] = (-8_000_001, 0, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500)
 """Ids of cancelled calls, dealt out to the tools."""
+TIMES, SOON = 50_000, 0.5
+"""How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
 
 
@@ -201,6 +203,9 @@ class Endings(Maker):
         removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
         idle = ("shutdown:stdin-end", "shutdown:prompt")
         yield self._end("stdin", "The end of stdin while nothing runs.", "stdin", [self.served("no end")], *idle)
+        long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
+        unread = [Listen(False), self.ask(self.first, "Who reads it?", long, until="started"), Listen(False, SOON)]
+        yield self._end("stdin-unread", "The end of stdin while nobody reads an answer.", "stdin", unread, *idle)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
         title = "The end of stdin while gemini ignores SIGTERM."
         yield self._end("stdin-ignored-term", title, "stdin", self._stubborn(), "shutdown:stdin-end:ignored-term")

@@ -18,8 +18,9 @@ NAMES = {"stdin": "the end of its stdin", "TERM": "SIGTERM", "INT": "SIGINT", "H
 
 
 def interrupted(observation: Observation) -> list[Exchange]:
-    """The calls that ran when the port was to end."""
-    return [exchange for exchange in observation.calls if exchange.silence == "ended" and exchange.runs]
+    """The calls that ran when the port was to end. One whose gemini had ended by itself was only not answered yet."""
+    silent = [exchange for exchange in observation.calls if exchange.silence == "ended" and exchange.runs]
+    return [exchange for exchange in silent if any(run.call.ended is None for run in exchange.all_runs)]
 
 
 def unfinished(observation: Observation) -> list[Exchange]:

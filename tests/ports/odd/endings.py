@@ -18,6 +18,8 @@ from steps import before
 ENDING = threading.Lock()
 BUSY = 8
 LATE = 0.4
+GRACE = 0.1
+"""So short that it has ended many before it ends itself."""
 
 
 def late_when_busy(port: Any) -> None:
@@ -62,8 +64,13 @@ def by_program(port: Any, real: Any, leader: int, number: signal.Signals) -> Non
 
 
 def one_by_one(port: Any, real: Any, call: Call) -> None:
-    with ENDING:
-        real(call)
+    with call.lock:
+        process = call.process
+    if process is not None:
+        with ENDING:
+            port.signal_group(process.pid, signal.SIGTERM)
+            call.ended.wait(GRACE)
+            port.signal_group(process.pid, signal.SIGKILL)
 
 
 odd("late-when-busy", "Answers a ping late while many calls run.")(ping=before(late_when_busy))

@@ -15,6 +15,8 @@ ORDER = 60
 CANCELLED = "notifications/cancelled"
 IDS: tuple[Json, ...] = (-8_000_001, 0, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500)
 """Ids of cancelled calls, dealt out to the tools."""
+MANY = 6
+"""Calls that ignore SIGTERM: a port that waits for the end of one before it ends the next takes too long for them."""
 TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
@@ -208,12 +210,15 @@ class Endings(Maker):
         yield self._end("stdin-unread", "The end of stdin while nobody reads an answer.", "stdin", unread, *idle)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
         title = "The end of stdin while gemini ignores SIGTERM."
-        yield self._end("stdin-ignored-term", title, "stdin", self._stubborn(), "shutdown:stdin-end:ignored-term")
+        tools = (self.names[number % len(self.names)] for number in range(MANY))
+        many = [self.hanging(tool, f"deaf {number}", hangs(stubborn=True)) for number, tool in enumerate(tools)]
+        ignored = "shutdown:stdin-end:ignored-term"
+        yield self._end("stdin-ignored-term", title, "stdin", many, ignored, "shutdown:prompt")
         title = "The end of stdin right behind the cancellation of calls that ignore SIGTERM."
         names = {tool: f"cancelled at the end: {tool}" for tool in self.names}
         steps: list[Step] = [self.hanging(tool, id, hangs(stubborn=True), id=id) for tool, id in names.items()]
         steps += [Notify(CANCELLED, {"requestId": id}) for id in names.values()]
-        yield self._end("stdin-cancelled", title, "stdin", steps, "shutdown:stdin-end:ignored-term")
+        yield self._end("stdin-cancelled", title, "stdin", steps, ignored)
         title = "The end of stdin behind an answer for which a list has taken too long."
         yield self._end("stdin-after-list", title, "stdin", [self._abandoned()], shows[1])
         last = self.hanging(self.first, "the last moment", until="sent")

@@ -22,12 +22,6 @@ def ignores_term(exchange: Exchange) -> bool:
     return any("TERM" in step.get("ignore", ()) for step in steps)
 
 
-def is_stubborn(exchange: Exchange) -> bool:
-    """Whether SIGTERM alone does not end all of its gemini."""
-    children = [step["child"] for script in exchange.scripts for step in script.play if "child" in step]
-    return ignores_term(exchange) or any("TERM" in child.get("ignore", ()) for child in children)
-
-
 def has_survivors(exchange: Exchange) -> bool:
     return any(run.survivors for run in exchange.all_runs)
 

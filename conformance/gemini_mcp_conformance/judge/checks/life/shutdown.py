@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors, ignores_term, is_stubborn
+from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors, ignores_term
 from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 
@@ -59,11 +59,6 @@ def ends_stubborn_gemini(observation: Observation) -> bool:
     return asked("stdin", busy=True)(observation) and any(map(ignores_term, interrupted(observation)))
 
 
-def ends_willing_gemini(observation: Observation) -> bool:
-    """Conversations that end while no process runs which ignores SIGTERM."""
-    return asked("stdin", "TERM")(observation) and not any(map(is_stubborn, interrupted(observation)))
-
-
 def way(observation: Observation) -> str:
     assert observation.exit is not None
     return NAMES.get(observation.exit.asked, observation.exit.asked)
@@ -95,7 +90,7 @@ def stubborn_gemini_ends(observation: Observation) -> Complaints:
         yield f"The port left a gemini that ignores SIGTERM running after {way(observation)}, and should kill it."
 
 
-@check_all("shutdown:prompt", judges=ends_willing_gemini)
+@check_all("shutdown:prompt", judges=asked("stdin", "TERM"))
 def exit_is_prompt(observation: Observation) -> Complaints:
     assert observation.exit is not None
     if observation.exit.code is None:

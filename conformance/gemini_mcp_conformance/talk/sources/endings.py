@@ -229,8 +229,8 @@ class Endings(Maker):
         group = f"shutdown:{name}:group"
         yield self._end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(), group, *_of_term(how))
         if how == "TERM":
-            idle = [self.served("nothing")]
-            yield self._end(name, "SIGTERM while nothing runs.", how, idle, *_of_term(how), "shutdown:prompt")
+            idle, shows = [self.served("nothing")], (*_of_term(how), "shutdown:prompt", "stdio:stdout")
+            yield self._end(name, "SIGTERM while nothing runs.", how, idle, *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
 

@@ -49,9 +49,11 @@ class OverHttp(Maker):
         yield Request("tools/list")
 
     def ended(self) -> Conversation:
-        steps: list[Step] = [Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
+        stranger = Http("DELETE", headers={"origin": STRANGERS[0]})
+        steps: list[Step] = [stranger, Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
         steps.append(Http("DELETE"))
-        return self.conversation("ended", "A session that has been ended.", steps, "http:session:ended", aside=True)
+        shows = ("http:session:ended", "http:origin")
+        return self.conversation("ended", "A session that has been ended.", steps, *shows, aside=True)
 
     def headers(self, revision: str) -> Conversation:
         steps = (Request("tools/list"), *self._contradictions(revision), Request("tools/list"))

@@ -156,9 +156,14 @@ def unsupported_version_is_a_bad_request(web: Web) -> Complaints:
         yield f"The port answered {asked} with {said(web)}, and should answer with status 400."
 
 
-@check_all("http:session:ended", judges=lambda seen: any(web.verb == "DELETE" for web in seen.web))
+def ends_session(web: Web) -> bool:
+    """Requests of the client itself to end its session."""
+    return web.verb == "DELETE" and not is_stranger(web)
+
+
+@check_all("http:session:ended", judges=lambda seen: any(map(ends_session, seen.web)))
 def ended_session_is_not_found(observation: Observation) -> Complaints:
-    end = next(number for number, web in enumerate(observation.web) if web.verb == "DELETE")
+    end = next(number for number, web in enumerate(observation.web) if ends_session(web))
     deleted = observation.web[end]
     # MCP makes session ids optional, and lets a server refuse to end a session.
     if "mcp-session-id" not in deleted.headers:

@@ -109,7 +109,9 @@ class HttpWire:
                 self._note(known)
         except (OSError, ValueError, h11.ProtocolError) as error:
             self.fault = _reason(error)
-        if self.web[number].status is None and host is None:
+        # A port may close the connections of a session that is ended.
+        is_cut = any(web.verb == "DELETE" for web in self.web[number + 1 :])
+        if self.web[number].status is None and host is None and not is_cut:
             self._over = True
         self._on_end()
         return self.web[number]

@@ -170,8 +170,7 @@ class Player:
         if has_exited and self.is_reading:
             await self.session.wait_for_end(self.requests.patience.end)
         await self.requests.gone(self._gemini.runs())
-        for pending in self.requests.every:
-            pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")
+        self.requests.expect_nothing()
 
     async def _listen(self, step: Listen) -> None:
         """A port that waits until it is read may keep gemini waiting, too."""
@@ -194,6 +193,8 @@ class Player:
         kept = {name: value for name, value in headers.items() if value is not None}
         task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
         await asyncio.wait((task,), timeout=max(self.requests.patience.answer, self.requests.patience.launch))
+        if task.done() and task.result().ends_session:
+            self.requests.expect_nothing()
         task.cancel()
 
     async def _finish(self) -> None:

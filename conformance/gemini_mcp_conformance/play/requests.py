@@ -145,8 +145,13 @@ class Requests:
         return bool(pending.answers)
 
     async def over(self, pending: Pending) -> None:
-        """Wait until a request is answered, or the gemini of a cancelled one has ended."""
-        await (self.ended(pending) if pending.silence == "cancelled" else self.answered(pending))
+        """Wait until a request is answered, or the gemini of one that need not be answered has ended."""
+        await (self.ended(pending) if pending.silence in ("cancelled", "ended") else self.answered(pending))
+
+    def expect_nothing(self) -> None:
+        """Wait for no answer any more: the port or its session has ended."""
+        for pending in self.every:
+            pending.silence = pending.silence or ("ended" if pending.is_unfinished else "")
 
     async def cancel(self, pending: Pending) -> None:
         """Cancel a request."""

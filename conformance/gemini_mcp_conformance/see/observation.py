@@ -208,6 +208,12 @@ class Web:
     def is_stream(self) -> bool:
         return self.answered.get("content-type", "").startswith("text/event-stream")
 
+    @property
+    def ends_session(self) -> bool:
+        """Whether it has ended the session that it names."""
+        is_accepted = self.status is not None and 200 <= self.status < 300
+        return self.verb == "DELETE" and is_accepted and "mcp-session-id" in self.headers
+
 
 @dataclass(frozen=True)
 class Observation:

@@ -26,6 +26,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = OverHttp(sources)
     yield made.requests()
     yield made.ended()
+    yield made.ended_busy()
     for revision in sources.spec.manifest.stateless_revisions:
         yield made.headers(revision)
         yield made.disconnect(revision)
@@ -54,6 +55,14 @@ class OverHttp(Maker):
         steps.append(Http("DELETE"))
         shows = ("http:session:ended", "http:origin")
         return self.conversation("ended", "A session that has been ended.", steps, *shows, aside=True)
+
+    def ended_busy(self) -> Conversation:
+        """What becomes of the call is the port's own affair."""
+        held = self.ask(self.first, "The question of a session that ends", self.answers("Too late.", release="late"),
+                        name="held", until="started")  # fmt: skip
+        steps = (held, Http("DELETE"), Http(message=LIST), Release("late"), Await("held"))
+        title = "A session that has been ended while a call ran."
+        return self.conversation("ended-busy", title, steps, "http:session:ended", aside=True)
 
     def headers(self, revision: str) -> Conversation:
         steps = (Request("tools/list"), *self._contradictions(revision), Request("tools/list"))

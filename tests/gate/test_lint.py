@@ -147,6 +147,12 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "sentence-fields",
         changed(OUTCOME, ["sentences", 0, "sentence"], "`{argument is missing."),
     ),
+    "a sentence does not tell which argument is missing": (
+        "sentence-says",
+        changed(OUTCOME, ["sentences", 0, "sentence"], "An argument is missing."),
+    ),
+    "what gemini says is not told": ("sentence-says", changed(OUTCOME, ["said"], " Gemini CLI complains.")),
+    "the separator is a part of the prefix": ("separator-apart", changed(OUTCOME, ["separator"], ": ")),
     "a case calls no tool": ("call-tool", changed(CASE, ["call", "name"], "talk")),
     "a case sends a number for a text": ("call-arguments", changed(CASE, ["call", "arguments", "model"], 3)),
     "a scenario leaves the prompt out": (

@@ -29,6 +29,7 @@ WHOLE = ("unanswered", "unserved")
 SHARED = ("answer", "command", "directory", "file", "left", "not run", "progress", "reason", "served", "session")
 """What checks of many requirements complain about: what none of them explains well is told by one."""
 
+LEVELS = ("MUST", "SHOULD", "MAY")
 JUDGED = ("pass", "fail", "could-not-run")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
 STRANGE = "The port does not implement this specification."
@@ -78,12 +79,13 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
         return [_strange(finding) for finding in findings]
     findings = _resumed(_readable(_without_long_lines(findings)))
     # What differs by the transport is due to that, and what is told of a call under a wrong token to the token.
-    findings = _offered(_owned(_owned(findings, "transport", "transport"), "progress", "told"))
+    levels = {each.id: LEVELS.index(each.level) for each in requirements}
+    findings = _offered(_owned(_owned(findings, "transport", "transport"), "progress", "told"), levels)
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, Causes] = {}
     # In this order: what breaks a MUST may explain a SHOULD that fails with it, and no SHOULD explains a MUST.
-    for level in ("MUST", "SHOULD", "MAY"):
+    for level in LEVELS:
         names = [each.id for each in requirements if each.level == level and each.id in complainers]
         for about in dict.fromkeys(about for name in names for about in complainers[name].items):
             own = [complainers[name] for name in names if about in complainers[name].items]
@@ -114,10 +116,10 @@ def _explained(finding: Finding, requirement: str) -> Finding:
     return replace(finding, outcome="could-not-run", message=told, cause=finding.cause or requirement)
 
 
-def _offered(findings: Sequence[Finding]) -> list[Finding]:
+def _offered(findings: Sequence[Finding], levels: Mapping[str, int]) -> list[Finding]:
     """What rests on a tool or a property that the port does not list as specified is explained by that.
 
-    A list that is right when it comes, and sometimes does not come, is one.
+    A list that is right when it comes, and sometimes does not come, is one. No SHOULD explains a MUST.
     """
     used = {id for finding in findings for id in finding.uses}
     passed = {finding.requirement for finding in findings if finding.outcome == "pass"}
@@ -127,7 +129,8 @@ def _offered(findings: Sequence[Finding]) -> list[Finding]:
     }
 
     def offered(finding: Finding) -> Finding:
-        missing = sorted(finding.uses & unlisted)
+        strong = (id for id in finding.uses & unlisted if levels[id] <= levels[finding.requirement])
+        missing = sorted(strong)
         is_other = finding.outcome == "fail" and missing and finding.requirement not in unlisted
         return _explained(finding, missing[0]) if is_other else finding
 

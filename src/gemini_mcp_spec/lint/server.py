@@ -173,3 +173,43 @@ def sentence_fields(spec: SpecFiles) -> Iterator[Complaint]:
     for file, path, entry in (*sentences, *refusals):
         if re.search(r"[{}]", re.sub(r"\{[a-z]+\}", "", str(entry.get("sentence")))):
             yield Complaint(file, (*path, "sentence"), "A brace of the sentence encloses no field.")
+
+
+def sentence_says(spec: SpecFiles) -> Iterator[Complaint]:
+    """A sentence holds what requirements ask of every error of its kind."""
+    told: dict[str, str] = {}
+    for index, entry in enumerate(spec.entries(OUTCOME, "sentences")):
+        sentence, path = str(entry.get("sentence")), ("sentences", index, "sentence")
+        pattern, asked = _ASKED.get(str(entry.get("when")), ("", ""))
+        if not re.search(pattern, sentence):
+            yield Complaint(OUTCOME, path, f"The sentence has to hold {asked}.")
+        names = entry.get("names")
+        if isinstance(names, str) and not re.search(names, sentence):
+            yield Complaint(OUTCOME, path, f"The sentence does not name {shown(names)}, as its `names` says.")
+        told.setdefault(str(entry.get("when")), sentence)
+        if told.get("cwd-missing") == sentence and entry.get("when") == "cwd-not-a-directory":
+            yield Complaint(OUTCOME, path, "The sentence says the same of a directory that is not there.")
+    said = inside(spec.documents.get(OUTCOME), "said")
+    if isinstance(said, str) and "{message}" not in said:
+        yield Complaint(OUTCOME, ("said",), "What gemini says has to hold `{message}`.")
+
+
+_ASKED = {
+    **dict.fromkeys(("argument-missing", "argument-type", "argument-value"), (r"\{argument\}", "`{argument}`")),
+    **dict.fromkeys(("cwd-missing", "cwd-not-a-directory"), (r"\{cwd\}", "`{cwd}`")),
+    "not-found": ("PATH|install", "PATH, or the way to install gemini"),
+}
+"""What an error of a kind must tell, as a pattern and in words."""
+
+
+def separator_apart(spec: SpecFiles) -> Iterator[Complaint]:
+    """The separator of errors begins a line, or is found in nothing that stands before it."""
+    outcome = spec.documents.get(OUTCOME)
+    separator = str(inside(outcome, "separator"))
+    sentences = [str(entry.get("sentence")) for entry in spec.entries(OUTCOME, "sentences")]
+    refusals = [str(entry.get("sentence")) for entry in spec.objects(INVOCATION, "refusals").values()]
+    before = (str(inside(outcome, "prefix")), *sentences, *refusals)
+    holder = next((text for text in before if separator.strip() in text), None)
+    if not separator.startswith("\n") and holder is not None:
+        message = f"The separator {shown(separator)} is a part of {shown(holder)}, which stands before it."
+        yield Complaint(OUTCOME, ("separator",), message)

@@ -42,6 +42,10 @@ _LINT: Mapping[str, tuple[str, str]] = {
     "frozen": ("Ports are judged by released lists, so these never change.", "an id that is in `released/` only"),
     "tool": ("Clients build their calls from this.", '`"required": ["promt"]`'),
     "locale": ("A translation that lacks an argument hides it.", "`ko.json` without `cwd`"),
+    "separator": (
+        "Whoever reads an error finds what gemini wrote behind the separator.",
+        "the separator `: ` behind the prefix `Error: `",
+    ),
     "template": ("A call has to become a command line, whole.", "a template that names no argument `cwd`"),
     "sentence": ("A sentence that is never said misleads who maintains it.", "two sentences that fit every exit code"),
     "call": ("An example that no port can follow fails every port.", "a case that sends `promt`"),

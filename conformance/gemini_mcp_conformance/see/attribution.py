@@ -186,7 +186,9 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     former = [pending for pending in before if pending not in candidates]
     cancelled = [pending for pending in former if pending.silence == "cancelled"]
     late = [pending for pending in former if pending.silence == "timeout"]
-    given = b"\0".join((*run.call.argv, run.call.stdin or b""))
+    # gemini joins the words of a prompt that a port hands over one by one.
+    joined = (run.prompt or "").encode("utf-8", "replace")
+    given = b"\0".join((*run.call.argv, run.call.stdin or b"", joined))
     known = (*candidates, *cancelled, *late)
     if len(known) > 1 and (named := _named(known, given, (*cancelled, *owners)) or _most_alike(known, given)):
         return named

@@ -147,11 +147,6 @@ defect(
     "prompt:long",
 )(check_prompt=measures_escapes)
 defect(
-    "blank-session-is-latest",
-    "Takes a session of blanks for none, and resumes the latest.",
-    "command:chat-reply:session-id",
-)(is_absent=lambda port, real, name, text: real(name, text) or (name == "sessionId" and not text.strip()))
-defect(
     "low-surrogates-replaced",
     "Refuses a high surrogate that is alone, but replaces a low one.",
     "arguments:surrogate",

@@ -1,4 +1,4 @@
-"""Odd messages that the suite's author has not seen: requests of a port's own, tools beyond the two, pages, paces."""
+"""Odd manners in MCP: requests of a port's own, tools beyond the two, pages without tools, and its own pace."""
 
 import json
 import re

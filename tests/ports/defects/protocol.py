@@ -12,7 +12,7 @@ from defects.record import defect
 from http_port import HttpPort
 from posting import LENGTH
 from running import Call
-from speaking import UNKNOWN_METHOD, Message, RpcError, as_object
+from speaking import Message, as_object
 from steps import before, only
 
 NULL = object()
@@ -72,16 +72,6 @@ def logs_output(port: Any, stdout: str) -> None:
     print(f"warning: no JSON in the output of gemini: {stdout}", file=sys.stderr, flush=True)
 
 
-def notes_discovery(port: Any) -> None:
-    port.memory["is_discovered"] = True
-
-
-def one_era(port: Any, real: Any, params: Mapping[str, Any]) -> Message:
-    if port.memory.get("is_discovered"):
-        raise RpcError(UNKNOWN_METHOD, "This connection needs no `initialize`.")
-    return real(params)
-
-
 def deletes_for_all(port: Any, real: Any, post: Any) -> bool:
     if post.command != "DELETE":
         return real(post)
@@ -138,11 +128,6 @@ defect(
     "Logs what gemini has printed when it finds no JSON in it.",
     "stdio:stderr:private",
 )(plain_text=before(logs_output))
-defect(
-    "initialize-unknown-behind-discover",
-    "Does not know `initialize` any more when a client has asked what it can do.",
-    "lifecycle:initialize",
-)(discover=before(notes_discovery), initialize=one_era)
 defect(
     "origin-of-delete-unread",
     "Lets the page of any origin end a session.",

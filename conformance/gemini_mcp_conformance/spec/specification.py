@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
@@ -22,14 +22,14 @@ from gemini_mcp.gemini_cli.understanding import (
 from gemini_mcp.gemini_cli.yargs import Option, Value
 from gemini_mcp.spec import Manifest, ToolSpec, load_documents, load_former_ids, load_server
 from gemini_mcp.spec.live import LiveSpec
-from gemini_mcp.spec.subjects import on_command_line, options, prompts
 from gemini_mcp.spec.templates import InvocationSpec, ToolTemplate
 from gemini_mcp.spec.templates import Value as TemplateValue
 from gemini_mcp.spec.values import Json, is_unicode, texts_in
 from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size, specified
 from gemini_mcp_conformance.spec.live_lines import without_live
-from gemini_mcp_conformance.spec.schema import fitted, sample
+from gemini_mcp_conformance.spec.roles import Roles, roles
+from gemini_mcp_conformance.spec.schema import fitted, plainer, sample
 from gemini_mcp_conformance.spec.script import Script
 
 SHORT_ENOUGH = 100_000
@@ -136,11 +136,11 @@ class Specification:
     @cached_property
     def _roles(self) -> Mapping[str, Roles]:
         """What the arguments of each tool are for; empty for a name that is no tool's."""
-        known = {name: _roles(self.template(name), self.invocation) for name in self._callable}
+        known = {name: roles(self.template(name), self.invocation) for name in self._callable}
         known |= {
-            name: replace(roles, prompt=self._heard_prompt(name, roles.spoken))
-            for name, roles in known.items()
-            if roles.prompt is None
+            name: replace(own, prompt=self._heard_prompt(name, own.spoken))
+            for name, own in known.items()
+            if own.prompt is None
         }
         return defaultdict(Roles, known)
 
@@ -187,7 +187,15 @@ class Specification:
     def usual(self, tool: str, argument: str, wished: Json = None) -> Json:
         """An ordinary value of an argument."""
         schema = self.tools[tool].properties[argument]
-        return sample(schema, wished if wished is not None else f"a-{argument.lower()}")
+        value = sample(schema, wished if wished is not None else f"a-{argument.lower()}")
+        return self.usable(tool, argument, value) if isinstance(value, str) else value
+
+    def usable(self, tool: str, argument: str, wished: str) -> Json:
+        """A text for an argument, changed where the schema does not allow it or a rule refuses it."""
+        schema = self.tools[tool].properties[argument]
+        texts = (fitted(schema, text) for text in (wished, *plainer(wished)))
+        served = (text for text in texts if not refusals(argument, text, self.invocation))
+        return next(served, fitted(schema, wished))
 
     def required(self, tool: str) -> dict[str, Json]:
         """Ordinary values of all that a tool requires."""
@@ -271,27 +279,6 @@ class Specification:
 
 
 _understand = lru_cache(64)(understand)
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What the arguments of a tool are for."""
-
-    prompt: str | None = None
-    session: str | None = None
-    files: Mapping[str, str] = field(default_factory=dict[str, str])
-    options: tuple[str, ...] = ()
-    spoken: tuple[str, ...] = ()
-
-
-def _roles(template: ToolTemplate, invocation: InvocationSpec) -> Roles:
-    return Roles(
-        prompt=next(iter(prompts(template, invocation)), None),
-        session=template.resumes.argument if template.resumes else None,
-        files={template.files[file].argument: variable for variable, file in template.env.items()},
-        options=options(template, invocation),
-        spoken=on_command_line(template, invocation),
-    )
 
 
 @cache

@@ -5,23 +5,13 @@ A source of conversations names no argument. It gives a prompt, a session, a fil
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gemini_mcp.spec.values import Json, is_object
-from gemini_mcp_conformance.spec.interpreter import refusals
-from gemini_mcp_conformance.spec.schema import fitted, is_valid, sample
+from gemini_mcp_conformance.spec.schema import is_valid, sample
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.steps import Request, call, path
-
-PLAINER = (r"[^\w\s.-]", r"[^\w\s]", r"[^\w ]", r"\W")
-"""Characters that a text can do without when a rule refuses it, more of them from one to the next."""
-
-
-def _plainer(text: str) -> Iterator[str]:
-    return (re.sub(characters, "", text) for characters in PLAINER)
 
 
 @dataclass(frozen=True)
@@ -59,9 +49,7 @@ class Asking:
         """The wished value, changed where the schema of the argument does not allow it."""
         schema = self.spec.tools[tool].properties[name]
         if isinstance(wished, str):
-            texts = (fitted(schema, text) for text in (wished, *_plainer(wished)))
-            usable = (text for text in texts if not refusals(name, text, self.spec.invocation))
-            return next(usable, fitted(schema, wished))
+            return self.spec.usable(tool, name, wished)
         # A path becomes text when it is played; only then could a schema of texts judge it.
         is_path = is_object(wished)
         return wished if is_path or is_valid(schema, wished) else sample(schema, wished)

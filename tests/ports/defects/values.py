@@ -189,7 +189,7 @@ defect(
 defect(
     "quota-of-success-counts",
     "Calls a success an error when gemini has said on stderr that it had to wait for its quota.",
-    "result:stderr",
+    "result:success",
 )(read=quota_counts)
 defect(
     "causes-looked-for-in-tail",

@@ -218,14 +218,17 @@ class Malformed(Maker):
         return self.conversation("layouts", title, (*steps, *self.alive("layouts")), "rpc:response:id")
 
     def private(self) -> Conversation:
-        """What is wrong with a message is no reason to log the prompt in it."""
+        """What is wrong with a message or an answer is no reason to log it."""
         words = "The plan of a broken message that nobody else may read"
         arguments = self.arguments(self.first, words)
         whole = line(request("broken", "tools/call", {"name": self.first, "arguments": arguments}))
         steps: list[Step] = [Raw(whole[:-2] + b"\n"), Raw(whole.replace(b'"tools/call"', b"7")), Request("tools/list")]
         steps += [call("no-such-tool", arguments), Request("no/such/method", {"arguments": arguments})]
         steps += [Request("tools/call", {"arguments": arguments}), call(self.first, arguments, self.answers("Read."))]
-        return self.conversation("private", "Wrong messages with a prompt in them.", steps, "stdio:stderr:private")
+        bare = Script("bare", ({"stdout": "The answer that nobody else may read, without JSON.\n"},))
+        steps.append(self.ask(self.first, "What is the plan?", bare))
+        title = "Wrong messages with a prompt in them, and an answer without JSON."
+        return self.conversation("private", title, steps, "stdio:stderr:private")
 
 
 def _reversed(message: Mapping[str, Json]) -> bytes:

@@ -167,7 +167,7 @@ class Results(Maker):
         noise = "It goes on.\n" * (self.spec.outcome.stderr_bytes // 4)
         steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{noise}", 1)) for text in texts]
         steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]
-        shows = (*FAILURE, *(f"error:exit:{code}" for code in codes))
+        shows = (*FAILURE, "result:success", *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return self.conversation(f"causes-{self.tool}", title, steps, *shows)
 

@@ -135,7 +135,8 @@ def is_unforced_by_unknown(exchange: Exchange) -> bool:
     names = [name for name in declared(exchange) if name != exchange.spec.directory(exchange.tool)]
     known = [exchange.arguments[name] for name in names if name in exchange.arguments]
     plain = all(re.fullmatch(r"\w[^\x00-\x1f\x7f-\uffff]{0,200}", text) for text in texts_in(known))
-    return is_unforced(exchange) and plain and bool(unknown(exchange))
+    others = exchange.arguments.keys() - unknown(exchange)
+    return is_unforced(exchange) and plain and bool(unknown(exchange)) and settled(exchange).issuperset(others)
 
 
 @check("arguments:unknown", judges=is_unforced_by_unknown, about="command")

@@ -6,7 +6,7 @@ from itertools import groupby
 from gemini_mcp.spec.values import decode, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.answer.result import is_utf_8
-from gemini_mcp_conformance.judge.expectation import answer, is_call
+from gemini_mcp_conformance.judge.expectation import is_call, reading
 from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Line, Observation
 from gemini_mcp_conformance.see.witness import bytes_shown, shown
@@ -62,7 +62,8 @@ def private(observation: Observation) -> list[str]:
     """The prompts and answers of a conversation that are long enough to be told from other words."""
     calls = [each for each in observation.calls if is_call(each)]
     given = [each.arguments.get(key) for each in calls for key in each.spec.template(each.tool).private]
-    answers = [found.text for each in observation.calls if (found := answer(each)) is not None]
+    read = [found for each in observation.calls if (found := reading(each)) is not None]
+    answers = [found.text for found in read if found.kind in ("answer", "plain")]
     return [text for text in (*given, *answers) if isinstance(text, str) and len(text.strip()) >= PRIVATE]
 
 

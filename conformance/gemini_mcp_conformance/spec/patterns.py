@@ -100,8 +100,9 @@ def _node(kind: str, value: Json) -> Texts:
             # A newline at the end: `$` matches before it in Python and not in JavaScript.
             return Texts(misses=("x", "\n"))
         case "ASSERT":
+            direction, inner = value
             # What must follow is written by what follows.
-            return Texts(misses=_sequence(value[1]).misses)
+            return _sequence(inner) if direction < 0 else Texts(misses=_sequence(inner).misses)
         case "ASSERT_NOT":
             # What must not follow makes the pattern miss.
             return Texts(misses=_sequence(value[1]).fits)

@@ -182,6 +182,20 @@ def nothing_required(draft: Draft) -> None:
         schema(draft, each)["required"] = []
 
 
+def required_directory(draft: Draft) -> None:
+    for each in TOOLS:
+        schema(draft, each)["required"].append("cwd")
+
+
+def option_in_a_form(draft: Draft) -> None:
+    """Some models are named by another flag."""
+    short: Json = {"title": "short", "pattern": "^(?:pro|flash)$", "argv": [{"join": ["--model=gemini-", MODEL]}]}
+    draft[INVOCATION]["forms"]["model"] = [short, {"title": "other", "argv": ["-m", MODEL]}]
+    for each in TOOLS:
+        own = template(draft, each)
+        own["argv"] = [{"form": "model"}, *(part for part in own["argv"] if table(part).get("with") != "model")]
+
+
 def session_by_pattern(draft: Draft) -> None:
     """A session has to be named, by an id that no usual value is."""
     own, line = schema(draft, RESUMES), template(draft, RESUMES)
@@ -333,6 +347,7 @@ def added_requirement(draft: Draft) -> None:
 
 
 ADDED, REMOVED = "identity:mood", "rpc:error:parse"
+MODEL: Json = {"argument": "model"}
 TEXT, NUMBER, SWITCH = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
 LIST: Json = {"type": "array", "items": {"type": "string"}}
 MODES: Json = {"type": "string", "enum": ["plan", "default"]}
@@ -498,6 +513,24 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ),
             ("tools:apply", "tools:greet", "tools:hello"),
             ("combined-greet-00[1-3]", "combined-hello-00[1-3]", "many-cancelled-*", "cancel-hello-late"),
+        ),
+    ),
+    (
+        Change("required directory", required_directory, ("tools:chat:required",)),
+        Change(
+            "refused marks",
+            new_refusal("prompt", "asks", "\\?", "`{argument}` asks. Say it without a question mark."),
+            ("arguments:refused:asks",),
+            ("chat-prompt-asks", "concurrency-latest*"),
+        ),
+        Change("option in a form", option_in_a_form, ("command:chat:model",), MODEL_EDGES),
+    ),
+    (
+        Change(
+            "prompts by pattern",
+            declared("prompt", pattern="^(?:Q: |[a-z])"),
+            ("arguments:prompt:value",),
+            ("chat-prompt-edges", "concurrency-sessions", "cancel-some"),
         ),
     ),
     (Change("swapped tools", swapped_tools, ("tools:chat:session-id",), ("progress-at-once", *CALLS)),),

@@ -40,7 +40,8 @@ from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, FALLBACK, TEXT
+from gemini_mcp_conformance.talk.sources.listings import FALLBACK
+from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, TEXT
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call
 
 ORDER = 60

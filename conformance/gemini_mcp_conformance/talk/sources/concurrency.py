@@ -194,8 +194,8 @@ class Concurrency(Maker):
             return
         text = "Unread, and long. ".ljust(self.spec.limit + PIPE, "x")
         script = Script("unread", ({"unread": "read"}, *self.answers("Read at last.").play))
-        long = self.ask(self.first, text, script, name="long", until="started")
-        aside, beside = (session(f"{each} the unread") for each in ("aside of", "beside"))
+        own, aside, beside = (session(f"{each} the unread") for each in ("of", "aside of", "beside"))
+        long = self.ask(self.first, text, script, session=own, name="long", until="started")
         steps = (long, self.quick(self.last, "aside", session=aside), Request("ping"), Request("tools/list"))
         steps = (*steps, self.held(self.last, "beside", session=beside), Release("read"), Await("long"))
         shows = ("concurrency:ping", "concurrency:list", "concurrency:calls", "process:stdin:ended")

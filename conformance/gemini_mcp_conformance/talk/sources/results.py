@@ -20,7 +20,8 @@ from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out,
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Request, path
+from gemini_mcp_conformance.talk.sources.listings import FALLBACK
+from gemini_mcp_conformance.talk.steps import Request
 
 ORDER = 15
 
@@ -47,12 +48,6 @@ TEXT = (
 LARGE = "large-"
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
-SLOW = 2.0
-"""Seconds that a slow list takes, unless a port waits for less than twice as long."""
-FALLBACK = (
-    *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
-    *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
-)
 FAILURE = (
     *("error:is-error", "error:content", "error:prefix", "error:exit", "error:signal", "error:session-id"),
     *("error:stderr", "error:stderr:empty", "error:stderr:tail", "error:json-on-stderr", "error:secrets"),
@@ -93,8 +88,6 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from made.not_started()
         yield made.endings()
         yield made.causes()
-        yield made.listings()
-        yield made.slow_listing()
         yield made.noises()
         yield made.others()
         yield made.keyed()
@@ -174,43 +167,6 @@ class Results(Maker):
     def _warned(self, text: str) -> Script:
         """An answer, and on stderr what would say why a call fails."""
         return Script("warned", ({"stderr": f"At first: {text}\n"}, *self.answers("Answered at last.", SESSION).play))
-
-    def listings(self) -> Conversation:
-        """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
-        order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
-        lines = [self.sources.entry(index, f"{SESSION[:-2]}{index:02}") for index in order]
-        text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
-        unnamed = partial(self.sources.unnamed, "No session is named here.")
-        listed = {
-            "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
-            "stderr": unnamed({"stderr": text}),
-            "again": unnamed({"stdout": text.replace(SESSION[:8], "f00dcafe")}),
-            # Gemini CLI before 0.24 prints the list to stderr.
-            "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
-            "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
-            "failure": unnamed({"stdout": text}, {"exit": 1}),
-        }
-        steps = [
-            self.ask(f"Which session, by {name}?", script, file=f"You know of {name}.")
-            for name, script in listed.items()
-        ]
-        if self.spec.session(self.tool):
-            steps.append(self.ask("And by id?", listed["both"], session="11111111-2222-3333-4444-555555555555"))
-        for where, folder in (("elsewhere", path("elsewhere")), ("elsewhere from here", "elsewhere")):
-            if self.spec.directory(self.tool):
-                steps.append(self.ask(f"Which session, {where}?", listed["both"], directory=folder))
-        title, files = f"{self.tool}, when the list must be asked.", {"elsewhere": None}
-        shows = (*FALLBACK, "system:removed:success")
-        return self.conversation(f"listings-{self.tool}", title, steps, *shows, files=files)
-
-    def slow_listing(self) -> Conversation:
-        """The list of sessions may take a moment."""
-        line = f"{self.sources.entry(1, SESSION)}\n"
-        wait = min(SLOW, self.spec.invocation.listing.timeout / 2)
-        slow = self.sources.unnamed("Named late.", {"wait": wait}, {"stdout": line})
-        steps = [self.ask("Which session, slowly?", slow)]
-        title = f"{self.tool}, when the list takes {wait:g} seconds."
-        return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True)
 
     def noises(self) -> Conversation:
         """What stderr holds may be private, or too much."""

@@ -1,0 +1,74 @@
+"""What becomes of calls whose session only the list of sessions names, for each tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.steps import path
+
+ORDER = 16
+
+SESSION = "3d3f1c0e-6f0a-4b53-9a43-5d1a0c5a7e11"
+SLOW = 2.0
+"""Seconds that a slow list takes, unless a port waits for less than twice as long."""
+FALLBACK = (
+    *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
+    *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
+)
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    for tool in sources.spec.names:
+        made = Listings(sources, tool)
+        yield made.listings()
+        yield made.slow_listing()
+
+
+class Listings(Maker):
+    """Calls of one tool that gemini answers without a session."""
+
+    phase, prefix = "outcomes", ""
+
+    def __init__(self, sources: Sources, tool: str) -> None:
+        super().__init__(sources)
+        self.tool, self.ask = tool, partial(sources.ask, tool)
+
+    def listings(self) -> Conversation:
+        """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
+        order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
+        lines = [self.sources.entry(index, f"{SESSION[:-2]}{index:02}") for index in order]
+        text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
+        unnamed = partial(self.sources.unnamed, "No session is named here.")
+        listed = {
+            "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
+            "stderr": unnamed({"stderr": text}),
+            "again": unnamed({"stdout": text.replace(SESSION[:8], "f00dcafe")}),
+            # Gemini CLI before 0.24 prints the list to stderr.
+            "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
+            "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
+            "failure": unnamed({"stdout": text}, {"exit": 1}),
+        }
+        steps = [
+            self.ask(f"Which session, by {name}?", script, file=f"You know of {name}.")
+            for name, script in listed.items()
+        ]
+        if self.spec.session(self.tool):
+            steps.append(self.ask("And by id?", listed["both"], session="11111111-2222-3333-4444-555555555555"))
+        for where, folder in (("elsewhere", path("elsewhere")), ("elsewhere from here", "elsewhere")):
+            if self.spec.directory(self.tool):
+                steps.append(self.ask(f"Which session, {where}?", listed["both"], directory=folder))
+        title, files = f"{self.tool}, when the list must be asked.", {"elsewhere": None}
+        shows = (*FALLBACK, "system:removed:success")
+        return self.conversation(f"listings-{self.tool}", title, steps, *shows, files=files)
+
+    def slow_listing(self) -> Conversation:
+        """The list of sessions may take a moment."""
+        line = f"{self.sources.entry(1, SESSION)}\n"
+        wait = min(SLOW, self.spec.invocation.listing.timeout / 2)
+        slow = self.sources.unnamed("Named late.", {"wait": wait}, {"stdout": line})
+        steps = [self.ask("Which session, slowly?", slow)]
+        title = f"{self.tool}, when the list takes {wait:g} seconds."
+        return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True)

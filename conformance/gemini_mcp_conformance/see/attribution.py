@@ -190,11 +190,13 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     joined = (run.prompt or "").encode("utf-8", "replace")
     given = b"\0".join((*run.call.argv, run.call.stdin or b"", joined))
     known = (*candidates, *cancelled, *late)
-    if len(known) > 1 and (named := _named(known, given, (*cancelled, *owners)) or _most_alike(known, given)):
+    if len(known) > 1 and (named := _named(known, given, (*cancelled, *owners))):
         return named
     blank = [each for each in candidates if each.prompt is not None and each.prompt == run.prompt]
     if len(blank) == 1:
         return blank[0]
+    if len(known) > 1 and (alike := _most_alike(known, given)):
+        return alike
     unseen = [each for each in cancelled if each not in owners]
     if unseen and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
         return unseen[-1]

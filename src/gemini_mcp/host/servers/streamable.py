@@ -33,6 +33,9 @@ RETRIES, RETRY_SECONDS = 2, 1.0
 STREAM_SECONDS = 0.5
 """How long a server may take to open its own stream, or to refuse it, before it is asked for its lists."""
 
+PAUSE = 0.02
+"""Seconds between two looks for an answer."""
+
 END_SECONDS = 2.0
 """How long a server may take to forget a session."""
 
@@ -81,7 +84,8 @@ class _Server:
     tasks: anyio.abc.TaskGroup
     known: Traffic = field(default_factory=Traffic)
     headers: dict[str, str] = field(default_factory=dict[str, str])
-    has_stream: bool = False
+    is_listening: bool = False
+    """Whether the server's own stream is open, or may yet be."""
     is_followed: anyio.Event = field(default_factory=anyio.Event)
     """Whether it is known if the server has a stream of its own."""
     retry_seconds: float = RETRY_SECONDS
@@ -129,7 +133,10 @@ class _Server:
                 raise _Unanswered(reason, failure.not_mcp(f"it came as {kind or 'nothing'}"))
         if last_event:
             await self._resume(last_event, lambda: self.known.is_waiting(message["id"]))
-        if not self.has_stream and self.known.is_waiting(message["id"]):
+        # What was only accepted may come in the stream of the server's own.
+        while self.is_listening and self.known.is_waiting(message["id"]):  # noqa: ASYNC110
+            await anyio.sleep(PAUSE)
+        if self.known.is_waiting(message["id"]):
             raise _Unanswered("MCP error -32001: Request timed out", failure.unanswered(message["method"]))
 
     async def _notify(self, message: JsonObject) -> None:
@@ -156,9 +163,11 @@ class _Server:
 
     async def _listen(self) -> None:
         """Follow the stream of the server's own, if it has one."""
+        self.is_listening = True
         last_event = await self._follow("")
         if last_event is not None:
             await self._resume(last_event, lambda: True)
+        self.is_listening = False
 
     async def _resume(self, last_event: str, is_wanted: Callable[[], bool]) -> None:
         """Ask for what comes after an event, again whenever that stream ends."""
@@ -174,7 +183,6 @@ class _Server:
         try:
             async with self.http.stream("GET", self.url, headers=headers, timeout=None) as response:
                 if response.is_success:
-                    self.has_stream = True
                     self.is_followed.set()
                     return await self._read(response, last_event)
                 if response.status_code != NO_STREAM:
@@ -182,7 +190,6 @@ class _Server:
         except httpx2.HTTPError as error:
             self.hang_up(failure.no_stream(f"broke off ({_told(error)}) at"))
         finally:
-            self.has_stream = False
             self.is_followed.set()
         return None
 

@@ -530,7 +530,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "prompts by pattern",
             declared("prompt", pattern="^(?:Q: |[a-z])"),
             ("arguments:prompt:value",),
-            ("chat-prompt-edges", "concurrency-sessions", "cancel-some"),
+            ("chat-prompt-number", "concurrency-sessions", "cancel-some"),
         ),
     ),
     (Change("swapped tools", swapped_tools, ("tools:chat:session-id",), ("progress-at-once", *CALLS)),),

@@ -66,6 +66,11 @@ def _walked(pattern: str) -> Texts:
 def _sequence(nodes: Iterable[Json]) -> Texts:
     """The usual texts of all parts, joined; then, one part at a time, its other texts."""
     parts = [_node(str(kind), value) for kind, value in nodes]
+    # What must follow is written by what follows, if anything does.
+    parts[:-1] = [
+        Texts(misses=part.misses) if str(kind) == "ASSERT" and value[0] > 0 else part
+        for part, (kind, value) in zip(parts[:-1], nodes, strict=False)
+    ]
     usual = [part.fits[0] for part in parts]
 
     def with_each(choices: Callable[[Texts], Sequence[str]]) -> list[str]:
@@ -100,9 +105,7 @@ def _node(kind: str, value: Json) -> Texts:
             # A newline at the end: `$` matches before it in Python and not in JavaScript.
             return Texts(misses=("x", "\n"))
         case "ASSERT":
-            direction, inner = value
-            # What must follow is written by what follows.
-            return _sequence(inner) if direction < 0 else Texts(misses=_sequence(inner).misses)
+            return _sequence(value[1])
         case "ASSERT_NOT":
             # What must not follow makes the pattern miss.
             return Texts(misses=_sequence(value[1]).fits)

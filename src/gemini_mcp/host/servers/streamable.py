@@ -39,6 +39,9 @@ PAUSE = 0.02
 END_SECONDS = 2.0
 """How long a server may take to forget a session."""
 
+LONGEST_EVENT = 64 * 1024 * 1024
+"""A stream whose event does not end is left at this length, before it fills the memory."""
+
 SHOWN = 200
 """Characters that are shown of what is no message."""
 
@@ -196,7 +199,7 @@ class _Server:
     async def _read(self, response: httpx2.Response, last_event: str = "") -> str:
         """Hand on the messages of a stream until it ends; the id of its last event."""
         with suppress(httpx2.HTTPError, httpx2.SSEError):
-            async for event in httpx2.EventSource(response, max_event_size=None):
+            async for event in httpx2.EventSource(response, max_event_size=LONGEST_EVENT):
                 self.retry_seconds = self.retry_seconds if event.retry is None else event.retry / 1000
                 # The SDK inside Gemini CLI does not see an event without data.
                 last_event = (event.data and event.id) or last_event

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemini_mcp.gemini_cli.understanding import Other, UsageError
-from gemini_mcp.spec.values import inside, items, table
+from gemini_mcp.spec.values import inside, items
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import schema
@@ -243,9 +243,6 @@ def succeeded(exchange: Exchange) -> bool:
 
 def _choices(exchange: Exchange) -> Iterator[bool]:
     """For each argument whether ports may refuse it or serve it."""
-    # No revision has null for a token; some libraries take it for none.
-    meta = table(exchange.params.get("_meta"))
-    yield "progressToken" in meta and meta["progressToken"] is None
     # Some clients send null for no arguments.
     yield not is_object(exchange)
     yield exchange.cwd in ("relative", "unknown")

@@ -4,7 +4,6 @@ import json
 import os
 import select
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -43,16 +42,6 @@ def by_method_alone(port: Any, real: Any, message: Any) -> None:
         port.notified(method, message.get("params"))
     else:
         real(message)
-
-
-def null_is_a_token(port: Any, real: Any, params: Mapping[str, Any]) -> Any:
-    """Asks whether there is a token, and not what it is."""
-    return NULL if (as_object(params.get("_meta")) or {}).get("progressToken", "") is None else real(params)
-
-
-def with_null(port: Any, real: Any, call: Call) -> Message:
-    message = real(call)
-    return {**message, "params": {**message["params"], "progressToken": None}} if call.token is NULL else message
 
 
 def dies_of_depth(port: Any, line: bytes) -> None:
@@ -109,11 +98,6 @@ defect(
     "Answers two calls that run at the same time with one id, when the ids are 7 and the text of it.",
     "rpc:response:id",
 )(new_call=notes_id, answer=before(id_by_its_text))
-defect(
-    "null-token-told",
-    "Tells progress to a call whose token is null.",
-    "progress:token",
-)(token=null_is_a_token, progress=with_null)
 defect(
     "requests-named-like-notifications",
     "Does not answer a request whose unknown method begins like that of a notification.",

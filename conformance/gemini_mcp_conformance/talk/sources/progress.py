@@ -51,8 +51,6 @@ class Progress(Maker):
             steps += [Request("tools/call", params), Request("ping")]
             steps += [self.asking(tool, f"failing {tool}", fails(), "fails"), Request("ping")]
             steps.append(self.ask(tool, f"No progress of {tool}", self.answers("Done.")))
-            # Some libraries take null for no token; no revision allows it.
-            steps += [self.asking(tool, None, self.answers("Done."), "null"), Request("ping")]
         title = "Progress tokens of every type."
         return self.conversation("tokens", title, (*steps, Request("ping")), *SHOWN, "progress:unasked")
 

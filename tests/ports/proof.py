@@ -32,6 +32,8 @@ EXAMPLES = 60
 """Calls that are generated where every conversation is played on a defective port."""
 IMPATIENT = Patience(answer=4, start=3, end=4, files=1, first=12, launch=12)
 """A defective port is waited for less: it need not be right about anything else."""
+PATIENT = Patience(answer=40, start=40, end=40, files=20)
+"""An odd port is waited for longer: it is right, and many runs share the machine."""
 BUDGET = 300.0
 """Seconds for one port, however busy the machine is."""
 LIKELY = 16
@@ -105,7 +107,7 @@ def _attempts(killing: Iterable[str]) -> Iterator[tuple[str, ...]]:
 def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
     """Play some conversations with an odd port."""
     with trial.target() as target:
-        report = run(Options(target, budget=BUDGET), [conversations()[id] for id in chosen])
+        report = run(Options(target, budget=BUDGET, patience=PATIENT), [conversations()[id] for id in chosen])
     wrong = [judged for judged in report.judgements if judged.level == "MUST" and judged.verdict not in FINE]
     return Proof(trial, tuple(f"{judged.id} is {judged.verdict}: {judged.message}" for judged in wrong))
 

@@ -73,7 +73,7 @@ class Fake:
         matches = [(name, play.match) for name, play in named if play.match is not None]
         scripts = [(name, play.resolved()) for name, play in named]
         head = _head(named[0][0] if named else "", self._journal.last(), len(sequence), matches)
-        head += [f"unread={shlex.quote(self._unread(scripts))}"]
+        self._tell_late_reader(scripts)
         lists = [(name, script.list_sessions) for name, script in scripts if script.list_sessions is not None]
         performing = self._function("perform", [arm for name, script in scripts for arm in self._arms(name, script)])
         self._write_playlist("\n".join((*head, *performing, *self._function("list_sessions", lists), "")))
@@ -179,10 +179,13 @@ class Fake:
         arms = [line for part in lines for line in (f"{part})", *lines[part], ";;")]
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
 
-    def _unread(self, scripts: Sequence[tuple[str, Script]]) -> str:
-        """What a call waits for before it reads its stdin, if a script says so."""
-        names = (str(step["unread"]) for _, script in scripts for step in script.play if "unread" in step)
-        return next((str(self.root / "releases" / name) for name in names), "")
+    def _tell_late_reader(self, scripts: Sequence[tuple[str, Script]]) -> None:
+        """Write down what a call waits for before it reads its stdin, if a script says so."""
+        names = [str(step["unread"]) for _, script in scripts for step in script.play if "unread" in step]
+        if names:
+            _replace(self.root / "unread", f"{self.root / 'releases' / names[0]}\n")
+        else:
+            (self.root / "unread").unlink(missing_ok=True)
 
     def _arms(self, name: str, script: Script) -> Sequence[tuple[str, Sequence[Mapping[str, Json]]]]:
         """What is played, and what to a call that asks for a stream: mostly the same where nothing is answered."""

@@ -96,9 +96,8 @@ case $kind,$stdin in
     ;;
   call,pipe | call,socket)
     # The first call may be told to wait until it reads.
-    find_last "$root/plays/" ""
-    . "$root/plays/$last"
-    if [ -n "$unread" ] && (set -C; printf '' > "$unread.taken") 2>/dev/null; then
+    if [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
+      (set -C; printf '' > "$unread.taken") 2>/dev/null; then
       read -r released < "$unread"
     fi
     # As the real CLI: nothing within 500 ms is no input; once a byte has come, all of it is read.

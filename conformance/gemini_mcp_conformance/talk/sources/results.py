@@ -20,12 +20,10 @@ from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out,
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.sources.listings import FALLBACK
+from gemini_mcp_conformance.talk.sources.listings import FALLBACK, SESSION
 from gemini_mcp_conformance.talk.steps import Request
 
 ORDER = 15
-
-SESSION = "3d3f1c0e-6f0a-4b53-9a43-5d1a0c5a7e11"
 
 TEXT = (
     "stdio:encoding",

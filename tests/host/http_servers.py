@@ -205,7 +205,7 @@ RACING = frozenset({"own-stream-refused-with-404", "own-stream-refused-with-500"
 NAMES = sorted({*POSTS, *GETS})
 
 
-class _Server(ThreadingHTTPServer):
+class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
 
@@ -217,7 +217,7 @@ def serving() -> Generator[str]:
         owed: ClassVar[dict[str, Message]] = {}
         is_owing = threading.Condition()
 
-    with _Server(("127.0.0.1", 0), Fresh) as server:
+    with Server(("127.0.0.1", 0), Fresh) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

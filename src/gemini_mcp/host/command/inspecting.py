@@ -29,7 +29,7 @@ PAGES = 1000
 TIMEOUT_MS = 30000
 """Less than the ten minutes of Gemini CLI: its author waits for the inspection."""
 
-REFUSED_BY_HOST = ("version", "misshapen", "stray", "no-stream")
+REFUSED_BY_HOST = ("version", "misshapen", "stray", "no-stream", "stream-ended")
 """Causes for which the server did answer, and Gemini CLI hangs up."""
 
 

@@ -14,12 +14,12 @@ from typing import Any
 import anyio
 import httpx2
 from mcp import MCPError
-from mcp.client.sse import sse_client
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
 from gemini_mcp.host.oauth.bearer import BearerAuth
-from gemini_mcp.host.servers import discovery, failure, stdio, streamable
+from gemini_mcp.host.servers import discovery, failure, sse, stdio, streamable
+from gemini_mcp.host.servers.channel import Streams
 from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview, Refusal, Reply
 from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.failure import Failure
@@ -38,9 +38,6 @@ LAST_LIST = "resources/list"
 """After this Gemini CLI does not look whether it is still connected."""
 
 TIMED_OUT, CLOSED = -32001, -32000
-
-Streams = tuple[Json, Json]
-"""What a transport reads from and writes to; the SDK has no public name for their types."""
 
 
 class Unreachable(Exception):
@@ -249,20 +246,14 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
     if refused is not None:
         raise Unreachable(*refused)
     seconds = config.timeout_ms / 1000
-
-    def client(
-        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
-    ) -> httpx2.AsyncClient:
-        limit = timeout or httpx2.Timeout(seconds)
-        transport = bearer.transport(frozenset() if attempt.rules.sends_protocol_version else WITHHELD)
-        return httpx2.AsyncClient(headers=headers, timeout=limit, auth=auth, transport=transport)
-
+    carrier = bearer.transport(frozenset() if attempt.rules.sends_protocol_version else WITHHELD)
+    client = httpx2.AsyncClient(headers=chosen.headers, timeout=seconds, auth=bearer, transport=carrier)
+    http = await stack.enter_async_context(client)
     if isinstance(chosen, Sse):
-        address = bearer.address(chosen.url)
-        opened = sse_client(address, dict(chosen.headers), seconds, httpx_client_factory=client, auth=bearer)
-        return await stack.enter_async_context(opened)
-    http = await stack.enter_async_context(client(chosen.headers, auth=bearer))
-    return await stack.enter_async_context(streamable.streams(chosen.url, http, attempt.hang_up))
+        opened = sse.streams(bearer.address(chosen.url), http, seconds, attempt.hang_up)
+    else:
+        opened = streamable.streams(chosen.url, http, attempt.hang_up)
+    return await stack.enter_async_context(opened)
 
 
 def _first(error: BaseException) -> BaseException:
@@ -281,7 +272,7 @@ def _unreachable(error: BaseException, chosen: Transport, attempt: _Attempt) -> 
     reason = str(first) or type(first).__name__
     if isinstance(first, Unreachable):
         return first
-    if isinstance(first, stdio.NotStarted):
+    if isinstance(first, stdio.NotStarted | sse.NoStream):
         return Unreachable(reason, first.why)
     if isinstance(first, stdio.Flooded):
         return Unreachable(reason, failure.flooded(first.limit))

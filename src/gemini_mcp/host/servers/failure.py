@@ -141,6 +141,12 @@ def no_stream(how: str) -> Failure:
     return Failure("no-stream", sentence, "Answer that with HTTP 405, or with a stream.")
 
 
+def stream_ended() -> Failure:
+    """The stream that brings the answers ended, over the older transport."""
+    sentence = "it ended the stream that brings its answers; Gemini CLI drops the server for that"
+    return Failure("stream-ended", sentence, "Keep the stream open as long as the client reads it.")
+
+
 def unanswered(step: str) -> Failure:
     """The response to a request was over, and no answer in it."""
     sentence = f"its response to `{step}` ended without an answer, for which Gemini CLI waits until the time is over"

@@ -13,13 +13,14 @@ from typing import Any, cast
 
 import anyio
 import anyio.abc
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCMessage
 
 from gemini_mcp.host.rules.javascript import template
-from gemini_mcp.host.servers import failure, traffic
+from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers.channel import Channel, Incoming, Streams, channel
 from gemini_mcp.host.servers.failure import Failure
-from gemini_mcp.host.servers.traffic import Traffic
+from gemini_mcp.host.servers.traffic import SHOWN, Traffic
 from gemini_mcp.host.servers.transport import Stdio
 
 GRACE_SECONDS = 0.5
@@ -28,12 +29,7 @@ GRACE_SECONDS = 0.5
 LONGEST_LINE = 64 * 1024 * 1024
 """A server that never ends its line is left at this length, before it fills the memory."""
 
-SHOWN_STRAY = 200
-"""Characters that are shown of a line that is no message."""
-
 _CLOSED = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
-
-Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
 class Flooded(Exception):
@@ -67,24 +63,21 @@ async def streams(
     ended by itself, and `on_stray` each line that is no message or that nobody waits for, before what came with it.
     Raises Flooded when the server writes more to stderr than the limit.
     """
-    process = await _start(server, environment)
-    to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
-    try:
-        async with anyio.create_task_group() as tasks:
-            known = Traffic()
-            tasks.start_soon(_read, process, to_session, known, on_stderr, on_stray)
-            tasks.start_soon(_write, process, from_session, to_session, known)
-            tasks.start_soon(_read_stderr, process, on_stderr, stderr_limit)
-            try:
-                yield from_server, to_server
-            finally:
-                tasks.cancel_scope.cancel()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await _end(process, on_exit)
-            for stream in (to_session, from_server, to_server, from_session):
-                await stream.aclose()
+    async with channel() as own:
+        process = await _start(server, environment)
+        try:
+            async with anyio.create_task_group() as tasks:
+                known = Traffic()
+                tasks.start_soon(_read, process, own.incoming, known, on_stderr, on_stray)
+                tasks.start_soon(_write, process, own, known)
+                tasks.start_soon(_read_stderr, process, on_stderr, stderr_limit)
+                try:
+                    yield own.session
+                finally:
+                    tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _end(process, on_exit)
 
 
 async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
@@ -113,7 +106,7 @@ def _cause(server: Stdio, error: OSError | ValueError) -> Failure:
 
 async def _read(
     process: anyio.abc.Process,
-    out: MemoryObjectSendStream[SessionMessage | Exception],
+    out: Incoming,
     known: Traffic,
     on_stderr: Callable[[str], None],
     on_stray: Callable[[str], None],
@@ -124,49 +117,31 @@ async def _read(
         with suppress(*_CLOSED):
             while len(buffer) < LONGEST_LINE:
                 *ends, rest = (await process.stdout.receive()).split(b"\n")
-                came: list[SessionMessage | Exception] = []
+                came: list[JSONRPCMessage | Exception] = []
                 for end in ends:
                     text = (bytes(buffer) + end).decode("utf-8", "replace").strip()
                     buffer.clear()
-                    came.append(_message(text, known, on_stray))
+                    came.append(known.received(text, on_stray))
                     if isinstance(came[-1], Exception) and not has_strayed:
                         has_strayed = True
-                        on_stderr(f"{text[:SHOWN_STRAY]!r} on stdout, which is no message of MCP")
+                        on_stderr(f"{text[:SHOWN]!r} on stdout, which is no message of MCP")
                 buffer += rest
                 for one in came:
-                    await out.send(one)
+                    await out.send(one if isinstance(one, Exception) else SessionMessage(one))
 
 
-def _message(text: str, known: Traffic, on_stray: Callable[[str], None]) -> SessionMessage | Exception:
-    """The message of a line, or why it is none."""
-    try:
-        message = traffic.read(text)
-        whole = SessionMessage(traffic.parsed(message))
-    except (ValueError, RecursionError) as error:
-        on_stray(text[:SHOWN_STRAY])
-        return error
-    if known.is_stray(message):
-        on_stray(text[:SHOWN_STRAY])
-    return whole
-
-
-async def _write(
-    process: anyio.abc.Process,
-    messages: MemoryObjectReceiveStream[SessionMessage],
-    out: MemoryObjectSendStream[SessionMessage | Exception],
-    known: Traffic,
-) -> None:
+async def _write(process: anyio.abc.Process, own: Channel, known: Traffic) -> None:
     assert process.stdin
     try:
-        async with messages:
-            async for message in messages:
+        async with own.outgoing:
+            async for message in own.outgoing:
                 sent = message.message.model_dump(by_alias=True, exclude_unset=True, mode="python")
                 known.sent(sent)
                 # In ASCII, because UTF-8 has no bytes for a lone surrogate, which arguments may hold.
                 line = json.dumps(sent)
                 await process.stdin.send(line.encode("ascii") + b"\n")
     except _CLOSED:
-        await out.aclose()
+        await own.incoming.aclose()
 
 
 async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], None], limit: int | None) -> None:

@@ -12,18 +12,17 @@ from dataclasses import dataclass, field
 import anyio
 import anyio.abc
 import httpx2
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage
+from mcp_types import JSONRPCMessage
 
-from gemini_mcp.host.servers import failure, traffic
+from gemini_mcp.host.servers import failure, posting, traffic
+from gemini_mcp.host.servers.channel import Incoming, Outgoing, Streams, channel
 from gemini_mcp.host.servers.failure import Failure
-from gemini_mcp.host.servers.traffic import Traffic
+from gemini_mcp.host.servers.posting import JSON_TYPE, LONGEST_EVENT, STREAM_TYPE, Unanswered, posted, told
+from gemini_mcp.host.servers.traffic import SHOWN, Traffic
 from gemini_mcp.spec.values import Json, JsonObject, is_array
 
 SESSION_HEADER = "mcp-session-id"
-JSON_TYPE, STREAM_TYPE = "application/json", "text/event-stream"
-
 ACCEPTED, NO_STREAM = 202, 405
 """What answers a notification, and how a server says that it has no stream of its own."""
 
@@ -39,22 +38,6 @@ PAUSE = 0.02
 END_SECONDS = 2.0
 """How long a server may take to forget a session."""
 
-LONGEST_EVENT = 64 * 1024 * 1024
-"""A stream whose event does not end is left at this length, before it fills the memory."""
-
-SHOWN = 200
-"""Characters that are shown of what is no message."""
-
-Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
-
-
-class _Unanswered(Exception):
-    """A request that gets no answer: the reason as Gemini CLI words it, and why."""
-
-    def __init__(self, reason: str, why: Failure) -> None:
-        super().__init__(reason)
-        self.why = why
-
 
 @asynccontextmanager
 async def streams(url: str, http: httpx2.AsyncClient, hang_up: Callable[[Failure], None]) -> AsyncGenerator[Streams]:
@@ -63,13 +46,11 @@ async def streams(url: str, http: httpx2.AsyncClient, hang_up: Callable[[Failure
     A request without an answer gets an error, whose data is the Failure. `hang_up` is told why Gemini CLI would not go
     on with the server.
     """
-    to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
-    async with to_session, from_server, to_server, from_session, anyio.create_task_group() as tasks:
-        server = _Server(url, http, hang_up, to_session, tasks)
-        tasks.start_soon(server.write, from_session)
+    async with channel() as own, anyio.create_task_group() as tasks:
+        server = _Server(url, http, hang_up, own.incoming, tasks)
+        tasks.start_soon(server.write, own.outgoing)
         try:
-            yield from_server, to_server
+            yield own.session
         finally:
             tasks.cancel_scope.cancel()
             with anyio.move_on_after(END_SECONDS, shield=True), suppress(httpx2.HTTPError):
@@ -83,7 +64,7 @@ class _Server:
     url: str
     http: httpx2.AsyncClient
     hang_up: Callable[[Failure], None]
-    out: MemoryObjectSendStream[SessionMessage | Exception]
+    out: Incoming
     tasks: anyio.abc.TaskGroup
     known: Traffic = field(default_factory=Traffic)
     headers: dict[str, str] = field(default_factory=dict[str, str])
@@ -93,7 +74,7 @@ class _Server:
     """Whether it is known if the server has a stream of its own."""
     retry_seconds: float = RETRY_SECONDS
 
-    async def write(self, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async def write(self, messages: Outgoing) -> None:
         """Send each message. A request does not keep the next ones waiting, anything else does."""
         async for message in messages:
             sent = message.message.model_dump(by_alias=True, exclude_unset=True, mode="python")
@@ -113,18 +94,17 @@ class _Server:
     async def _request(self, message: JsonObject) -> None:
         try:
             await self._ask(message)
-        except _Unanswered as error:
+        except Unanswered as error:
             if self.known.is_waiting(message["id"]):
-                told = ErrorData(code=0, message=str(error), data=error.why)
-                await self._send(JSONRPCError(jsonrpc="2.0", id=message["id"], error=told))
+                await self._send(error.instead(message["id"]))
 
     async def _ask(self, message: JsonObject) -> None:
-        """Send a request and hand on what comes back; raises _Unanswered."""
+        """Send a request and hand on what comes back; raises Unanswered."""
         last_event: str | None = None
         async with self._sent(message) as response:
             kind = response.headers.get("content-type", "")
             if not response.is_success:
-                raise await _refused(response)
+                raise await posting.refused(response)
             if response.status_code == ACCEPTED:
                 pass
             elif STREAM_TYPE in kind:
@@ -133,17 +113,17 @@ class _Server:
                 await self._take_body(await response.aread())
             else:
                 reason = f"Streamable HTTP error: Unexpected content type: {kind or 'null'}"
-                raise _Unanswered(reason, failure.not_mcp(f"it came as {kind or 'nothing'}"))
+                raise Unanswered(reason, failure.not_mcp(f"it came as {kind or 'nothing'}"))
         if last_event:
             await self._resume(last_event, lambda: self.known.is_waiting(message["id"]))
         # What was only accepted may come in the stream of the server's own.
         while self.is_listening and self.known.is_waiting(message["id"]):  # noqa: ASYNC110
             await anyio.sleep(PAUSE)
         if self.known.is_waiting(message["id"]):
-            raise _Unanswered("MCP error -32001: Request timed out", failure.unanswered(message["method"]))
+            raise Unanswered("MCP error -32001: Request timed out", failure.unanswered(message["method"]))
 
     async def _notify(self, message: JsonObject) -> None:
-        with suppress(_Unanswered):
+        with suppress(Unanswered):
             async with self._sent(message) as response:
                 is_taken = response.status_code == ACCEPTED
             if is_taken and message.get("method") == "notifications/initialized":
@@ -153,16 +133,12 @@ class _Server:
 
     @asynccontextmanager
     async def _sent(self, message: JsonObject) -> AsyncGenerator[httpx2.Response]:
-        headers = {**self.headers, "content-type": JSON_TYPE, "accept": f"{JSON_TYPE}, {STREAM_TYPE}"}
-        try:
-            # In ASCII, because UTF-8 has no bytes for a lone surrogate, which arguments may hold.
-            async with self.http.stream("POST", self.url, headers=headers, content=json.dumps(message)) as response:
-                session = response.headers.get(SESSION_HEADER)
-                if session:
-                    self.headers[SESSION_HEADER] = session
-                yield response
-        except httpx2.HTTPError as error:
-            raise _Unanswered("fetch failed", failure.broken(_told(error))) from error
+        headers = {**self.headers, "accept": f"{JSON_TYPE}, {STREAM_TYPE}"}
+        async with posted(self.http, self.url, headers, message) as response:
+            session = response.headers.get(SESSION_HEADER)
+            if session:
+                self.headers[SESSION_HEADER] = session
+            yield response
 
     async def _listen(self) -> None:
         """Follow the stream of the server's own, if it has one."""
@@ -191,7 +167,7 @@ class _Server:
                 if response.status_code != NO_STREAM:
                     self.hang_up(failure.no_stream(f"answered HTTP {response.status_code} to"))
         except httpx2.HTTPError as error:
-            self.hang_up(failure.no_stream(f"broke off ({_told(error)}) at"))
+            self.hang_up(failure.no_stream(f"broke off ({told(error)}) at"))
         finally:
             self.is_followed.set()
         return None
@@ -209,16 +185,12 @@ class _Server:
 
     async def _take(self, text: str) -> None:
         """Hand on the message of an event. Gemini CLI hangs up on what is none, and on what nobody waits for."""
-        try:
-            message = traffic.read(text)
-            whole = traffic.parsed(message)
-        except (ValueError, RecursionError):
-            self.hang_up(failure.stray_response(text[:SHOWN]))
-            return
-        await self._hand_on(message, whole)
+        message = self.known.received(text, self._stray)
+        if not isinstance(message, Exception):
+            await self._send(message)
 
     async def _take_body(self, body: bytes) -> None:
-        """Hand on what answers a request: a message or a list of them; raises _Unanswered."""
+        """Hand on what answers a request: a message or a list of them; raises Unanswered."""
         text = body.decode("utf-8", "replace")
         try:
             data: Json = json.loads(text)
@@ -227,25 +199,18 @@ class _Server:
         except (ValueError, RecursionError) as error:
             why = failure.not_mcp(f"{text[:SHOWN]!r} is no message")
             self.hang_up(why)
-            raise _Unanswered(str(error), why) from error
+            raise Unanswered(str(error), why) from error
         for message, parsed in zip(messages, whole, strict=True):
             await self._hand_on(message, parsed)
 
     async def _hand_on(self, message: JsonObject, parsed: JSONRPCMessage) -> None:
         if self.known.is_stray(message):
-            self.hang_up(failure.stray_response(json.dumps(message)[:SHOWN]))
+            self._stray(json.dumps(message)[:SHOWN])
         await self._send(parsed)
+
+    def _stray(self, text: str) -> None:
+        self.hang_up(failure.stray_response(text))
 
     async def _send(self, message: JSONRPCMessage) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self.out.send(SessionMessage(message))
-
-
-async def _refused(response: httpx2.Response) -> _Unanswered:
-    await response.aread()
-    reason = f"Error POSTing to endpoint (HTTP {response.status_code}): {response.text}"
-    return _Unanswered(reason, failure.http_status(response.status_code, response.text))
-
-
-def _told(error: httpx2.HTTPError) -> str:
-    return str(error) or type(error).__name__

@@ -4,12 +4,15 @@ What a message means is not asked here, only whether it is one, and one that was
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
 from gemini_mcp.spec.values import Json, JsonObject, number_of, object_of, table
+
+SHOWN = 200
+"""Characters that are shown of what nobody can use."""
 
 _PROGRESS = "notifications/progress"
 _MEMBERS = (
@@ -25,6 +28,18 @@ class Traffic:
     """The requests that wait for an answer."""
 
     waiting: set[float] = field(default_factory=set[float])
+
+    def received(self, text: str, on_stray: Callable[[str], None]) -> JSONRPCMessage | ValueError | RecursionError:
+        """The message of a text, or why it is none; `on_stray` is told of what nobody can use."""
+        try:
+            message = read(text)
+            whole = parsed(message)
+        except (ValueError, RecursionError) as error:
+            on_stray(text[:SHOWN])
+            return error
+        if self.is_stray(message):
+            on_stray(text[:SHOWN])
+        return whole
 
     def sent(self, message: JsonObject) -> None:
         """Note what was sent."""

@@ -1,0 +1,59 @@
+"""Posts one message to a server: a message in, the response out, or why there is none. Effect.
+
+Both transports over HTTP send so. What they make of the response is theirs.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+import httpx2
+from mcp_types import ErrorData, JSONRPCError, RequestId
+
+from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.spec.values import JsonObject
+
+JSON_TYPE, STREAM_TYPE = "application/json", "text/event-stream"
+
+LONGEST_EVENT = 64 * 1024 * 1024
+"""A stream whose event does not end is left at this length, before it fills the memory."""
+
+
+class Unanswered(Exception):
+    """A request that gets no answer: the reason as Gemini CLI words it, and why."""
+
+    def __init__(self, reason: str, why: Failure) -> None:
+        super().__init__(reason)
+        self.why = why
+
+    def instead(self, identity: RequestId) -> JSONRPCError:
+        """What the session is told in place of the answer; its data is the Failure."""
+        told = ErrorData(code=0, message=str(self), data=self.why)
+        return JSONRPCError(jsonrpc="2.0", id=identity, error=told)
+
+
+@asynccontextmanager
+async def posted(
+    http: httpx2.AsyncClient, url: str, headers: Mapping[str, str], message: JsonObject
+) -> AsyncGenerator[httpx2.Response]:
+    """The response to a message; raises Unanswered where the connection fails."""
+    # In ASCII, because UTF-8 has no bytes for a lone surrogate, which arguments may hold.
+    body = json.dumps(message)
+    try:
+        async with http.stream("POST", url, headers={**headers, "content-type": JSON_TYPE}, content=body) as response:
+            yield response
+    except httpx2.HTTPError as error:
+        raise Unanswered("fetch failed", failure.broken(told(error))) from error
+
+
+async def refused(response: httpx2.Response) -> Unanswered:
+    """What a status of HTTP says that is no success."""
+    await response.aread()
+    reason = f"Error POSTing to endpoint (HTTP {response.status_code}): {response.text}"
+    return Unanswered(reason, failure.http_status(response.status_code, response.text))
+
+
+def told(error: httpx2.HTTPError) -> str:
+    """The error in words."""
+    return str(error) or type(error).__name__

@@ -177,21 +177,26 @@ def sentence_fields(spec: SpecFiles) -> Iterator[Complaint]:
 
 def sentence_says(spec: SpecFiles) -> Iterator[Complaint]:
     """A sentence holds what requirements ask of every error of its kind."""
-    told: dict[str, str] = {}
-    for index, entry in enumerate(spec.entries(OUTCOME, "sentences")):
-        sentence, path = str(entry.get("sentence")), ("sentences", index, "sentence")
-        pattern, asked = _ASKED.get(str(entry.get("when")), ("", ""))
-        if not re.search(pattern, sentence):
-            yield Complaint(OUTCOME, path, f"The sentence has to hold {asked}.")
-        names = entry.get("names")
-        if isinstance(names, str) and not re.search(names, sentence):
-            yield Complaint(OUTCOME, path, f"The sentence does not name {shown(names)}, as its `names` says.")
-        told.setdefault(str(entry.get("when")), sentence)
-        if told.get("cwd-missing") == sentence and entry.get("when") == "cwd-not-a-directory":
+    entries = list(spec.entries(OUTCOME, "sentences"))
+    missing = next((each.get("sentence") for each in entries if each.get("when") == "cwd-missing"), None)
+    for index, entry in enumerate(entries):
+        path = ("sentences", index, "sentence")
+        yield from (Complaint(OUTCOME, path, message) for message in _unsaid(entry))
+        if entry.get("when") == "cwd-not-a-directory" and entry.get("sentence") == missing:
             yield Complaint(OUTCOME, path, "The sentence says the same of a directory that is not there.")
     said = inside(spec.documents.get(OUTCOME), "said")
     if isinstance(said, str) and "{message}" not in said:
         yield Complaint(OUTCOME, ("said",), "What gemini says has to hold `{message}`.")
+
+
+def _unsaid(entry: Mapping[str, Json]) -> Iterator[str]:
+    """What the sentence of an error does not tell."""
+    sentence, names = str(entry.get("sentence")), entry.get("names")
+    pattern, asked = _ASKED.get(str(entry.get("when")), ("", ""))
+    if not re.search(pattern, sentence):
+        yield f"The sentence has to hold {asked}."
+    if isinstance(names, str) and not re.search(names, sentence):
+        yield f"The sentence does not name {shown(names)}, as its `names` says."
 
 
 _ASKED = {

@@ -5,6 +5,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { checked, newest, problem, read } from "./shared/calls.mjs";
+import { onLine, receiver } from "./shared/messages.mjs";
 
 const REVISIONS = ["2024-11-05", "2025-06-18"];
 const GRACE = 400;
@@ -186,25 +187,6 @@ const METHODS = {
   "tools/call": callTool,
 };
 
-function receive(line) {
-  if (!line.toString().trim()) return;
-  let message;
-  try {
-    message = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
-  } catch {
-    return fail(null, -32700, "no JSON");
-  }
-  const { id, jsonrpc, method, params = {} } = message ?? {};
-  const isId = typeof id === "string" || typeof id === "number";
-  if (jsonrpc !== "2.0" || Array.isArray(message)) return fail(isId ? id : null, -32600, "no request");
-  if (method === undefined && id !== undefined && ("result" in message || "error" in message)) return;
-  if (typeof method !== "string" || (id !== undefined && !isId)) return fail(isId ? id : null, -32600, "no request");
-  if (id === undefined) return notified(method, params);
-  if (typeof params !== "object" || params === null || Array.isArray(params)) return fail(id, -32602, "params is no object");
-  if (!Object.hasOwn(METHODS, method)) return fail(id, -32601, "unknown method");
-  METHODS[method](id, params);
-}
-
 function notified(method, params) {
   if (method !== "notifications/cancelled" || params === null) return;
   const call = calls.get(key(params.requestId));
@@ -225,17 +207,7 @@ function end() {
   setTimeout(() => process.exit(0), 1500);
 }
 
-let pieces = [];
-process.stdin.on("data", (piece) => {
-  let start = 0;
-  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, start)) {
-    const line = Buffer.concat([...pieces, piece.subarray(start, at)]);
-    pieces = [];
-    start = at + 1;
-    receive(line);
-  }
-  if (start < piece.length) pieces.push(piece.subarray(start));
-});
+onLine(process.stdin, receiver(METHODS, notified, fail));
 process.stdin.on("end", end);
 process.stdout.on("error", end);
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);

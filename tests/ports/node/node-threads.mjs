@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Worker, isMainThread, parentPort } from "node:worker_threads";
 import { checked, newest, problem, read } from "./shared/calls.mjs";
+import { onLine, receiver } from "./shared/messages.mjs";
 
 const REVISIONS = ["2025-06-18", "2025-11-25", "2025-03-26"];
 const THREADS = 2;
@@ -197,26 +198,6 @@ function initialize(id, { protocolVersion, capabilities }) {
 
 const METHODS = { initialize, ping: (id) => send({ id, result: {} }), "tools/list": list, "tools/call": callTool };
 
-function receive(line) {
-  if (!line.toString().trim()) return;
-  let message;
-  try {
-    message = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
-  } catch {
-    return fail(null, -32700, "The line is no JSON.");
-  }
-  const { id, jsonrpc, method, params = {} } = message ?? {};
-  const isId = typeof id === "string" || typeof id === "number";
-  const isRequest = typeof method === "string" && (id === undefined || isId);
-  const isResponse = method === undefined && id !== undefined && ("result" in message || "error" in message);
-  if (jsonrpc !== "2.0" || !(isRequest || isResponse)) return fail(isId ? id : null, -32600, "This is no request.");
-  if (isResponse) return;
-  if (id === undefined) return notified(method, params);
-  if (typeof params !== "object" || params === null || Array.isArray(params)) return fail(id, -32602, "`params`?");
-  if (!Object.hasOwn(METHODS, method)) return fail(id, -32601, `There is no ${method}.`);
-  METHODS[method](id, params);
-}
-
 function notified(method, params) {
   if (method === "notifications/initialized" && hasRoots) send({ id: 1, method: "roots/list" });
   if (method !== "notifications/cancelled" || params === null) return;
@@ -231,20 +212,7 @@ function end() {
   setTimeout(() => process.exit(0), 1500);
 }
 
-async function* lines(stream) {
-  let pieces = [];
-  for await (const piece of stream) {
-    let start = 0;
-    for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, start)) {
-      yield Buffer.concat([...pieces, piece.subarray(start, at)]);
-      pieces = [];
-      start = at + 1;
-    }
-    if (start < piece.length) pieces.push(piece.subarray(start));
-  }
-}
-
-async function beSpeaker() {
+function beSpeaker() {
   for (let number = 0; number < THREADS; number++) {
     const runner = new Worker(new URL(import.meta.url));
     runner.on("message", ({ number: done, answer }) => calls.has(done) && leave(calls.get(done), answer));
@@ -252,8 +220,8 @@ async function beSpeaker() {
   }
   process.stdout.on("error", end);
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);
-  for await (const line of lines(process.stdin)) receive(line);
-  end();
+  onLine(process.stdin, receiver(METHODS, notified, fail));
+  process.stdin.on("end", end);
 }
 
 if (isMainThread) beSpeaker();

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checked, newest, problem, read } from "./shared/calls.mjs";
+import { onLine, receiver } from "./shared/messages.mjs";
 
 const HERE = fileURLToPath(import.meta.url);
 const REVISIONS = ["2025-03-26", "2025-11-25"];
@@ -187,25 +188,6 @@ function initialize(id, { protocolVersion }) {
 
 const METHODS = { initialize, ping: (id) => send({ id, result: {} }), "tools/list": list, "tools/call": callTool };
 
-function receive(line) {
-  if (!line.toString().trim()) return;
-  let message;
-  try {
-    message = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
-  } catch {
-    return fail(null, -32700, "no JSON");
-  }
-  const { id, jsonrpc, method, params = {} } = message ?? {};
-  const isId = typeof id === "string" || typeof id === "number";
-  if (jsonrpc !== "2.0" || Array.isArray(message)) return fail(isId ? id : null, -32600, "no request");
-  if (method === undefined && id !== undefined && ("result" in message || "error" in message)) return;
-  if (typeof method !== "string" || (id !== undefined && !isId)) return fail(isId ? id : null, -32600, "no request");
-  if (id === undefined) return notified(method, params);
-  if (typeof params !== "object" || params === null || Array.isArray(params)) return fail(id, -32602, "params is no object");
-  if (!Object.hasOwn(METHODS, method)) return fail(id, -32601, "unknown method");
-  METHODS[method](id, params);
-}
-
 function notified(method, params) {
   if (method !== "notifications/cancelled" || params === null) return;
   for (const call of [...calls.values()]) if (key(call.id) === key(params.requestId)) cancel(call);
@@ -221,17 +203,7 @@ function end() {
 }
 
 function beServer() {
-  let pieces = [];
-  process.stdin.on("data", (piece) => {
-    let start = 0;
-    for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, start)) {
-      const line = Buffer.concat([...pieces, piece.subarray(start, at)]);
-      pieces = [];
-      start = at + 1;
-      receive(line);
-    }
-    if (start < piece.length) pieces.push(piece.subarray(start));
-  });
+  onLine(process.stdin, receiver(METHODS, notified, fail));
   process.stdin.on("end", end);
   process.stdout.on("error", end);
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);

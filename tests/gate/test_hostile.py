@@ -177,8 +177,9 @@ def test_a_link_out_of_the_specification_is_not_followed(tmp_path: Path) -> None
     assert "leads out of the specification" in ended.stderr
 
 
-def test_a_folder_that_holds_no_specification_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "package.json").write_text("{}", encoding="utf-8")
+def test_a_folder_that_holds_no_specification_is_one_line_and_is_not_looked_through(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    os.symlink("/etc/hostname", tmp_path / "below/package.json")
     ended = run("lint", str(tmp_path))
     assert ended.returncode == 2
     assert len(ended.stderr.splitlines()) == 1

@@ -8,7 +8,7 @@ import subprocess
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container
 from pathlib import Path
 
 from gemini_mcp_spec.files.documents import MOST_BYTES
@@ -38,13 +38,15 @@ def read(name: str) -> SpecFiles:
 def read_directory(path: Path) -> SpecFiles:
     """The specification in a directory, or in the `spec` below it."""
     root = path / "spec" if not (path / "manifest.json").exists() and (path / "spec").is_dir() else path
+    # Asked first, since any other folder may hold a whole disk.
+    _demand(str(path), {needed for needed in NEEDED if (root / needed).is_file()})
     found = [file for file in sorted(root.rglob("*.json")) if file.is_file()]
     for file in found:
         # A pull request could otherwise have a report quote files of the machine that judges it.
         if not file.resolve().is_relative_to(root.resolve()):
             raise UnreadableSpec(f"{str(file)!r} is a link that leads out of the specification. Put the file there.")
     prefix = "" if root == Path() else root.as_posix() + "/"
-    return _spec(str(path), prefix, {file.relative_to(root).as_posix(): _content(file) for file in found})
+    return SpecFiles(str(path), prefix, {file.relative_to(root).as_posix(): _content(file) for file in found})
 
 
 def _content(file: Path) -> bytes:
@@ -53,10 +55,10 @@ def _content(file: Path) -> bytes:
         return stream.read(MOST_BYTES + 1)
 
 
-def _spec(name: str, prefix: str, files: Mapping[str, bytes]) -> SpecFiles:
-    if sum(needed in files for needed in NEEDED) < _FEWEST:
+def _demand(name: str, held: Container[str]) -> None:
+    """Raise UnreadableSpec where these are not the files of a specification."""
+    if sum(needed in held for needed in NEEDED) < _FEWEST:
         raise UnreadableSpec(f"{name!r} holds no specification, which has {', '.join(NEEDED[:3])}. Name one that does.")
-    return SpecFiles(name, prefix, files)
 
 
 def read_wheel(path: Path) -> SpecFiles:
@@ -70,7 +72,8 @@ def read_wheel(path: Path) -> SpecFiles:
                     files[name.removeprefix(_WHEEL_FOLDER)] = stream.read(MOST_BYTES + 1)
     except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise UnreadableSpec(f"The wheel {str(path)!r} cannot be read: {error}.") from None
-    return _spec(str(path), "spec/", files)
+    _demand(str(path), files)
+    return SpecFiles(str(path), "spec/", files)
 
 
 def read_git(ref: str) -> SpecFiles:
@@ -90,7 +93,8 @@ def read_git(ref: str) -> SpecFiles:
             raise UnreadableSpec(f"`spec/{links[0]}` of {ref!r} is a link. Put the file there.")
         held = {member.name: tar.extractfile(member) for member in members}
         files = {name: file.read(MOST_BYTES + 1) for name, file in held.items() if file}
-    return _spec(ref, "spec/", files)
+    _demand(ref, files)
+    return SpecFiles(ref, "spec/", files)
 
 
 def _missing(ref: str) -> str:

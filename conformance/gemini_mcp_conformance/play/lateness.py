@@ -13,6 +13,9 @@ from itertools import takewhile
 TICK = 0.05
 """Seconds between two things that are due."""
 
+TOLERATED = 0.3
+"""Seconds by which a port may be later for each multiple of the usual load."""
+
 USUAL_LOAD = 4
 """Processes for each core that want to run when a suite is alone on its machine."""
 
@@ -44,9 +47,9 @@ class Lateness:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     def since(self, moment: float) -> float:
-        """The longest delay that ended after a moment of `time.monotonic`, in seconds."""
+        """The longest delay that ended after a moment of `time.monotonic`, or what the load may add, in seconds."""
         recent = takewhile(lambda each: each[0] >= moment, reversed(self._delays))
-        return max((delay for _, delay in recent), default=0.0)
+        return max((unhurried(TOLERATED) - TOLERATED, *(delay for _, delay in recent)))
 
     async def _watch(self) -> None:
         while True:

@@ -15,7 +15,7 @@ ORDER = 60
 CANCELLED = "notifications/cancelled"
 IDS: tuple[Json, ...] = (-8_000_001, 0, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500)
 """Ids of cancelled calls, dealt out to the tools."""
-MANY = 6
+MANY = 8
 """Calls that ignore SIGTERM: a port that waits for the end of one before it ends the next takes too long for them."""
 TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""

@@ -36,7 +36,7 @@ def test_a_directory_that_was_opened_is_the_one_that_is_used(tmp_path: Path) -> 
         assert isinstance(directory, int)
         command = Command(("/bin/pwd", "-P"), directory, {})
         outcome = asyncio.run(run(command, Limits(PATIENCE, lambda: 0)))
-    assert outcome == Completed(0, f"{tmp_path}/allowed/elsewhere\n", "")
+    assert outcome == Completed(0, f"{tmp_path}/allowed/elsewhere\n".encode(), "")
 
 
 def test_without_a_directory_a_call_runs_in_the_first_that_is_allowed(place: Place) -> None:

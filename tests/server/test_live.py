@@ -14,6 +14,7 @@ from client import PATIENCE, SESSION, Place, Server, answer, play, text
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemini_mcp.call.encoded import Utf8
 from gemini_mcp.call.live import CUT, LONGEST_LINE, Lines, News
 from gemini_mcp.call.outcome import Answer, Completed, Failure, TimedOut, View, answer_result, failure_result, read
 from gemini_mcp.call.progress import Progress
@@ -55,13 +56,13 @@ END = line({"type": "result", "status": "success", "stats": {"total_tokens": 1, 
 
 
 def answered(stdout: str, exit: int = 0) -> Answer | Failure:
-    return read_live(Completed(exit, stdout, ""), SPEC.outcome, LIVE, None)
+    return read_live(Completed(exit, stdout.encode("utf-8", "replace"), ""), SPEC.outcome, LIVE, None)
 
 
 def outcomes(stream: Json) -> tuple[Completed, Completed]:
     """How gemini ends when it tells what it does, and how it ends else."""
-    live = Completed(stream["exit"], "".join(map(line, stream["live"]["lines"])), stream["live"]["stderr"])
-    return live, Completed(stream["exit"], stream["plain"]["stdout"], stream["plain"]["stderr"])
+    live = Completed(stream["exit"], "".join(map(line, stream["live"]["lines"])).encode(), stream["live"]["stderr"])
+    return live, Completed(stream["exit"], stream["plain"]["stdout"].encode(), stream["plain"]["stderr"])
 
 
 def result(made: Answer | Failure) -> Json:
@@ -117,13 +118,13 @@ def test_what_is_no_event_changes_nothing() -> None:
     lines = (init(), said("a"), said("b"), END)
     assert answered("".join(noise[0] + one for one in lines)) == answered("".join(lines))
     for one in noise:
-        assert answered("".join(each + one for each in lines)) == Answer("ab", SESSION)
-    assert answered("A notice. " + "".join(lines)) == Answer("ab", SESSION)
+        assert answered("".join(each + one for each in lines)) == Answer(Utf8(b"ab"), SESSION)
+    assert answered("A notice. " + "".join(lines)) == Answer(Utf8(b"ab"), SESSION)
 
 
 @pytest.mark.parametrize("stdout", ["text", answer("text")["stdout"], "", '{"a": 1}', "{\n"])
 def test_an_output_without_events_is_read_as_ever(stdout: str) -> None:
-    outcome = Completed(0, stdout, "")
+    outcome = Completed(0, stdout.encode("utf-8", "replace"), "")
     assert answered(stdout) == read(outcome, SPEC.outcome)
     assert as_json(outcome, SPEC.outcome, LIVE) is outcome
 
@@ -136,7 +137,7 @@ def test_a_stream_without_its_end_is_truncated() -> None:
 
 def test_sequences_for_terminals_are_no_part_of_an_answer() -> None:
     made = answered(init() + said("\x1b[3") + said("1mred\x1b[0m \x1b]8;;http://x\x07link") + END)
-    assert made == Answer("red link", SESSION)
+    assert made == Answer(Utf8(b"red link"), SESSION)
 
 
 def test_a_failure_in_a_stream_chooses_the_sentence_that_it_chooses_on_stderr() -> None:
@@ -174,7 +175,7 @@ EVENTS: st.SearchStrategy[Json] = st.builds(
 def test_any_stream_becomes_a_result(events: Sequence[Json], exit: int) -> None:
     stdout = "".join(map(line, events))
     json.dumps(result(answered(stdout, exit))).encode("utf-8")
-    made = read_live(TimedOut(1.0, "", stdout), SPEC.outcome, LIVE, 10)
+    made = read_live(TimedOut(1.0, "", stdout.encode()), SPEC.outcome, LIVE, 10)
     assert isinstance(made, Failure)
 
 
@@ -206,7 +207,7 @@ def test_a_line_that_is_too_long_is_not_kept_and_the_next_is_read() -> None:
     news.add(b"\n" + init().encode())
     assert news.take() == f"sessionId: {SESSION}"
     long = said("y" * LONGEST_LINE)
-    assert answered(init() + long + END) == Answer("y" * LONGEST_LINE, SESSION)
+    assert answered(init() + long + END) == Answer(Utf8(b"y" * LONGEST_LINE), SESSION)
 
 
 def test_each_line_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +221,7 @@ def test_each_line_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     decode = json.loads
     monkeypatch.setattr("gemini_mcp.call.stream.json.loads", count)
     stdout = init() + ('{"a":[' * 50 + "\n") * 2000 + said("a") * 2000 + END
-    told_in(stdout, LIVE)
+    told_in(stdout.encode(), LIVE)
     assert decoded <= len(stdout)
 
 
@@ -350,7 +351,7 @@ def test_the_error_of_a_call_that_took_too_long_holds_what_was_answered(place: P
 
 
 def test_an_answer_so_far_is_no_longer_than_an_answer_may_be() -> None:
-    made = read_live(TimedOut(1.0, "", said("0123456789")), SPEC.outcome, LIVE, 4)
+    made = read_live(TimedOut(1.0, "", said("0123456789").encode()), SPEC.outcome, LIVE, 4)
     assert isinstance(made, Failure)
     assert made.so_far == "\nThe answer so far: 0123"
 

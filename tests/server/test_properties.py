@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import tracemalloc
 from collections.abc import Callable, Mapping
 from typing import Protocol, cast
 from urllib.parse import quote
@@ -17,14 +18,14 @@ from gemini_mcp.call.arguments import check
 from gemini_mcp.call.invocation import plan
 from gemini_mcp.call.json_search import find
 from gemini_mcp.call.json_structure import NO_END, Structure
-from gemini_mcp.call.outcome import Answer, Completed, Failure, failure_result, newest_session
+from gemini_mcp.call.outcome import Answer, Completed, Failure, View, answer_result, failure_result, newest_session
 from gemini_mcp.call.outcome import read as understood_outcome
 from gemini_mcp.call.redaction import Secrets, mask, withhold
 from gemini_mcp.errors import CallerError
 from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, understand
 from gemini_mcp.gemini_cli.yargs import Value
 from gemini_mcp.spec import ToolSpec, load_server
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import SURROGATE, Json
 from gemini_mcp.transport import messages
 from gemini_mcp.transport.guard import Access, rejection
 from gemini_mcp.transport.messages import PIECE, Lines, Malformed, Request, read, write
@@ -126,10 +127,46 @@ def test_an_answer_is_found_whatever_is_around_it(
 @given(st.text(st.sampled_from('{}[]":,\\abr\n\0\ud800'), max_size=200) | st.text(max_size=200), JSONS)
 def test_the_search_for_an_answer_never_fails(text: str, value: Json) -> None:
     for output in (text, text + json.dumps(value) + text, "{" * 200 + text, json.dumps({"response": value})[:-1]):
-        for outcome in (Completed(0, output, output), Completed(1, output, output)):
+        printed = output.encode("utf-8", "replace")
+        for outcome in (Completed(0, printed, output), Completed(1, printed, output)):
             result = understood_outcome(outcome, SERVER.outcome)
             assert isinstance(result, Answer | Failure)
-        newest_session(Completed(0, output, output), SERVER.invocation.listing.entry)
+        newest_session(Completed(0, printed, output), SERVER.invocation.listing.entry)
+
+
+@pytest.mark.requirement("result:text:unicode", "result:text:surrogate")
+@given(st.text(st.characters()), st.text(), st.sampled_from(["", "\n{é\n", '{"a":"\\u00e9"}\n', "\N{PARROT}\n"]))
+def test_an_answer_does_not_depend_on_how_its_characters_are_written(said: str, warning: str, before: str) -> None:
+    value = {"session_id": "é", "response": said, "warnings": [{warning: warning}]}
+    written = [json.dumps(value, ensure_ascii=ascii_only) for ascii_only in (True, False)]
+    # In a string, a half of a pair is written as it is only by what does not write UTF-8.
+    halves = SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", written[1])
+    for text in (written[0], halves):
+        answer = understood_outcome(Completed(0, (before + text).encode("utf-8"), ""), SERVER.outcome)
+        assert isinstance(answer, Answer)
+        assert str(answer.text) == SURROGATE.sub("\ufffd", said)
+        assert (answer.session, answer.warnings) == ("é", [{warning: warning}])
+
+
+@given(st.binary(max_size=40))
+def test_bytes_that_are_no_text_become_what_they_become_in_a_text(data: bytes) -> None:
+    said = re.sub(rb'["\\\x00-\x1f]', b"", data)
+    answer = understood_outcome(Completed(0, b'{"response":"%b"}' % said, ""), SERVER.outcome)
+    assert isinstance(answer, Answer)
+    assert str(answer.text) == "".join(answer.text.pieces()) == said.decode("utf-8", "replace")
+
+
+def test_an_emoji_does_not_make_all_copies_of_a_long_answer_wide() -> None:
+    size = 1 << 20
+    printed = json.dumps({"response": "a line\n" * (size // 7) + "\N{PARROT}"}, ensure_ascii=False).encode("utf-8")
+    tracemalloc.start()
+    try:
+        answer = understood_outcome(Completed(0, printed, ""), SERVER.outcome)
+        assert isinstance(answer, Answer)
+        messages.result(1, answer_result(answer, SERVER.outcome, View()))
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(printed)
+    finally:
+        tracemalloc.stop()
 
 
 PIECES = [*'{}[]",:\\x-', "\n", " ", '{"', '"a":', '{"a":[\n', '\\"', '"b"', "\\u12", "\\ud83e"]
@@ -192,7 +229,7 @@ def test_a_structure_ends_where_the_decoder_ends(text: str) -> None:
 def test_an_answer_that_breaks_off_is_never_an_answer(said: str, data: st.DataObject) -> None:
     whole = json.dumps({"session_id": "a", "response": said}, indent=2)
     cut = data.draw(st.integers(len('{\n  "s'), len(whole) - 1))
-    assert isinstance(understood_outcome(Completed(0, whole[:cut], ""), SERVER.outcome), Failure)
+    assert isinstance(understood_outcome(Completed(0, whole[:cut].encode(), ""), SERVER.outcome), Failure)
 
 
 KEYS = st.one_of(

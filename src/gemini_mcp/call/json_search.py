@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from gemini_mcp.call.json_structure import NO_END, Structure
 from gemini_mcp.spec.values import Json
 
-BRACE = re.compile(r'\{(?=\s*(?:["}]|\Z))')
-BRACE_AT_LINE_START = re.compile(r'^\{(?=\s*(?:["}]|\Z))', re.MULTILINE)
-OBJECT_START = re.compile(r'\{\s*(?:"|$)')
-CUT_TOKEN = re.compile(r"(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|-|[.eE][+-]?)?\s*")
+BRACE = re.compile(r'\{(?=\s*(?:["}]|\Z))', re.ASCII)
+BRACE_AT_LINE_START = re.compile(r'^\{(?=\s*(?:["}]|\Z))', re.ASCII | re.MULTILINE)
+OBJECT_START = re.compile(r'\{\s*(?:"|$)', re.ASCII)
+CUT_TOKEN = re.compile(r"(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|-|[.eE][+-]?)?\s*", re.ASCII)
 DECODER = json.JSONDecoder()
 
 WINDOW = 64

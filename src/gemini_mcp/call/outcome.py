@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import cast
 
+from gemini_mcp.call.encoded import PIECE, Printed, Reading, Utf8
 from gemini_mcp.call.json_search import find
 from gemini_mcp.call.redaction import Secrets, mask, withhold
-from gemini_mcp.call.surrogates import encodable, without_surrogates
+from gemini_mcp.call.surrogates import encodable
 from gemini_mcp.errors import CallerError
 from gemini_mcp.spec.values import Json
 from gemini_mcp.spec.wording import OutcomeSpec, Sentence
@@ -28,6 +29,9 @@ UNNAMED = "this directory"
 DEEPEST_WARNING = 64
 """Levels of nesting that are passed on; clients and the SDK fail at some hundred."""
 
+LONGEST_CHARACTER = 4
+"""The most bytes of a character in UTF-8."""
+
 LONGEST_INDEX = 18
 """Digits of the longest number of a session. Python refuses to read one of thousands."""
 
@@ -40,7 +44,7 @@ class Completed:
     """gemini ended by itself."""
 
     exit: int
-    stdout: str
+    stdout: Printed
     stderr: str
 
 
@@ -58,7 +62,7 @@ class TimedOut:
 
     seconds: float
     stderr: str
-    stdout: str = ""
+    stdout: Printed = b""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ Outcome = Completed | Signalled | TimedOut | Overflowed | NotStarted
 class Answer:
     """What gemini answered, and whether it began a session because there was none to continue."""
 
-    text: str
+    text: Utf8
     session: str | None
     warnings: Json = None
     found_no_session: bool = False
@@ -114,7 +118,7 @@ class View:
 
 
 def size(outcome: Outcome) -> int:
-    """How many characters there are to read."""
+    """How much there is to read: bytes of stdout and characters of stderr."""
     match outcome:
         case Completed(_, stdout, stderr) | TimedOut(_, stderr, stdout):
             return len(stdout) + len(stderr)
@@ -139,14 +143,14 @@ def read(outcome: Outcome, spec: OutcomeSpec) -> Answer | Failure:
             return _read_stdout(stdout, stderr, spec)
         case Completed(exit, stdout, stderr):
             # Gemini CLI prints its error as JSON to stderr.
-            said = _message_in(stderr, spec) or _message_in(stdout, spec)
+            said = _message_in(stderr, spec) or _message_of_printed(stdout, spec)
             return Failure("exit", {"exit": str(exit), "directory": UNNAMED}, stderr, said, exit)
 
 
 def answer_result(answer: Answer, spec: OutcomeSpec, view: View) -> Json:
     """The result of a call with an answer."""
     text, is_cut = _cut(answer.text, view.max_chars)
-    conditions = (("empty", not answer.text), ("cut", is_cut), ("new", answer.found_no_session))
+    conditions = (("empty", not answer.text.data), ("cut", is_cut), ("new", answer.found_no_session))
     notices = [spec.notices[name] for name, holds in conditions if holds and name in spec.notices]
     meta = {
         spec.meta["session"]: answer.session,
@@ -184,40 +188,48 @@ def newest_session(listing: Outcome, entry: str) -> str | None:
     """The id of the entry with the highest number in gemini's list of sessions, on whichever stream it was printed."""
     if not isinstance(listing, Completed) or listing.exit != 0:
         return None
+    stdout = listing.stdout.decode("utf-8", "replace")
     # Gemini CLI prints the list on stdout since 0.24, on stderr before. It ascends by the start of the sessions.
-    entries = (re.match(entry, line) for line in f"{listing.stdout}\n{listing.stderr}".split("\n"))
+    entries = (re.match(entry, line) for line in f"{stdout}\n{listing.stderr}".split("\n"))
     numbered = [(int(match[1]), match[2]) for match in entries if match and len(match[1]) <= LONGEST_INDEX]
     return max(numbered, key=lambda pair: pair[0])[1] if numbered else None
 
 
-def _read_stdout(stdout: str, stderr: str, spec: OutcomeSpec) -> Answer | Failure:
-    if not stdout.strip():
-        return Failure("empty-output", {}, stderr, _message_in(stderr, spec))
-    text, error = spec.answer["text"], spec.answer["error"]
-    found = find(stdout, lambda value: text in value or value.get(error) is not None)
+def _read_stdout(stdout: Printed, stderr: str, spec: OutcomeSpec) -> Answer | Failure:
+    reading = Reading.of(stdout)
+    text, error = reading.name(spec.answer["text"]), reading.name(spec.answer["error"])
+    found = find(reading.text(stdout), lambda value: text in value or value.get(error) is not None)
     if found.value is not None:
-        return _read_answer(found.value, stderr, spec)
+        return _read_answer(found.value, reading, stderr, spec)
     if found.is_truncated:
         return Failure("truncated-output", {}, stderr)
-    return Failure("no-response", {}, stderr) if found.has_other_object else Answer(stdout, None)
+    if found.has_other_object:
+        return Failure("no-response", {}, stderr)
+    plain = Utf8(bytes(stdout))
+    return Answer(plain, None) if any(map(str.strip, plain.pieces())) else _nothing("empty-output", stderr, spec)
 
 
-def _read_answer(value: Mapping[str, Json], stderr: str, spec: OutcomeSpec) -> Answer | Failure:
-    if (error := value.get(spec.answer["error"])) is not None:
-        return Failure("reported-error", {}, stderr, _message_of(error))
-    text, session = value.get(spec.answer["text"]), value.get(spec.answer["session"])
+def _read_answer(value: Mapping[str, Json], reading: Reading, stderr: str, spec: OutcomeSpec) -> Answer | Failure:
+    keys = {name: reading.name(key) for name, key in spec.answer.items()}
+    if (error := value.get(keys["error"])) is not None:
+        return Failure("reported-error", {}, stderr, _message_of(error, reading))
+    text, session = value.get(keys["text"]), value.get(keys["session"])
     if not isinstance(text, str):
         return Failure("no-response", {}, stderr)
-    warnings = encodable(value.get(spec.answer["warnings"]), DEEPEST_WARNING) or None
+    warnings = reading.value(encodable(value.get(keys["warnings"]), DEEPEST_WARNING)) or None
     # gemini counts no model either when it stops one that repeats itself, but then it warns.
-    if not text and not warnings and spec.asked and reduce(_inside, spec.asked, value) == {}:
-        return Failure("unasked", {}, stderr, _message_in(stderr, spec))
+    if not text and not warnings and spec.asked and reduce(_inside, map(reading.name, spec.asked), value) == {}:
+        return _nothing("unasked", stderr, spec)
     return Answer(
-        without_surrogates(text),
-        without_surrogates(session) if isinstance(session, str) and session else None,
+        Utf8(reading.data(text)),
+        reading.value(session) if isinstance(session, str) and session else None,
         warnings,
         spec.no_session is not None and re.search(spec.no_session, stderr) is not None,
     )
+
+
+def _nothing(condition: str, stderr: str, spec: OutcomeSpec) -> Failure:
+    return Failure(condition, {}, stderr, _message_in(stderr, spec))
 
 
 def _inside(value: Json, key: str) -> Json:
@@ -225,15 +237,20 @@ def _inside(value: Json, key: str) -> Json:
 
 
 def _message_in(text: str, spec: OutcomeSpec) -> str | None:
-    error = spec.answer["error"]
-    found = find(text, lambda value: value.get(error) is not None).value
-    return _message_of(found[error]) if found else None
+    return _message_of_printed(text.encode("utf-8", "replace"), spec)
 
 
-def _message_of(error: Json) -> str | None:
+def _message_of_printed(printed: Printed, spec: OutcomeSpec) -> str | None:
+    reading = Reading.of(printed)
+    error = reading.name(spec.answer["error"])
+    found = find(reading.text(printed), lambda value: value.get(error) is not None).value
+    return _message_of(found[error], reading) if found else None
+
+
+def _message_of(error: Json, reading: Reading) -> str | None:
     match error:
         case {"message": str(message)} | str(message) if message not in ("", NO_MESSAGE):
-            return without_surrogates(message)
+            return reading.value(message)
         case _:
             return None
 
@@ -280,6 +297,9 @@ def _masked_end(text: str, spec: OutcomeSpec) -> str:
     return masked
 
 
-def _cut(text: str, max_chars: int | None) -> tuple[str, bool]:
-    is_cut = max_chars is not None and len(text) > max_chars
-    return (text[:max_chars], True) if is_cut else (text, False)
+def _cut(text: Utf8, max_chars: int | None) -> tuple[Json, bool]:
+    """As much of the text as is shown, which stays encoded if that is long, and whether it is cut."""
+    if max_chars is None or len(text.data) <= max_chars:
+        return (text if len(text.data) > PIECE else str(text)), False
+    chars = str(Utf8(text.data[: (max_chars + 1) * LONGEST_CHARACTER]))
+    return chars[:max_chars], len(chars) > max_chars

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO
 
+from gemini_mcp.call.encoded import Printed
+
 CHUNK = 1 << 18
 MAX_DRAINED_CHUNKS = 64
 """A process that outlives the child may write for ever. A pipe holds far less than this, so the child's bytes fit."""
@@ -41,6 +43,10 @@ class Reader(_PipeEnd):
         super().__init__(pipe)
         self._collected = bytearray()
         asyncio.get_running_loop().add_reader(pipe.fileno(), self._read)
+
+    def data(self) -> Printed:
+        """What has arrived so far."""
+        return self._collected
 
     def text(self) -> str:
         """What has arrived so far; invalid UTF-8 becomes U+FFFD."""

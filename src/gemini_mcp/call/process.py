@@ -69,7 +69,7 @@ async def run(command: Command, limits: Limits) -> Outcome:
         with anyio.CancelScope(shield=True):
             await child.end(limits.grace)
     if scope.cancelled_caught:
-        return TimedOut(limits.timeout, child.stderr.text(), child.stdout.text())
+        return TimedOut(limits.timeout, child.stderr.text(), child.stdout.data())
     return child.outcome()
 
 
@@ -151,7 +151,7 @@ class _Child:
         code = self._process.returncode
         if code < 0:
             return Signalled(_signal_name(-code), self.stderr.text())
-        return Completed(code, self.stdout.text(), self.stderr.text())
+        return Completed(code, self.stdout.data(), self.stderr.text())
 
     def _close(self) -> None:
         if self._stdin is not None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gemini_mcp.call.encoded import Printed
 from gemini_mcp.call.outcome import Answer, Completed, Failure, Outcome, TimedOut, read
 from gemini_mcp.call.surrogates import without_surrogates
 from gemini_mcp.spec.live import EventRule, LiveSpec
@@ -75,13 +76,13 @@ def as_json(outcome: Outcome, spec: OutcomeSpec, live: LiveSpec) -> Outcome:
     if told.is_empty:
         return outcome
     if outcome.exit == 0:
-        return replace(outcome, stdout=_document(told, spec, live))
+        return replace(outcome, stdout=without_surrogates(_document(told, spec, live)).encode("utf-8"))
     error = _error(told, spec)
     stderr = f"{outcome.stderr}{json.dumps(error, indent=2)}\n" if error else outcome.stderr
-    return replace(outcome, stdout="", stderr=stderr)
+    return replace(outcome, stdout=b"", stderr=stderr)
 
 
-def told_in(stdout: str, live: LiveSpec) -> Told:
+def told_in(stdout: Printed, live: LiveSpec) -> Told:
     """What all lines together tell."""
     told = Told()
     for line in _lines(stdout):
@@ -110,13 +111,13 @@ def strip(text: str, live: LiveSpec) -> str:
     return re.sub(live.stripped, "", text)
 
 
-def _lines(text: str) -> Iterator[str]:
+def _lines(printed: Printed) -> Iterator[str]:
     # One at a time: a list of all lines would hold the output twice.
     start = 0
-    while (end := text.find("\n", start)) >= 0:
-        yield text[start:end]
+    while (end := printed.find(b"\n", start)) >= 0:
+        yield printed[start:end].decode("utf-8", "replace")
         start = end + 1
-    yield text[start:]
+    yield printed[start:].decode("utf-8", "replace")
 
 
 def _fits(pattern: Json, value: Json) -> bool:
@@ -130,17 +131,21 @@ def _document(told: Told, spec: OutcomeSpec, live: LiveSpec) -> str:
     keys = spec.answer
     document: dict[str, Json] = {keys["session"]: told.session} if told.session else {}
     if told.end is not None and told.end.kind == "failure":
-        return json.dumps(document | {keys["error"]: _message_of(told)})
+        return _json(document | {keys["error"]: _message_of(told)})
     document[keys["text"]] = strip("".join(told.said), live)
     # What gemini has not yet written when it ends is lost. The prompt is written before a model is asked.
     is_unasked = told.end is None and told.session is not None and not told.has_prompt
     if told.end is None and not is_unasked:
-        return json.dumps(document)[:-1]
+        return _json(document)[:-1]
     if told.warnings:
         document[keys["warnings"]] = [strip(warning, live) for warning in told.warnings]
     if (is_unasked or told.end == Event("unasked")) and spec.asked:
         document[spec.asked[0]] = _nested(spec.asked[1:])
-    return json.dumps(document)
+    return _json(document)
+
+
+def _json(document: Json) -> str:
+    return json.dumps(document, ensure_ascii=False)
 
 
 def _error(told: Told, spec: OutcomeSpec) -> dict[str, Json] | None:

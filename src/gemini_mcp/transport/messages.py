@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import NoneType
 from typing import TypeAlias, TypeGuard, cast
 
+from gemini_mcp.call.encoded import Utf8
 from gemini_mcp.errors import Code
 from gemini_mcp.spec.values import Json, is_object
 
@@ -169,6 +170,11 @@ def _pieces(value: Json) -> Iterator[bytes]:
                 yield b"," if number else b""
                 yield from _pieces(item)
             yield b"]"
+        case Utf8():
+            yield b'"'
+            for piece in value.pieces():
+                yield _json(piece)[1:-1]
+            yield b'"'
         case str():
             yield b'"'
             for start in range(0, len(value), PIECE):

@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequestParams, PaginatedRequestParams
 
 from gemini_mcp.call.calls import Calls
+from gemini_mcp.call.encoded import whole
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.errors import Code, ProtocolError
 from gemini_mcp.spec import ServerSpec
@@ -43,7 +44,7 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
     async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Json]:
         try:
             name, arguments = _as_sent(context, params)
-            return {**await calls.call(name, arguments, _progress(context)), **COMPLETE}
+            return {**whole(await calls.call(name, arguments, _progress(context))), **COMPLETE}
         except ProtocolError as error:
             raise MCPError(error.code, str(error), error.data) from None
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from gemini_mcp.call.encoded import whole
 from gemini_mcp.call.invocation import Invocation, plan
 from gemini_mcp.call.outcome import (
     Answer,
@@ -94,10 +95,10 @@ def _ended(
     session = understood.session or resumed
     is_listed = session is None
     if is_listed and is_object(listing):
-        printed = Completed(listing["exit"], listing["stdout"], listing["stderr"])
+        printed = _completed(listing["exit"], listing["stdout"], listing["stderr"])
         session = newest_session(printed, server.invocation.listing.entry)
     answer = replace(understood, session=session)
-    said = answer_result(answer, server.outcome, View())
+    said = whole(answer_result(answer, server.outcome, View()))
     return {"result": said, "listed": is_listed, "resumed": session is not None and session == resumed}
 
 
@@ -106,14 +107,14 @@ def streamed(server: ServerSpec, stream: Mapping[str, Json]) -> tuple[Json, Json
     live, plain, code = stream["live"], stream["plain"], stream["exit"]
     assert server.live is not None
     lines = "".join(json.dumps(line) + "\n" for line in live["lines"])
-    made = read_live(Completed(code, lines, live["stderr"]), server.outcome, server.live, None)
-    said = read(Completed(code, plain["stdout"], plain["stderr"]), server.outcome)
+    made = read_live(_completed(code, lines, live["stderr"]), server.outcome, server.live, None)
+    said = read(_completed(code, plain["stdout"], plain["stderr"]), server.outcome)
     return _without_gemini(server, made), _without_gemini(server, said)
 
 
 def _without_gemini(server: ServerSpec, read: Answer | Failure) -> Json:
     if isinstance(read, Answer):
-        return answer_result(read, server.outcome, View())
+        return whole(answer_result(read, server.outcome, View()))
     shown = failure_result(replace(read, said=None), server.outcome, Secrets())
     return {**shown, "content": shown["content"][0]["text"].partition(server.outcome.separator)[0]}
 
@@ -130,7 +131,7 @@ def unfound(server: ServerSpec, streams: Iterable[Mapping[str, Json]]) -> Sequen
 def _outcome(server: ServerSpec, tool: str, made: Invocation, outcome: Mapping[str, Json]) -> Outcome:
     match outcome:
         case {"exit": int(code), "stdout": str(stdout), "stderr": str(stderr)}:
-            return Completed(code, stdout, stderr)
+            return _completed(code, stdout, stderr)
         case {"signal": number, "stderr": str(stderr)}:
             return Signalled(signal.Signals(number).name, stderr)
         case {"timedOut": seconds, "stderr": str(stderr)}:
@@ -142,6 +143,10 @@ def _outcome(server: ServerSpec, tool: str, made: Invocation, outcome: Mapping[s
             return NotStarted(condition, fields | {name: repr(path) for name, path in paths.items()})
         case _:
             raise ValueError(f"{outcome!r} is no outcome")
+
+
+def _completed(code: int, stdout: str, stderr: str) -> Completed:
+    return Completed(code, stdout.encode("utf-8", "replace"), stderr)
 
 
 def understood(invocation: Json) -> Json:
@@ -160,7 +165,7 @@ def understood(invocation: Json) -> Json:
 
 def listed_session(entry: str, listing: str) -> str | None:
     """The session that a list of sessions names as the newest, by the pattern of its entries."""
-    return newest_session(Completed(0, listing, ""), entry)
+    return newest_session(_completed(0, listing, ""), entry)
 
 
 def masked(masks: Sequence[Json], text: str) -> str:

@@ -1,0 +1,88 @@
+"""Text that stays in UTF-8: printed bytes in, text for the search in them and texts of its values out. Pure.
+
+One emoji makes each copy of a text take four bytes a character in Python. So what gemini has printed is searched as
+Latin-1, a character a byte, and a long answer stays encoded until it is sent. Only what lies between bytes and texts
+belongs here.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from gemini_mcp.call.surrogates import without_surrogates
+from gemini_mcp.spec.values import Json
+
+Printed: TypeAlias = bytes | bytearray
+
+PIECE = 1 << 16
+"""Bytes that are decoded at once."""
+
+WIDE_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*+\\u(?!00[0-7])")
+"""The beginning of an escape of a character that is not ASCII, which is no byte of UTF-8."""
+
+
+@dataclass(frozen=True)
+class Utf8:
+    """A long text of a result."""
+
+    data: bytes
+
+    def pieces(self) -> Iterator[str]:
+        """The text, a piece at a time; invalid UTF-8 becomes U+FFFD."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        for start in range(0, len(self.data), PIECE):
+            yield decoder.decode(self.data[start : start + PIECE], start + PIECE >= len(self.data))
+
+    def __str__(self) -> str:
+        return self.data.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How an output is decoded while JSON is looked for in it."""
+
+    encoding: Literal["latin-1", "utf-8"]
+
+    @classmethod
+    def of(cls, printed: Printed) -> "Reading":
+        """The narrow one, unless the output holds escapes of characters that are not ASCII."""
+        return cls("utf-8" if WIDE_ESCAPE.search(printed) else "latin-1")
+
+    def text(self, printed: Printed) -> str:
+        """The output as text."""
+        return printed.decode(self.encoding, "replace")
+
+    def name(self, key: str) -> str:
+        """How a key stands in the text."""
+        return key.encode("utf-8", "replace").decode(self.encoding)
+
+    def data(self, value: str) -> bytes:
+        """The UTF-8 of a value that was found in the text."""
+        return (without_surrogates(value) if self.encoding == "utf-8" else value).encode(self.encoding)
+
+    def value(self, value: Json) -> Json:
+        """A value that was found in the text, with what its texts say."""
+        match value:
+            case str():
+                return str(Utf8(self.data(value)))
+            case list():
+                return [self.value(item) for item in cast("list[Json]", value)]
+            case dict():
+                return {self.value(key): self.value(item) for key, item in cast("dict[str, Json]", value).items()}
+            case _:
+                return value
+
+
+def whole(value: Json) -> Json:
+    """The value with each of its texts in one piece."""
+    match value:
+        case Utf8():
+            return str(value)
+        case list():
+            return [whole(item) for item in cast("list[Json]", value)]
+        case dict():
+            return {key: whole(item) for key, item in cast("dict[str, Json]", value).items()}
+        case _:
+            return value

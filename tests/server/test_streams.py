@@ -1,6 +1,7 @@
 """The streams that a server is started with, whatever state they are in."""
 
 import fcntl
+import json
 import os
 import sys
 import termios
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 import anyio
 import anyio.to_thread
 import pytest
-from client import COMMAND, PATIENCE, Place, Server, answer, play, text, wait_until
+from client import COMMAND, HANDSHAKE, PATIENCE, Place, Server, answer, play, text, wait_until
 
 from gemini_mcp.transport import descriptors
 from gemini_mcp.transport.descriptors import Receiver
@@ -52,6 +53,31 @@ def test_a_closed_stderr_changes_nothing(place: Place) -> None:
     server.greet()
     assert text(server.chat()) == "a"
     assert server.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("redirected", "told"),
+    [
+        (">/dev/full", "stdout cannot be written: No space left on device"),
+        ("1</dev/null", "stdout cannot be written: Bad file descriptor"),
+        ("0>/dev/null", "stdin cannot be read: Bad file descriptor"),
+    ],
+)
+def test_a_stream_that_fails_is_told_in_one_sentence(place: Place, redirected: str, told: str) -> None:
+    server = started_by(place, "/bin/sh", "-c", f'exec "$@" {redirected}', "-")
+    if "stdout" in told:
+        server.request("ping")
+    assert server.exit() == 2
+    assert server.stderr() == f"gemini-mcp-server: {told}.\n"
+
+
+def test_streams_may_be_files(place: Place) -> None:
+    requests, answers = place.root / "requests", place.root / "answers"
+    hello = [*HANDSHAKE, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    requests.write_text("".join(json.dumps(message) + "\n" for message in hello), encoding="utf-8")
+    server = started_by(place, "/bin/sh", "-c", f'exec "$@" <{requests} >{answers}', "-")
+    assert (server.exit(), server.stderr()) == (0, "")
+    assert [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()] == [1, 2]
 
 
 async def test_what_nobody_takes_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ threads are daemons: nothing can wake one from a read, and the server must be ab
 """
 
 import asyncio
+import errno
 import os
 import queue
 import select
@@ -24,10 +25,15 @@ ATOMIC = 4096
 """Bytes that a pipe accepts without blocking once `poll` calls it ready (PIPE_BUF on Linux)."""
 
 
+LEFT = (errno.EPIPE, errno.ECONNRESET, errno.EIO)
+"""The errors of a stream whose client has left; EIO is that of a terminal."""
+
+
 class Receiver:
     """Reads what the client sends."""
 
     def __init__(self, descriptor: int) -> None:
+        self.problem: str | None = None
         self._descriptor = descriptor
         self._chunks: asyncio.Queue[bytes] = asyncio.Queue()
         self._room = threading.Semaphore(BACKLOG)
@@ -44,11 +50,21 @@ class Receiver:
         data = b"."
         while data:
             self._room.acquire()
-            data = _read(self._descriptor)
+            data = self._read()
             try:
                 self._loop.call_soon_threadsafe(self._chunks.put_nowait, data)
             except RuntimeError:  # the loop is closed
                 return
+
+    def _read(self) -> bytes:
+        while True:
+            try:
+                return os.read(self._descriptor, CHUNK)
+            except BlockingIOError:
+                _is_ready(self._descriptor, select.POLLIN, timeout=None)
+            except OSError as error:
+                self.problem = _problem("stdin cannot be read", error)
+                return b""
 
 
 class Sender:
@@ -56,6 +72,7 @@ class Sender:
 
     def __init__(self, descriptor: int) -> None:
         self.on_broken: Callable[[], None] = lambda: None
+        self.problem: str | None = None
         self._descriptor = descriptor
         self._lines: queue.SimpleQueue[Line] = queue.SimpleQueue()
         self._unsent = 0
@@ -66,7 +83,7 @@ class Sender:
         threading.Thread(target=self._send_lines, daemon=True).start()
 
     def send(self, line: Line) -> None:
-        """Send a line now or soon; `on_broken` is called when the client has closed its end."""
+        """Send a line now or soon; `on_broken` is called when that fails."""
         with self._lock:
             if not self._unsent and len(line) <= ATOMIC and _is_ready(self._descriptor, select.POLLOUT):
                 self._write(line)
@@ -96,19 +113,15 @@ class Sender:
                     rest = rest[os.write(self._descriptor, rest) :]
                     continue
                 _is_ready(self._descriptor, select.POLLOUT, timeout=None)
-        except OSError:
+        except OSError as error:
+            self.problem = _problem("stdout cannot be written", error)
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.on_broken)
 
 
-def _read(descriptor: int) -> bytes:
-    while True:
-        try:
-            return os.read(descriptor, CHUNK)
-        except BlockingIOError:
-            _is_ready(descriptor, select.POLLIN, timeout=None)
-        except OSError:
-            return b""
+def _problem(what: str, error: OSError) -> str | None:
+    """What the operator is told of an error; nothing where the client has left."""
+    return None if error.errno in LEFT else f"{what}: {error.strerror}."
 
 
 def _is_ready(descriptor: int, event: int, timeout: float | None = 0) -> bool:

@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 from gemini_mcp.call import descendants, temporary
 from gemini_mcp.call.calls import Calls
 from gemini_mcp.call.progress import Progress
-from gemini_mcp.errors import Code, ProtocolError
+from gemini_mcp.errors import Code, OperatorError, ProtocolError
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec
 from gemini_mcp.transport.descriptors import Receiver, Sender
@@ -55,8 +55,10 @@ def serve(spec: ServerSpec, options: Options) -> None:
     """Serve the client on stdin and stdout until it leaves or a signal ends the server."""
     sweeping = threading.Thread(target=sweep, args=(spec,), daemon=True)
     sweeping.start()
-    asyncio.run(_serve(spec, options))
+    problem = asyncio.run(_serve(spec, options))
     sweeping.join(LAST_SWEEP)
+    if problem:
+        raise OperatorError(problem)
 
 
 def sweep(spec: ServerSpec) -> None:
@@ -65,9 +67,11 @@ def sweep(spec: ServerSpec) -> None:
     descendants.sweep()
 
 
-async def _serve(spec: ServerSpec, options: Options) -> None:
+async def _serve(spec: ServerSpec, options: Options) -> str | None:
+    """Serve to the end; say which stream failed, if one did."""
     calls = Calls(spec, options, os.environ)
     sender = Sender(_take(1, _stderr()))
+    receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
     # The receiver outlives the tasks: a second signal must not end the server before its calls have ended.
     with anyio.open_signal_receiver(*SIGNALS) as signals:
         async with anyio.create_task_group() as tasks:
@@ -76,12 +80,12 @@ async def _serve(spec: ServerSpec, options: Options) -> None:
                 calls.close()
                 tasks.cancel_scope.cancel()
 
-            receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
             sender.on_broken = end
             tasks.start_soon(_end_on_signal, signals, end)
             await _receive(receiver, Client(spec, calls, sender, tasks))
             end()
         sender.flush(LAST_WORDS)
+    return sender.problem or receiver.problem
 
 
 class Client:

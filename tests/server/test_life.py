@@ -3,12 +3,15 @@
 import json
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from client import HELLO, PATIENCE, Place, Server, answer, play, text, wait_until
 
+from gemini_mcp.call.threads import apart
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.see.call import Call
 
@@ -26,6 +29,28 @@ ENDS: dict[str, Callable[[Server], int]] = {
     "INT": lambda server: server.kill(signal.SIGINT),
     "HUP": lambda server: server.kill(signal.SIGHUP),
 }
+
+
+ENDLESS = """
+import asyncio, threading
+from gemini_mcp.call.threads import apart
+
+async def main():
+    reading = asyncio.create_task(apart(threading.Event().wait))
+    await asyncio.sleep(0)
+    reading.cancel()
+
+asyncio.run(main())
+"""
+
+
+def test_a_server_that_ends_does_not_wait_for_what_it_still_reads() -> None:
+    subprocess.run((sys.executable, "-c", ENDLESS), timeout=PATIENCE, check=True)
+
+
+async def test_what_is_done_apart_raises_what_the_function_raises() -> None:
+    with pytest.raises(ValueError, match="x"):
+        await apart(lambda: int("x"))
 
 
 def leave(server: Server) -> int:

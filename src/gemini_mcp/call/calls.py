@@ -11,8 +11,6 @@ from dataclasses import replace
 from time import monotonic
 from typing import TypeAlias, TypeVar
 
-import anyio.to_thread
-
 from gemini_mcp.call import open_files, temporary
 from gemini_mcp.call.invocation import Invocation, environment, plan
 from gemini_mcp.call.live import News
@@ -34,6 +32,7 @@ from gemini_mcp.call.progress import Progress
 from gemini_mcp.call.redaction import Secrets, forms_of, keys_in
 from gemini_mcp.call.session_locks import SessionLocks, Turn, Way
 from gemini_mcp.call.stream import read_live
+from gemini_mcp.call.threads import apart
 from gemini_mcp.errors import CallerError, UnknownTool
 from gemini_mcp.operator.options import Options
 from gemini_mcp.spec import ServerSpec, ToolSpec
@@ -181,7 +180,7 @@ class Calls:
 
 async def _apart(characters: int, function: Callable[[], T]) -> T:
     """What the function returns that has so much to read. If the call is cancelled, nobody waits for it."""
-    return await anyio.to_thread.run_sync(function, abandon_on_cancel=True) if characters > MUCH else function()
+    return await apart(function) if characters > MUCH else function()
 
 
 def _way(invocation: Invocation) -> Way:

@@ -160,6 +160,13 @@ def test_a_server_on_http_is_reached_by_its_address(place: Place, client: str) -
 
 
 @pytest.mark.parametrize("client", REACHABLE)
+def test_a_client_needs_no_variables_of_a_server_that_it_does_not_start(place: Place, client: str) -> None:
+    done = place.run("--print-config", client, *HTTP, "--token", TOKEN, **SHELL, GEMINI_MCP_DEFAULT_MODEL="m")
+    for name in ("GEMINI_API_KEY", "HTTPS_PROXY", "GOOGLE_CLOUD_PROJECT", "DEFAULT_MODEL"):
+        assert name not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("client", REACHABLE)
 def test_a_loopback_address_needs_no_token(place: Place, client: str) -> None:
     done = place.run("--print-config", client, GEMINI_MCP_TRANSPORT="http")
     assert "http://127.0.0.1:8765/mcp" in done.stdout

@@ -47,7 +47,9 @@ def launch(
     command: str, arguments: Sequence[str], options: Options, environ: Mapping[str, str], path: str, secret_names: str
 ) -> Launch:
     """What the operator's flags and variables come to; names that fit `secret_names` are those of secrets."""
-    lost = {name: environ[name] for name in lost_in_clients(environ) if environ[name] and name != TOKEN}
+    # A server that runs already has its variables.
+    names = () if options.url else lost_in_clients(environ)
+    lost = {name: environ[name] for name in names if environ[name] and name != TOKEN}
     secrets = [name for name, value in lost.items() if _is_secret(name, value, secret_names)]
     plain = {name: value for name, value in lost.items() if name not in secrets}
     return Launch(

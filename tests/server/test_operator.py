@@ -62,6 +62,8 @@ BAD = {
     "expose-session": ("none",),
     "transport": ("ws",),
     "port": ("-1", "65536", "x"),
+    "allowed-host": ("https://mcp.example", "mcp.example/mcp", "a b"),
+    "allowed-origin": ("app.example", "https://app.example/", "https://"),
     "log-level": ("loud",),
 }
 

@@ -6,6 +6,7 @@ wins.
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,6 +45,14 @@ class Kind:
 TEXT = Kind(str, lambda text: text != "" and "\0" not in text, "a text that is not empty")
 PATH = Kind(os.path.expanduser, TEXT.allows, TEXT.expected)
 WORD = Kind(str, lambda text: TEXT.allows(text) and text[0] != "-", "a text that does not start with `-`")
+HOST = Kind(
+    str, lambda text: re.fullmatch(r"[^\s/]+", text) is not None, "a name as in an address"
+)
+ORIGIN = Kind(
+    str,
+    lambda text: re.fullmatch(r"(?i)null|[a-z][a-z0-9+.-]*://[^\s/]+", text) is not None,
+    "an origin without a path, such as https://app.example",
+)
 COUNT = Kind(int, lambda number: number >= 1, "a whole number of at least 1")
 SECONDS = Kind(float, lambda number: 0 < number < inf, "a number of seconds above 0")
 PORT = Kind(int, lambda number: 0 <= number <= 65535, "a number from 0 to 65535")
@@ -128,9 +137,9 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
         Option("port", PORT, "port to listen on (default: 8765)", "PORT"),
         Option("token", TEXT, f"bearer token that clients must send; safer in {OWN}TOKEN", "TOKEN"),
         _repeatable(
-            "allowed-host", "one more name by which clients reach the server, such as mcp.example", "NAME", ","
+            "allowed-host", "one more name by which clients reach the server, such as mcp.example", "NAME", ",", HOST
         ),
-        _repeatable("allowed-origin", "one more origin whose web pages may use the server", "ORIGIN", ","),
+        _repeatable("allowed-origin", "one more origin whose web pages may use the server", "ORIGIN", ",", ORIGIN),
         Option("max-sessions", COUNT, "how many sessions may be open; the next is refused (default: 1000)", "N"),
         Option("session-timeout", SECONDS, "when a session that nobody uses ends (default: 1800)", "SECONDS"),
         Option("max-connections", COUNT, "how many connections may be open; the others wait (default: 500)", "N"),

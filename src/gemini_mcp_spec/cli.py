@@ -4,7 +4,6 @@ Exit: 0 nothing to complain of, 1 mistakes, refused changes or pages that drifte
 """
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -55,10 +54,6 @@ example:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code."""
     options = _parser().parse_args(arguments)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A specification may hold lone surrogates, which no terminal can print.
-            stream.reconfigure(errors="backslashreplace")
     try:
         with bounded(options.budget):
             return read_to_the_end(lambda: options.run(options))

@@ -1,12 +1,13 @@
 """What `doctor` says of a place, with the fake gemini. `tests/real` shows that the real one does as it says."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 import states
+from client import COMMAND, PATIENCE, answer, play
 from client import Place as Bench
-from client import answer, play
 from states import BROKEN, NO_SIGN_IN, STATES, UNTRUSTED, State
 
 from gemini_mcp.host.settings import dotenv
@@ -114,6 +115,26 @@ def test_the_table_fits_the_terminal(place: Bench) -> None:
     lines = [line for line in done.stdout.splitlines() if str(place.cwd.parent) not in line]  # A path is never cut.
     assert max(map(len, lines)) <= 80
     assert "npm install -g @google/gemini-cli" in done.stdout
+
+
+def test_a_terminal_of_another_encoding_is_told_all_the_same(place: Bench) -> None:
+    healthy(place)
+    done = place.run("doctor", **WELL, PYTHONIOENCODING="latin-1")
+    assert done.stderr == ""
+    assert "\\u2713 gemini" in done.stdout
+
+
+def test_a_disk_that_is_full_is_told_in_one_sentence(place: Bench) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            (*COMMAND, "doctor"),
+            env=place.environ(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (2, b"Standard output cannot be written: No space left on device.\n")
 
 
 def test_a_probe_tells_what_gemini_answers(place: Bench) -> None:

@@ -273,7 +273,8 @@ def test_what_was_redacted_stays_as_it_is(text: str, private: list[str]) -> None
 def test_no_form_of_the_value_of_a_secret_variable_is_shown(key: str, before: bytes, after: bytes) -> None:
     whole = before + key.encode("utf-8") + after
     secrets = Secrets(keys=(key,))
-    for form in (quote(key, safe=""), json.dumps(key)):
+    percent = [quote(key, safe=safe) for safe in ("", "/", "!'()*")]
+    for form in (*percent, re.sub("%..", lambda code: code[0].lower(), percent[0]), json.dumps(key)):
         assert form not in withhold(form, secrets, SERVER.outcome)
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         shown = withhold(encode(whole).decode("ascii"), secrets, SERVER.outcome)

@@ -16,6 +16,8 @@ from gemini_mcp.spec.wording import OutcomeSpec
 SHORT = 8
 """A private text shorter than this is removed only where it is a whole word: the letter `a` cannot go everywhere."""
 
+LEFT_AS_THEY_ARE = ("", "/", "!'()*", ";,/?:@&=+$!'()*#")
+"""What is not percent-encoded: in queries, in paths, and by `encodeURIComponent` and `encodeURI` of JavaScript."""
 
 Forms: TypeAlias = tuple[tuple[str, str], ...]
 """How private texts appear, each with what is shown in its place."""
@@ -79,7 +81,9 @@ def _forms(key: str) -> Iterator[str]:
     yield key
     yield from (json.dumps(key, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
     raw = key.encode("utf-8", "surrogateescape")
-    yield quote(raw, safe="")
+    for safe in LEFT_AS_THEY_ARE:
+        percent = quote(raw, safe=safe)
+        yield from (percent, re.sub("%..", lambda code: code[0].lower(), percent))
     for before, cut in enumerate((0, 2, 3)):
         # Three bytes are four characters. What stands before the key shifts it, and shares the first character.
         whole = (before + len(raw)) * 8 // 6

@@ -45,9 +45,7 @@ class Kind:
 TEXT = Kind(str, lambda text: text != "" and "\0" not in text, "a text that is not empty")
 PATH = Kind(os.path.expanduser, TEXT.allows, TEXT.expected)
 WORD = Kind(str, lambda text: TEXT.allows(text) and text[0] != "-", "a text that does not start with `-`")
-HOST = Kind(
-    str, lambda text: re.fullmatch(r"[^\s/]+", text) is not None, "a name as in an address"
-)
+HOST = Kind(str, lambda text: re.fullmatch(r"[^\s/]+", text) is not None, "a name as in an address")
 ORIGIN = Kind(
     str,
     lambda text: re.fullmatch(r"(?i)null|[a-z][a-z0-9+.-]*://[^\s/]+", text) is not None,

@@ -19,8 +19,10 @@ Printed: TypeAlias = bytes | bytearray
 PIECE = 1 << 16
 """Bytes that are decoded at once."""
 
-WIDE_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*+\\u(?!00[0-7])")
-"""The beginning of an escape of a character that is not ASCII, which is no byte of UTF-8."""
+WIDE_ESCAPE = re.compile(rb"\\u(?!00[0-7])")
+"""The beginning of an escape of a character that is not ASCII, unless its backslash is itself escaped."""
+
+BACKSLASH = ord("\\")
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Reading:
     @classmethod
     def of(cls, printed: Printed) -> "Reading":
         """The narrow one, unless the output holds escapes of characters that are not ASCII."""
-        return cls("utf-8" if WIDE_ESCAPE.search(printed) else "latin-1")
+        return cls("utf-8" if any(_is_escape(printed, match) for match in WIDE_ESCAPE.finditer(printed)) else "latin-1")
 
     def text(self, printed: Printed) -> str:
         """The output as text."""
@@ -73,6 +75,13 @@ class Reading:
                 return {self.value(key): self.value(item) for key, item in cast("dict[str, Json]", value).items()}
             case _:
                 return value
+
+
+def _is_escape(printed: Printed, match: re.Match[bytes]) -> bool:
+    start = match.start()
+    while start and printed[start - 1] == BACKSLASH:
+        start -= 1
+    return (match.start() - start) % 2 == 0
 
 
 def whole(value: Json) -> Json:

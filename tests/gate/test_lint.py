@@ -125,6 +125,7 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "template-resumes",
         changed(INVOCATION, ["tools", "chat-reply", "resumes", "default"], "1"),
     ),
+    "a prompt in a form is a number": ("template-type", changed(CHAT, [*PROPERTIES, "prompt", "type"], "integer")),
     "a template names no form": ("template-name", changed(INVOCATION, ["tools", "chat", "argv", 0], {"form": "promt"})),
     "a variable names no file": (
         "template-name",

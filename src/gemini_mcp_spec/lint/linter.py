@@ -42,6 +42,7 @@ _TABLE = (
     Rule("template-tool", server.template_tool, "Give every tool its template, and remove the others."),
     Rule("template-argument", server.template_argument, "Name the arguments of the tool, all of them."),
     Rule("template-resumes", server.template_resumes, "Make it equal to what stands behind gemini's flag."),
+    Rule("template-type", server.template_type, "Give it the type `string`, or use it otherwise."),
     Rule("template-name", server.template_name, "Name one that the file defines."),
     Rule("sentence-reached", server.sentence_reached, "Move it up, or remove it."),
     Rule("sentence-missing", server.sentence_missing, "Add one without `exit` and `stderr`."),

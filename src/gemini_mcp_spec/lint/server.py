@@ -118,6 +118,24 @@ def template_resumes(spec: SpecFiles) -> Iterator[Complaint]:
             yield Complaint(INVOCATION, ("tools", tool, "resumes"), message)
 
 
+def template_type(spec: SpecFiles) -> Iterator[Complaint]:
+    """A directory and what chooses a form are texts, and a session is a text or a number."""
+    forms = spec.objects(INVOCATION, "forms")
+    for tool, template in spec.objects(INVOCATION, "tools").items():
+        chosen = [_arguments(forms.get(form), ()) for _, _, form in _forms(template, ())]
+        texts = [table(template).get("cwd"), *(named[0][2] for named in chosen if named)]
+        kinds = {inside(template, "resumes", "argument"): _NAMES} | dict.fromkeys(texts, _TEXTS)
+        file, schema = tools(spec).get(tool, ("", {}))
+        for name, declared in table(schema.get("properties")).items():
+            found, able = inside(declared, "type"), kinds.get(name)
+            if able and found not in able:
+                message = f"`{name}` of `{tool}` has the type {shown(found)}, but its use needs a text."
+                yield Complaint(file, ("inputSchema", "properties", name, "type"), message)
+
+
+_TEXTS, _NAMES = ("string",), ("string", "integer", "number")
+
+
 def _values(template: Json) -> Iterator[Json]:
     """Everything that a template holds, however deep."""
     for inner in (*table(template).values(), *items(template)):

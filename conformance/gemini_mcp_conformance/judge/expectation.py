@@ -14,7 +14,7 @@ from gemini_mcp.spec.values import inside, items
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import schema
-from gemini_mcp_conformance.spec.interpreter import Specified, refusals
+from gemini_mcp_conformance.spec.interpreter import Specified, refusals, spelled
 from gemini_mcp_conformance.spec.reading import Reading, read
 from gemini_mcp_conformance.spec.script import Script, written
 from gemini_mcp_conformance.spec.specification import Heard
@@ -89,8 +89,10 @@ def prompt_of(exchange: Exchange) -> str | None:
 
 
 def session_of(exchange: Exchange) -> str | None:
-    """The text of the argument that names a session."""
-    return text_of(exchange, exchange.spec.session(exchange.tool))
+    """The session that a call names, as gemini is given it."""
+    value = exchange.arguments.get(exchange.spec.session(exchange.tool) or "")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return spelled(value) if isinstance(value, str) or is_number else None
 
 
 def text_of(exchange: Exchange, name: str | None) -> str | None:

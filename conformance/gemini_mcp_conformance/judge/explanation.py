@@ -119,7 +119,8 @@ def _explained(finding: Finding, requirement: str) -> Finding:
 def _offered(findings: Sequence[Finding], levels: Mapping[str, int]) -> list[Finding]:
     """What rests on a tool or a property that the port does not list as specified is explained by that.
 
-    A list that is right when it comes, and sometimes does not come, is one. No SHOULD explains a MUST.
+    A list that is right when it comes, and sometimes does not come, is one. No SHOULD explains a MUST: where a list
+    need not be as specified, what fails most of what rests on it explains the rest.
     """
     used = {id for finding in findings for id in finding.uses}
     passed = {finding.requirement for finding in findings if finding.outcome == "pass"}
@@ -128,13 +129,28 @@ def _offered(findings: Sequence[Finding], levels: Mapping[str, int]) -> list[Fin
         each.requirement for each in wrong if each.about != "unanswered" or each.requirement not in passed
     }
 
+    heads = _heads([each for each in wrong if each.requirement not in unlisted], unlisted, levels)
+
     def offered(finding: Finding) -> Finding:
-        strong = (id for id in finding.uses & unlisted if levels[id] <= levels[finding.requirement])
-        missing = sorted(strong)
-        is_other = finding.outcome == "fail" and missing and finding.requirement not in unlisted
+        missing = sorted(heads[id, levels[finding.requirement]] for id in finding.uses & unlisted)
+        is_other = finding.outcome == "fail" and missing and finding.requirement not in {*unlisted, *missing}
         return _explained(finding, missing[0]) if is_other else finding
 
     return [offered(finding) for finding in findings]
+
+
+def _heads(wrong: Sequence[Finding], unlisted: set[str], levels: Mapping[str, int]) -> Mapping[tuple[str, int], str]:
+    """What explains failures of each level that rest on something which a port does not list as specified."""
+    heads: dict[tuple[str, int], str] = {}
+    for id in unlisted:
+        resting = [each for each in wrong if id in each.uses]
+        for level in range(len(LEVELS)):
+            able = [each for each in resting if levels[each.requirement] <= level]
+            strongest = min((levels[each.requirement] for each in able), default=level)
+            items = [each.requirement for each in able if levels[each.requirement] == strongest]
+            is_strong = levels.get(id, len(LEVELS)) <= level
+            heads[id, level] = id if is_strong or not items else max(sorted(set(items)), key=items.count)
+    return heads
 
 
 def _readable(findings: Sequence[Finding]) -> list[Finding]:

@@ -10,7 +10,7 @@ from gemini_mcp_conformance.judge.check import Check
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.play.target import Target, can_play, has_gemini
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.selection import select
+from gemini_mcp_conformance.run.selection import select, unasked
 from gemini_mcp_conformance.talk import sources as conversations
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
@@ -56,7 +56,7 @@ class Plan:
 def planned(options: Options, chosen: Sequence[Conversation] | None) -> Plan:
     """A run of the chosen conversations, or of those of all sources that can show what is selected."""
     selected = select(options.selection, "server")
-    checks = checks_for(selected)
+    checks = checks_for((*selected, *unasked(options.selection)))
     if chosen is not None:
         return Plan(selected, checks, tuple(chosen), _playable(options.target, chosen), (), True)
     offered, explorable = gather(options)

@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from gemini_mcp.spec import Requirement, load_released, load_requirements
+from gemini_mcp.spec import Requirement, load_released, load_requirements, load_server
+from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.errors import UsageError
 
 LISTED = "`gemini-mcp-conformance list` shows their ids."
@@ -48,6 +49,25 @@ def select(selection: Selection, profile: Literal["server", "host"]) -> tuple[Re
     if not chosen:
         raise UsageError(NOTHING_SELECTED)
     return chosen
+
+
+def unasked(selection: Selection) -> tuple[Requirement, ...]:
+    """The tools and properties that no requirement speaks of. What rests on them is explained by them all the same."""
+    if not selection.is_whole:
+        return ()
+    known = {each.id for each in load_requirements(selection.spec)}
+    tools = load_server(selection.spec).tools
+    listed = [_listing(tool=tool.name) for tool in tools]
+    listed += [_listing(tool=tool.name, argument=name) for tool in tools for name in tool.properties]
+    return tuple(each for each in listed if each.id not in known)
+
+
+def _listing(**subject: str) -> Requirement:
+    """A requirement to list something, of which a run tells nothing."""
+    id, family = (
+        ":".join(("tools", *words)) for words in (map(kebab, subject.values()), map("{{{}}}".format, subject))
+    )
+    return Requirement(id, "server", "MAY", "", {}, "", None, family, subject)
 
 
 def check(selection: Selection) -> None:

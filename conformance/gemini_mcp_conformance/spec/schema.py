@@ -20,6 +20,7 @@ from gemini_mcp_conformance.spec.patterns import samples
 Fault = Literal["missing", "null", "type", "value"]
 """Why a schema forbids an argument."""
 
+MANY = 1_000_000
 NUMBERS = (0.5, 1, 0, 7, 42, -1, 1000)
 SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 PRINTABLE = st.characters(exclude_categories=("C", "Z"), include_characters=" ")
@@ -114,10 +115,21 @@ def _candidates(schema: Mapping[str, Json], wished: Json) -> Iterator[Json]:
     yield from items(schema.get("examples"))
     yield from items(schema.get("enum"))
     yield from (schema[key] for key in ("const", "default") if key in schema)
-    yield from (*WORDS, True, *NUMBERS)
+    yield from (*WORDS, True)
+    yield from _numbers(schema, wished)
+    yield from NUMBERS
     yield from (value for key in ("minimum", "maximum") if (value := schema.get(key)) is not None)
     item = sample(table(schema.get("items")), wished) if "items" in schema else wished
     yield from ([item], [item, item], {}, None)
+
+
+def _numbers(schema: Mapping[str, Json], wished: Json) -> Iterator[float]:
+    """A number that belongs to the wished text, so that other wishes are other numbers: a fraction if it may be one."""
+    if isinstance(wished, str) and "type" in schema:
+        least, step = schema.get("minimum", 0), schema.get("multipleOf", 1)
+        count = min(MANY, int((schema.get("maximum", least + MANY * step) - least) / step))
+        number = least + crc32(wished.encode("utf-8", "surrogatepass")) % max(1, count) * step
+        yield from (number + step / 2, number)
 
 
 @lru_cache(64)

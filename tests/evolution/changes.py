@@ -495,11 +495,6 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change(
             "error key", value(OUTCOME, "answer", "error", to="failure"), ("error:json-on-stderr",), ("keyed-chat",)
         ),
-        Change(
-            "withheld variables",
-            value(INVOCATION, "environment", "withhold", to=["GEMINI_MCP_*", "NPM_*", "NODE_OPTIONS", "GOOGLE_*"]),
-            ("process:withheld",),
-        ),
         Change("smallest prompt", value(INVOCATION, *LONGEST, to=5000), ("prompt:over-limit",), SMALL),
         Change("nothing required", nothing_required, ("tools:chat:required",), ("chat-nothing*", *CALLS)),
         Change(

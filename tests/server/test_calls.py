@@ -39,7 +39,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield place.start(GEMINI_MCP_TOKEN="ours", **VARIABLES)
 
 
-@pytest.mark.requirement("process:environment", "process:withheld")
+@pytest.mark.requirement("process:environment")
 def test_gemini_inherits_the_environment_but_for_our_own_variables(furnished: Server) -> None:
     furnished.fake.load([play(answer(PARIS))])
     furnished.chat()

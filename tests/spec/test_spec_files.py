@@ -26,7 +26,6 @@ CALL_AREAS = {
 
 NOT_A_CALL = {
     "process:environment": "the environment is the server's",
-    "process:withheld": "the environment is the server's",
     "cancel:unknown": "a step cancels a call that was made",
     "concurrency:ping": "a ping is no call",
     "concurrency:list": "`tools/list` is no call",

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.command.installing import installed, release
 from gemini_mcp_conformance.command.words import Commands, subcommand
 from gemini_mcp_conformance.errors import UsageError
 from gemini_mcp_conformance.play.fake.fake import Fake
-from gemini_mcp_conformance.play.target import INHERITED, Target, withheld
+from gemini_mcp_conformance.play.target import INHERITED, Target
 from gemini_mcp_conformance.play.workplace import FAKE, PORT, environment, make_place
 from gemini_mcp_conformance.tell import report
 from gemini_mcp_conformance.version import suite_version
@@ -55,7 +55,7 @@ def _fake(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     except OSError as error:
         raise UsageError(f"The fake cannot be written into {str(given.folder)!r}: {error.strerror}.") from None
     changed = environment(Target(), place, fake)
-    for name in (*EXPORTED, *withheld(fake.watched.withheld)):
+    for name in EXPORTED:
         print(f"export {name}={shlex.quote(changed[name])}")
     print(f"cd {shlex.quote(place.work)}")
     return report.CONFORMS

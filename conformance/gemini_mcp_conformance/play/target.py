@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,15 +18,6 @@ INHERITED: Mapping[str, str] = {
     "SETTING_OF_LINES": "one\ntwo=2\n",
 }
 """Variables that the port gets, and should pass on to gemini."""
-
-KEPT_BACK = "kept back"
-"""The value of variables that the port gets and should not pass on, where a pattern leaves their names open."""
-
-
-def withheld(patterns: Iterable[str]) -> dict[str, str]:
-    """Variables that the port gets, and should not pass on: one for each pattern."""
-    # A variable of a certain name may be one that the port or its language obeys, so it is empty.
-    return {each.replace("*", "CONFORMANCE"): KEPT_BACK if "*" in each else "" for each in patterns}
 
 
 @dataclass(frozen=True)

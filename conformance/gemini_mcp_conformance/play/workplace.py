@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gemini_mcp_conformance.play.fake.fake import Fake
-from gemini_mcp_conformance.play.target import INHERITED, Target, withheld
+from gemini_mcp_conformance.play.target import INHERITED, Target
 from gemini_mcp_conformance.see.observation import Place
 
 WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
@@ -81,7 +81,7 @@ def environment(
     directories = {"TMPDIR": place.tmp, "PWD": place.home}
     if not target.keep_home:
         directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
-    base = {**withheld(fake.watched.withheld), **base, **directories, **INHERITED, **target.env}
+    base = {**base, **directories, **INHERITED, **target.env}
     base = (
         fake.environ(base)
         if gemini == "present"

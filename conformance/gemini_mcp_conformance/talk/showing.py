@@ -11,8 +11,7 @@ def everything_shows(spec: Specification, tool: str) -> tuple[str, ...]:
     id = kebab(tool)
     return (
         *(f"command:{id}", "command:once", "cwd:used", f"cwd:{id}"),
-        *("process:stdin", "process:stdin:ended", "process:environment", "process:withheld"),
-        *("system:content", f"system:{id}"),
+        *("process:stdin", "process:stdin:ended", "process:environment", "system:content", f"system:{id}"),
     )
 
 

@@ -34,7 +34,6 @@ def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: 
             for sentence in outcome.sentences
             for exit in (sentence.exits if sentence.stderr is None else ())
         ],
-        "withheld": [{"variable": pattern} for pattern in invocation.withhold],
         "saying": [{"saying": sentence.id} for sentence in outcome.sentences if sentence.stderr is not None],
     }
 

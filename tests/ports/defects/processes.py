@@ -13,8 +13,6 @@ from running import Call, Environment
 from steps import Step, first_kept, for_tool, gives, takes
 
 PIPE: Any = subprocess.PIPE
-KNOWN = ("GEMINI_", "GOOGLE_", "HOME", "PATH", "TMPDIR", "PWD", "LANG")
-"""How the variables begin that gemini is known to read."""
 
 
 class Piped(Port):
@@ -78,7 +76,7 @@ def hands_on(test: Callable[[str], bool]) -> Step:
 
 
 defect("known-variables-only", "Hands on the variables that it knows gemini to read.", "process:environment")(
-    environment=hands_on(lambda name: name.startswith(KNOWN) and not name.startswith("GEMINI_MCP_"))
+    environment=hands_on(lambda name: name.startswith(("GEMINI_", "GOOGLE_", "HOME", "PATH", "TMPDIR", "PWD", "LANG")))
 )
 defect("stdin-inherited", "Lets gemini read the server's stdin.", "process:stdin")(spawn=with_stdin(None))
 defect("reply-inherits-stdin", "Lets gemini read the server's stdin, in replies only.", "process:stdin")(
@@ -86,9 +84,6 @@ defect("reply-inherits-stdin", "Lets gemini read the server's stdin, in replies 
 )
 defect("stdin-left-open", "Gives gemini an open pipe as stdin and never closes it.", "process:stdin:ended")(
     spawn=with_stdin(subprocess.PIPE), prompt_form=takes(lambda prompt: prompt[:100_000])
-)
-defect("own-variables-passed", "Hands on its own settings as well.", "process:withheld")(
-    environment=gives(lambda all: {**os.environ, **all})
 )
 defect("environment-filtered", "Passes on HOME and PATH and nothing else.", "process:environment")(
     environment=hands_on(lambda name: name in ("HOME", "PATH", "GEMINI_SYSTEM_MD", "TMPDIR"))

@@ -141,8 +141,8 @@ def one_after_the_other(port: Any, real: Any, leader: int, number: signal.Signal
             return
 
 
-def marked(env: dict[str, str]) -> dict[str, str]:
-    return {**env, "GEMINI_MCP_RUN": os.urandom(8).hex()}
+def whole(env: dict[str, str]) -> dict[str, str]:
+    return {**os.environ, **env, "GEMINI_MCP_RUN": os.urandom(8).hex()}
 
 
 def holds_lifeline(port: Any) -> None:
@@ -172,7 +172,7 @@ odd("kills-leftovers", "Kills what gemini has left in its group, also after an a
 odd("signals-one-by-one", "Sends its signals to each process of a group, instead of to the group.")(
     signal_group=one_after_the_other
 )
-odd("marked-environment", "Gives gemini a mark named `GEMINI_MCP_RUN`.")(environment=gives(marked))
+odd("whole-environment", "Hands on its whole environment and a mark named `GEMINI_MCP_RUN`.")(environment=gives(whole))
 odd("lifeline", "Lets gemini inherit the end of a pipe that the server holds.")(
     serve=before(holds_lifeline), spawn=with_lifeline
 )

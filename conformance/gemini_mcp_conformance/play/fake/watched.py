@@ -18,15 +18,13 @@ from gemini_mcp_conformance.play.fake.streams import Streams
 class Watched:
     """The name of the program, the variables that may name a file, and the arguments that ask for the sessions.
 
-    `streams` say how it tells what it does, where the specification offers that, and `withheld` are the patterns of the
-    variables that it should not be given.
+    `streams` say how it tells what it does, where the specification offers that.
     """
 
     program: str
     variables: tuple[str, ...]
     listing: tuple[str, ...]
     streams: Streams | None = None
-    withheld: tuple[str, ...] = ()
 
 
 def watched(invocation: InvocationSpec, outcome: OutcomeSpec, live: LiveSpec | None) -> Watched:
@@ -35,8 +33,7 @@ def watched(invocation: InvocationSpec, outcome: OutcomeSpec, live: LiveSpec | N
     # A port may still ask as the specification of this code says. Known as a list, its fault is told as just that.
     asked = dict.fromkeys((*_telling(invocation), *_telling(load_server().invocation)))
     flags = [spelling for flag in asked for spelling in spellings(flag)]
-    streams = live and Streams(live, outcome)
-    return Watched(invocation.program, tuple(variables), tuple(flags), streams, invocation.withhold)
+    return Watched(invocation.program, tuple(variables), tuple(flags), live and Streams(live, outcome))
 
 
 def _telling(invocation: InvocationSpec) -> Sequence[str]:

@@ -6,11 +6,10 @@ from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import end_of, fate, is_call
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.play.target import INHERITED, withheld
+from gemini_mcp_conformance.play.target import INHERITED
 from gemini_mcp_conformance.see.call import PIPES
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
-from gemini_mcp_conformance.spec.interpreter import is_withheld
 from gemini_mcp_conformance.spec.reading import read
 
 
@@ -39,23 +38,8 @@ def environment_is_the_servers(exchange: Exchange) -> Complaints:
     for run in exchange.all_runs:
         for name, expected in INHERITED.items():
             found = run.call.environ.get(name)
-            if found != expected and not is_own(exchange, name):
+            if found != expected and name not in exchange.spec.variables:
                 yield f"The port gave gemini {name} as {shown(found)}, and should pass on its own, {shown(expected)}."
-
-
-def is_own(exchange: Exchange, name: str) -> bool:
-    """Whether a variable of gemini is another than the server's: one that names a file, or that is withheld."""
-    return name in exchange.spec.variables or is_withheld(name, exchange.spec.invocation)
-
-
-@check("process:withheld", judges=runs_gemini)
-def environment_holds_nothing_withheld(exchange: Exchange) -> Complaints:
-    invocation = exchange.spec.invocation
-    names = [name for name in (*withheld(invocation.withhold), *INHERITED) if is_withheld(name, invocation)]
-    for run in exchange.all_runs:
-        for name in names:
-            if name in run.call.environ and name not in exchange.spec.variables:
-                yield f"The port passed {name} on to gemini, and should withhold it."
 
 
 def leaves_holder(exchange: Exchange) -> bool:

@@ -39,10 +39,16 @@ def specified(tool: ToolSpec, arguments: Mapping[str, Json], spec: InvocationSpe
     return Specified(
         argv=tuple(reading.elements(template.argv)),
         stdin="".join(stdin) if stdin else None,
-        cwd=_text(given[template.cwd]) if template.cwd in given else None,
+        cwd=spelled(given[template.cwd]) if template.cwd in given else None,
         files={variable: text for variable, file in template.env.items() if (text := texts[file]) is not None},
         session=reading.text(template.resumes) if template.resumes else None,
     )
+
+
+def is_withheld(variable: str, spec: InvocationSpec) -> bool:
+    """Whether gemini need not inherit a variable of the server."""
+    patterns = (".*".join(map(re.escape, each.split("*"))) for each in spec.withhold)
+    return any(re.fullmatch(pattern, variable) for pattern in patterns)
 
 
 def is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
@@ -91,7 +97,7 @@ class _Reading:
                 case Value(argument):
                     value = self.values.get(argument)
                     one = self.text(element)
-                    yield from map(_text, items(value)) if isinstance(value, list) else () if one is None else (one,)
+                    yield from map(spelled, items(value)) if isinstance(value, list) else () if one is None else (one,)
                 case With(argument, inner):
                     value = self.values.get(argument)
                     # An array repeats the elements of `with` for each item; any other value is one item.
@@ -105,7 +111,7 @@ class _Reading:
 
     def text(self, value: Value) -> str | None:
         found = self.values.get(value.argument, value.default)
-        return None if found is None else _text(found)
+        return None if found is None else spelled(found)
 
 
 def _forms_in(template: Sequence[Element]) -> tuple[str, ...]:
@@ -130,12 +136,12 @@ def _forbids(refusal: Refusal, text: str) -> bool:
     return is_long or (refusal.pattern is not None and re.search(refusal.pattern, text) is not None)
 
 
-def _text(value: Json) -> str:
+def spelled(value: Json) -> str:
     """A value as an element of a command line."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return ",".join(map(_text, items(value)))
+        return ",".join(map(spelled, items(value)))
     # JSON does not tell 2.0 from 2, so a port in a language with one type of number writes 2.
     if isinstance(value, float) and value.is_integer():
         value = int(value)

@@ -10,6 +10,7 @@ from gemini_mcp_conformance.play.target import INHERITED
 from gemini_mcp_conformance.see.call import PIPES
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
+from gemini_mcp_conformance.spec.interpreter import is_withheld
 from gemini_mcp_conformance.spec.reading import read
 
 
@@ -38,8 +39,13 @@ def environment_is_the_servers(exchange: Exchange) -> Complaints:
     for run in exchange.all_runs:
         for name, expected in INHERITED.items():
             found = run.call.environ.get(name)
-            if found != expected and name not in exchange.spec.variables:
+            if found != expected and not is_own(exchange, name):
                 yield f"The port gave gemini {name} as {shown(found)}, and should pass on its own, {shown(expected)}."
+
+
+def is_own(exchange: Exchange, name: str) -> bool:
+    """Whether a variable of gemini is another than the server's: one that names a file, or that may be withheld."""
+    return name in exchange.spec.variables or is_withheld(name, exchange.spec.invocation)
 
 
 def leaves_holder(exchange: Exchange) -> bool:

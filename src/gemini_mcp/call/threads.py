@@ -7,7 +7,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -35,5 +35,5 @@ def _result(function: Callable[[], T]) -> Callable[[], T]:
     return lambda: value
 
 
-def _raise(error: Exception) -> T:
+def _raise(error: Exception) -> NoReturn:
     raise error

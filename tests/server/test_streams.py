@@ -13,7 +13,7 @@ import pytest
 from client import COMMAND, HANDSHAKE, PATIENCE, Place, Server, answer, play, text, wait_until
 
 from gemini_mcp.transport import descriptors
-from gemini_mcp.transport.descriptors import Receiver
+from gemini_mcp.transport.descriptors import MOST_UNSENT, Receiver, Sender
 
 CROWD = """
 import os, resource, sys
@@ -94,6 +94,27 @@ async def test_what_nobody_takes_is_left_to_the_client(monkeypatch: pytest.Monke
         while await receiver.chunk():
             pass
     os.close(reading)
+
+
+async def test_a_sender_is_full_until_the_client_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descriptors, "MOST_UNSENT", 1000)
+    reading, writing = os.pipe()
+    sender = Sender(writing)
+    sender.send(b"x" * (1 << 20))
+    assert sender.is_full
+    with anyio.fail_after(PATIENCE):
+        left = 1 << 20
+        while left:
+            left -= len(await anyio.to_thread.run_sync(os.read, reading, left))
+        await anyio.to_thread.run_sync(wait_until, lambda: not sender.is_full)
+    os.close(reading)
+
+
+def test_a_client_that_only_asks_and_never_reads_can_leave(place: Place) -> None:
+    server = place.start()
+    size = len(json.dumps(server.ask("tools/list")))
+    server.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n' * (MOST_UNSENT // size + 2000))
+    assert server.end() == 0
 
 
 def unread(pipe: int) -> int:

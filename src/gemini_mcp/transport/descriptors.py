@@ -21,9 +21,15 @@ CHUNK = 1 << 20
 BACKLOG = 16
 """Chunks that are read before the event loop takes the first; then the client has to wait."""
 
+MOST_UNSENT = 64 << 20
+"""Bytes of answers that wait for the client to read before nothing more is asked of the server."""
+
 ATOMIC = 4096
 """Bytes that a pipe accepts without blocking once `poll` calls it ready (PIPE_BUF on Linux)."""
 
+
+HUNG_UP = select.POLLHUP | getattr(select, "POLLRDHUP", 0)
+"""What `poll` tells of an end that nobody writes to any more: of a pipe, and of a socket."""
 
 LEFT = (errno.EPIPE, errno.ECONNRESET, errno.EIO)
 """The errors of a stream whose client has left; EIO is that of a terminal."""
@@ -39,6 +45,11 @@ class Receiver:
         self._room = threading.Semaphore(BACKLOG)
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._receive, daemon=True).start()
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the client has closed its end; there may be more to read."""
+        return _is_ready(self._descriptor, HUNG_UP)
 
     async def chunk(self) -> bytes:
         """The next bytes; empty at the end."""
@@ -75,12 +86,17 @@ class Sender:
         self.problem: str | None = None
         self._descriptor = descriptor
         self._lines: queue.SimpleQueue[Line] = queue.SimpleQueue()
-        self._unsent = 0
+        self._unsent = self._unsent_bytes = 0
         self._lock = threading.Lock()
         self._all_sent = threading.Event()
         self._all_sent.set()
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._send_lines, daemon=True).start()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether too much waits for the client to read it."""
+        return self._unsent_bytes > MOST_UNSENT
 
     def send(self, line: Line) -> None:
         """Send a line now or soon; `on_broken` is called when that fails."""
@@ -89,6 +105,7 @@ class Sender:
                 self._write(line)
                 return
             self._unsent += 1
+            self._unsent_bytes += len(line)
             self._all_sent.clear()
         self._lines.put(line)
 
@@ -98,9 +115,11 @@ class Sender:
 
     def _send_lines(self) -> None:
         while True:
-            self._write(self._lines.get())
+            line = self._lines.get()
+            self._write(line)
             with self._lock:
                 self._unsent -= 1
+                self._unsent_bytes -= len(line)
                 if not self._unsent:
                     self._all_sent.set()
 

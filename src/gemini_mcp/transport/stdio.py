@@ -10,7 +10,7 @@ import fcntl
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 
 import anyio
@@ -43,6 +43,12 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 FIRST_FREE = 3
 """The first descriptor that is not stdin, stdout or stderr."""
+
+TOGETHER = 64
+"""Lines that are taken in one turn of the event loop."""
+
+PAUSE = 0.05
+"""Seconds between two looks whether the client has read its answers."""
 
 LAST_WORDS = 0.5
 """Seconds to send the last answers."""
@@ -82,7 +88,7 @@ async def _serve(spec: ServerSpec, options: Options) -> str | None:
 
             sender.on_broken = end
             tasks.start_soon(_end_on_signal, signals, end)
-            await _receive(receiver, Client(spec, calls, sender, tasks))
+            await _receive(receiver, sender, Client(spec, calls, sender, tasks))
             end()
         sender.flush(LAST_WORDS)
     return sender.problem or receiver.problem
@@ -155,14 +161,24 @@ class Client:
             self._running[id].cancel()
 
 
-async def _receive(receiver: Receiver, client: Client) -> None:
+async def _receive(receiver: Receiver, sender: Sender, client: Client) -> None:
     lines = Lines()
     chunk = b"."
     while chunk:
         chunk = await receiver.chunk()
-        for line in lines.feed(chunk) if chunk else lines.end():
-            client.take(line)
-            await asyncio.sleep(0)  # what the line has started begins before the next line is read
+        for some in _batched(lines.feed(chunk) if chunk else lines.end()):
+            for line in some:
+                client.take(line)
+            await asyncio.sleep(0)  # what the lines have started begins before the client can end it
+            while sender.is_full:
+                if receiver.is_left:
+                    return
+                await asyncio.sleep(PAUSE)
+
+
+def _batched(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """The lines, a few at a time: with calls at work the loop needs long for a turn, so a line each takes too long."""
+    return (lines[start : start + TOGETHER] for start in range(0, len(lines), TOGETHER))
 
 
 async def _end_on_signal(signals: AsyncIterator[signal.Signals], end: Callable[[], None]) -> None:

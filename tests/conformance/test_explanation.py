@@ -48,6 +48,18 @@ def test_no_should_explains_what_breaks_a_must() -> None:
     assert failing(found, "result:text", "result:json:last") == ["result:text"]
 
 
+def test_what_rests_on_an_unlisted_property_is_told_by_what_fails_most_if_nothing_asks_to_list_it() -> None:
+    uses = frozenset({"tools:chat:model"})
+    found = [
+        finding("tools:chat:model", about="tools:chat:model"),
+        *(finding("command:chat:model", step=step, about="command", uses=uses) for step in range(2)),
+        *(finding(id, "d", about="served", uses=uses) for id in ("arguments:optional:type", "arguments:surrogate")),
+    ]
+    ids = ("command:chat:model", "arguments:optional:type", "arguments:surrogate")
+    assert failing(found, *ids) == ["command:chat:model"]
+    assert failing(found, "tools:chat:model", *ids) == ["tools:chat:model"]
+
+
 def test_silence_is_told_by_what_the_conversation_was_made_for() -> None:
     found = [
         *(finding("command:chat", "c", step, about="unanswered") for step in range(5)),

@@ -25,6 +25,7 @@ from drafts import (
     tool,
 )
 
+from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, JsonObject, items, table
 
 LONGEST = ("refusals", "too-long", "maxBytes")
@@ -119,6 +120,19 @@ def replaced_argument(document: Json, old: str, new: str) -> Json:
     return document
 
 
+def unlisted(draft: Draft) -> None:
+    """No requirement asks to list the arguments of a tool."""
+    family = "tools:{tool}:{argument}"
+    gone = [
+        {"id": f"tools:{each}:{kebab(name)}", "version": "1.1.0"}
+        for each in TOOLS
+        for name in schema(draft, each)["properties"]
+    ]
+    entries = draft[REQUIREMENTS]["requirements"]
+    draft[REQUIREMENTS]["requirements"] = [each for each in entries if each["id"] != family]
+    draft[REQUIREMENTS].setdefault("removed", []).extend(gone)
+
+
 def new_tool(draft: Draft) -> None:
     """A third tool, which does what the first does."""
     draft[tool("summarize")] = {**draft[tool(BEGINS)], "name": "summarize", "title": "Summarize with Gemini"}
@@ -205,6 +219,11 @@ def session_by_pattern(draft: Draft) -> None:
     for call in calls(draft):
         if call["name"] == RESUMES:
             call["arguments"]["sessionId"] = "01234567-89ab"
+
+
+def session_by_number(draft: Draft) -> None:
+    """A session is named by its number in the list."""
+    schema(draft, RESUMES)["properties"]["sessionId"].update(type="integer", minimum=1)
 
 
 def no_default_session(draft: Draft) -> None:
@@ -536,6 +555,20 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
     ),
     (Change("swapped tools", swapped_tools, ("tools:chat:session-id",), ("progress-at-once", *CALLS)),),
     (Change("only replies", without_beginning, ("tools:removed",), ("concurrency-*", "cancel-*-late")),),
+    (
+        Change(
+            "unlisted",
+            edits(unlisted, renamed_argument("model", "modelName")),
+            ("command:chat:model-name", "command:chat-reply:model-name"),
+            ("chat-model-name-*", "malformed-surrogates", *CALLS),
+        ),
+        Change(
+            "number of a session",
+            session_by_number,
+            ("tools:chat-reply:session-id",),
+            ("cancel-some", "outcome-chat-reply-session-id-missing-none-listed", *CALLS),
+        ),
+    ),
     (Change("session by pattern", session_by_pattern, ("tools:chat-reply:required",)),),
     (
         Change("choice of models", declared("model", enum=MODELS), ("arguments:model:value",), ("chat-model-is-text",)),

@@ -7,6 +7,7 @@ kind of cause is a function here that turns findings into findings.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -80,7 +81,9 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     findings = _resumed(_readable(_without_long_lines(findings)))
     # What differs by the transport is due to that, and what is told of a call under a wrong token to the token.
     levels = {each.id: LEVELS.index(each.level) for each in requirements}
-    findings = _offered(_owned(_owned(findings, "transport", "transport"), "progress", "told"), levels)
+    offered = _offered(_owned(_owned(findings, "transport", "transport"), "progress", "told"), levels)
+    # What no requirement speaks of has done its part.
+    findings = [each for each in offered if each.requirement in levels]
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, Causes] = {}
@@ -128,28 +131,31 @@ def _offered(findings: Sequence[Finding], levels: Mapping[str, int]) -> list[Fin
     unlisted = used & {
         each.requirement for each in wrong if each.about != "unanswered" or each.requirement not in passed
     }
-
     heads = _heads([each for each in wrong if each.requirement not in unlisted], unlisted, levels)
 
     def offered(finding: Finding) -> Finding:
+        if finding.outcome != "fail" or finding.requirement in unlisted:
+            return finding
         missing = sorted(heads[id, levels[finding.requirement]] for id in finding.uses & unlisted)
-        is_other = finding.outcome == "fail" and missing and finding.requirement not in {*unlisted, *missing}
+        is_other = missing and finding.requirement not in missing
         return _explained(finding, missing[0]) if is_other else finding
 
     return [offered(finding) for finding in findings]
 
 
 def _heads(wrong: Sequence[Finding], unlisted: set[str], levels: Mapping[str, int]) -> Mapping[tuple[str, int], str]:
-    """What explains failures of each level that rest on something which a port does not list as specified."""
+    """What explains failures of each level that rest on something which a port does not list as specified.
+
+    It is the requirement to list it, or where that is too weak, the strong one that fails most often with it.
+    """
     heads: dict[tuple[str, int], str] = {}
+    every = Counter(each.requirement for each in wrong)
     for id in unlisted:
-        resting = [each for each in wrong if id in each.uses]
+        counts = Counter(each.requirement for each in wrong if id in each.uses)
         for level in range(len(LEVELS)):
-            able = [each for each in resting if levels[each.requirement] <= level]
-            strongest = min((levels[each.requirement] for each in able), default=level)
-            items = [each.requirement for each in able if levels[each.requirement] == strongest]
-            is_strong = levels.get(id, len(LEVELS)) <= level
-            heads[id, level] = id if is_strong or not items else max(sorted(set(items)), key=items.count)
+            able = [each for each in sorted(counts) if levels[each] <= level]
+            best = max(able, key=lambda each: (-levels[each], counts[each], every[each]), default=id)
+            heads[id, level] = id if levels.get(id, len(LEVELS)) <= level else best
     return heads
 
 

@@ -55,6 +55,11 @@ def takes_text(schema: Json) -> bool:
     return is_of_type(schema, "") and not {"enum", "const"} & table(schema).keys()
 
 
+def takes_texts(schema: Json, count: int) -> bool:
+    """Whether a property is any of so many texts. Numbers are none: one may name what another names as well."""
+    return takes_text(schema) and len({str(fitted(schema, f"The question {each}?")) for each in range(count)}) == count
+
+
 def allowed(schema: Json, candidates: Iterable[Json]) -> Iterator[Json]:
     """Those of the candidates that a schema allows."""
     return (value for value in candidates if is_valid(schema, value))
@@ -111,11 +116,12 @@ def _fault(schema: Json, value: Json) -> Fault:
 
 
 def _candidates(schema: Mapping[str, Json], wished: Json) -> Iterator[Json]:
-    yield wished
+    # False counts as absent, and shows nothing.
+    yield from (wished, True)
     yield from items(schema.get("examples"))
     yield from items(schema.get("enum"))
     yield from (schema[key] for key in ("const", "default") if key in schema)
-    yield from (*WORDS, True)
+    yield from WORDS
     yield from _numbers(schema, wished)
     yield from NUMBERS
     yield from (value for key in ("minimum", "maximum") if (value := schema.get(key)) is not None)

@@ -29,7 +29,7 @@ from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, size, specified
 from gemini_mcp_conformance.spec.live_lines import without_live
 from gemini_mcp_conformance.spec.roles import Roles, roles
-from gemini_mcp_conformance.spec.schema import fitted, plainer, sample
+from gemini_mcp_conformance.spec.schema import fitted, plainer, sample, takes_texts
 from gemini_mcp_conformance.spec.script import Script
 
 SHORT_ENOUGH = 100_000
@@ -76,16 +76,14 @@ class Specification:
 
     @cached_property
     def told_apart(self) -> tuple[str, ...]:
-        """The tools whose calls can be told apart when several run at once: by their prompts."""
-        return tuple(name for name in self.names if self._has_many_prompts(name))
+        """The tools of which several calls can run at once and be told apart: by their prompts and their sessions."""
+        return tuple(name for name in self.names if self._is_told_apart(name))
 
-    def _has_many_prompts(self, tool: str) -> bool:
-        """Whether a tool has a prompt, and its schema allows enough of them."""
-        name = self.prompt(tool)
-        if name is None:
-            return False
-        schema = self.tools[tool].properties[name]
-        return len({str(fitted(schema, f"The question {each}?")) for each in range(MANY)}) == MANY
+    def _is_told_apart(self, tool: str) -> bool:
+        """Whether it takes enough prompts, and enough sessions if it resumes one."""
+        named = [name for name in (self.prompt(tool), self.session(tool)) if name is not None]
+        is_free = all(takes_texts(self.tools[tool].properties[name], MANY) for name in named)
+        return is_free and self.prompt(tool) is not None
 
     @property
     def begins(self) -> str | None:

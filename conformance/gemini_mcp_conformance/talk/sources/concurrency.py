@@ -91,7 +91,7 @@ class Concurrency(Maker):
                              self.held(reply, "reply", **same), self.held(begin, "beside", "reply"))  # fmt: skip
             yield self._pair("chat-and-reply", "A call, and a reply beside it.", BESIDE,
                              self.held(begin, "first"), self.held(reply, "reply", "first", **same))  # fmt: skip
-        if reply is not None:
+        if reply in self.names:
             yield from self._of_sessions(reply)
         if reply is not None and self.spec.latest(reply) is not None:
             yield from self._of_latest(reply)

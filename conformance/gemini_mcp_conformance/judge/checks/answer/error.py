@@ -119,10 +119,11 @@ def has_plain_stderr(exchange: Exchange) -> bool:
 @remembered
 def _is_private(exchange: Exchange) -> bool:
     """Whether the end of stderr holds a key, or something that the client sent."""
-    # What stands further back is cut off, and need not be searched.
-    text, masks = stderr_of(exchange)[-2 * limit(exchange) :], exchange.spec.outcome.masks
+    # What ends further back is cut off, and need not be searched.
+    text, masks, near = stderr_of(exchange), exchange.spec.outcome.masks, 2 * limit(exchange)
     sent = [form for value in exchange.arguments.values() for form in forms(value)]
-    return any(re.search(mask, text) for mask in (SECRET_WORDS, *masks)) or any(form in text for form in sent)
+    is_secret = any(re.search(mask, text[-near:]) for mask in (SECRET_WORDS, *masks))
+    return is_secret or any(form in text[-near - len(form) :] for form in sent)
 
 
 def forms(value: Json) -> list[str]:

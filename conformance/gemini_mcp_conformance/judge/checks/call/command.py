@@ -42,7 +42,8 @@ def differing(exchange: Exchange, run: Run, *fields: str) -> Complaints:
 def is_cut(exchange: Exchange, run: Run) -> bool:
     """Whether the call was stopped before gemini had read its stdin, which may hold the prompt."""
     reads = run.call.stdin_kind in ("pipe", "socket", "file")
-    return reads and exchange.silence in ("cancelled", "ended") and run.prompt is None
+    is_part = run.prompt is None or not run.call.stdin_eof
+    return reads and exchange.silence in ("cancelled", "ended") and is_part
 
 
 def what(run: Run, field: str) -> str:

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.judge.checks.call.command import complaints, differi
 from gemini_mcp_conformance.judge.deviation import PROMPT
 from gemini_mcp_conformance.judge.expectation import fate, heard, is_settled, text_of
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import is_played, reaches
+from gemini_mcp_conformance.judge.selectors import is_played, reaches, was_due
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.witness import argv_shown, shown
 from gemini_mcp_conformance.spec.specification import Heard
@@ -91,7 +91,7 @@ def _elsewhere(exchange: Exchange, cwd: str) -> Complaints:
 def starts_with_dash(exchange: Exchange, subject: Subject) -> bool:
     """Calls that gemini has a script for, in which this argument starts with a dash."""
     text = text_used(exchange, subject)
-    return text.startswith("-") and is_played(exchange) and fate(exchange) != "refused"
+    return text.startswith("-") and is_played(exchange) and fate(exchange) != "refused" and was_due(exchange)
 
 
 @check("injection:option:{argument}", judges=starts_with_dash, about="command")

@@ -41,6 +41,9 @@ def relation(running: Exchange, other: Exchange) -> Relation:
     if first is None or second is None:
         # A call that begins a session makes it the latest of its directory, so a reply to the latest may wait for it.
         return "unspecified" if is_same_directory and second in latest else "calls"
+    if first != second and any(map(str.isdigit, (first, second))):
+        # A number may be the place of any session in the list.
+        return "unspecified"
     if first == second == "":
         return "latest" if is_same_directory else "other-session"
     # The latest session may be the named one. In another directory Gemini CLI does not find the same id.

@@ -51,16 +51,22 @@ def strays(observation: Observation) -> list[Line]:
 
 
 def waits_for(exchange: Exchange) -> str | None:
-    """The release without which its gemini does not end, or does not read its stdin."""
-    plays = [play for script in exchange.scripts for play in script.play]
+    """The release without which its gemini or its list does not end, or gemini does not read its stdin."""
+    plays = [play for script in exchange.scripts for play in (*script.play, *(script.list_sessions or ()))]
     kinds = ("release", "unread") if reads_late(exchange) else ("release",)
     return next((str(play[kind]) for play in plays for kind in kinds if kind in play), None)
 
 
 def reads_late(exchange: Exchange) -> bool:
     """Whether its gemini reads its stdin, a pipe, only after a release."""
-    is_late = any("unread" in play for script in exchange.scripts for play in script.play)
+    is_late = any(play.get("unread") for script in exchange.scripts for play in script.play)
     return is_late and any(run.call.stdin_kind in PIPES for run in exchange.runs)
+
+
+def never_reads(exchange: Exchange) -> bool:
+    """Whether its gemini ends without reading its stdin, a pipe."""
+    is_deaf = any(play.get("unread") == "" for script in exchange.scripts for play in script.play)
+    return is_deaf and any(run.call.stdin_kind in PIPES for run in exchange.runs)
 
 
 def released(observation: Observation, exchange: Exchange) -> int | None:
@@ -79,8 +85,8 @@ def while_held(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
 
 
 def ran_before_end(held: Exchange, other: Exchange) -> bool:
-    """Whether the gemini of the other call began before that of the held one ended."""
-    ends = [run.call.ended for run in held.runs if run.call.ended is not None]
+    """Whether the gemini of the other call began before that of the held one, or its list, had ended."""
+    ends = [run.call.ended for run in held.all_runs if run.call.ended is not None]
     starts = [run.call.started for run in other.runs]
     return bool(starts) and (not ends or min(starts) < max(ends))
 

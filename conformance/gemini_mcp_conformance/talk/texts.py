@@ -5,7 +5,7 @@ Nothing here does harm if a shell runs it: a canary creates an empty file in a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS
 
@@ -24,6 +24,15 @@ REFERENCES = "$$ $& $' $` $1 \\1 \\g<0> {0} %s &"
 
 ODD_PAIRS = "x" + "😀" * 50_000
 """Characters of four bytes, or two units of UTF-16, none of which begins at an even place."""
+
+
+PLACEHOLDERS = ("{%s}", "{{%s}}", "${%s}", "$%s", "%%(%s)s", "%%%s%%", "<%s>", "<%%= %s %%>", ":%s", "[%s]")
+"""How templates name what is to be filled in."""
+
+
+def placeholders(names: Iterable[str]) -> str:
+    """A text that names each of these as every kind of template would."""
+    return " ".join(form % name for name in names for form in PLACEHOLDERS)
 
 
 def canaries(name: str) -> Mapping[str, str]:

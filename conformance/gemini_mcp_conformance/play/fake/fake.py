@@ -180,10 +180,11 @@ class Fake:
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
 
     def _tell_late_reader(self, scripts: Sequence[tuple[str, Script]]) -> None:
-        """Write down what a call waits for before it reads its stdin, if a script says so."""
+        """Write down what a call waits for before it reads its stdin, if a script says so; no name is no reading."""
         names = [str(step["unread"]) for _, script in scripts for step in script.play if "unread" in step]
         if names:
-            _replace(self.root / "unread", f"{self.root / 'releases' / names[0]}\n")
+            (self.root / "releases" / ".taken").unlink(missing_ok=True)
+            _replace(self.root / "unread", f"{self.root / 'releases'}/{names[0]}\n")
         else:
             (self.root / "unread").unlink(missing_ok=True)
 

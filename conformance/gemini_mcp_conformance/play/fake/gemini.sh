@@ -95,26 +95,32 @@ case $kind,$stdin in
     if [ -f "$fd" ] && "$cat" > "$call.stdin"; then : > "$call.eof"; fi
     ;;
   call,pipe | call,socket)
-    # The first call may be told to wait until it reads.
+    # The first call may be told to wait until it reads, or never to read.
+    never=
     if [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
       (set -C; printf '' > "$unread.taken") 2>/dev/null; then
-      read -r released < "$unread"
+      case $unread in
+        */) never=yes ;;
+        *) read -r released < "$unread" ;;
+      esac
     fi
-    # As the real CLI: nothing within 500 ms is no input; once a byte has come, all of it is read.
-    exec 3<&0
-    "$cat" <&3 > "$call.stdin" 2>/dev/null 3<&- &
-    reader=$!
-    (
-      trap 'kill -KILL "$!"; wait; exit' TERM
-      "$sleep" 0.5 &
-      wait "$!"
-      [ -s "$call.stdin" ] || kill -KILL "$reader"
-    ) > /dev/null 2>&1 3<&- &
-    timer=$!
-    wait "$reader" 2>/dev/null && : > "$call.eof"
-    kill "$timer" 2>/dev/null
-    wait "$timer" 2>/dev/null
-    exec 3<&-
+    if [ -z "$never" ]; then
+      # As the real CLI: nothing within 500 ms is no input; once a byte has come, all of it is read.
+      exec 3<&0
+      "$cat" <&3 > "$call.stdin" 2>/dev/null 3<&- &
+      reader=$!
+      (
+        trap 'kill -KILL "$!"; wait; exit' TERM
+        "$sleep" 0.5 &
+        wait "$!"
+        [ -s "$call.stdin" ] || kill -KILL "$reader"
+      ) > /dev/null 2>&1 3<&- &
+      timer=$!
+      wait "$reader" 2>/dev/null && : > "$call.eof"
+      kill "$timer" 2>/dev/null
+      wait "$timer" 2>/dev/null
+      exec 3<&-
+    fi
     ;;
 esac
 

@@ -94,8 +94,8 @@ class _Writer:
         self.lines.append(f"read -r released < {shlex.quote(str(self.release_folder / str(value)))}")
 
     def unread(self, value: Json) -> None:
-        # What comes before the play is in gemini.sh.
-        self.releases.add(str(value))
+        # What comes before the play is in gemini.sh. Without a name nothing is ever read.
+        self.releases |= {str(value)} - {""}
 
     def ignore(self, value: Json) -> None:
         self.ignored |= {*value}

@@ -29,6 +29,13 @@ WARNINGS: tuple[Json, ...] = (
 NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
 """What gemini may write to stderr in any case."""
 
+STATS: Json = {
+    "models": {"a-model": {"api": {"totalLatencyMs": 1234.5}, "tokens": {"total": 9223372036854776000}}},
+    "numbers": [0, -1, 0.1, -0.0, 1e21, 5e-324, 1.7976931348623157e308],
+    "": [None, True],
+}
+"""What JSON may hold beside an answer; JavaScript can print every one of these numbers."""
+
 DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
 AROUND = (
     *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
@@ -78,7 +85,7 @@ PLAIN = (
 
 def laid_out(plays: Plays, number: int, text: str, session: str, around: Sequence[str] = AROUND) -> Script:
     """An answer as JSON may write it, among other text; neighbours among the numbers differ in both."""
-    printed = json.dumps(plays.document(text, session, stats={}), **DUMPS[number % len(DUMPS)])
+    printed = json.dumps(plays.document(text, session, stats=STATS), **DUMPS[number % len(DUMPS)])
     return Script("answers", ({"stdout": around[number % len(around)].replace("JSON", printed)},))
 
 

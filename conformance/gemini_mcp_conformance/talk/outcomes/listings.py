@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
 from itertools import cycle, product
@@ -17,6 +18,12 @@ BEHIND = ("", " (current)", "\r")
 """What may follow an entry on its line."""
 COUNTS = (1, 12, 120, 1800)
 """How many sessions a list holds; the longest is longer than 64 KiB."""
+NOISES: tuple[Json, ...] = ("", "A notice.\n", "A line of a long notice that names no session.\n" * 3_000)
+"""What stands on the stream that has no list; the last one is more than a pipe holds."""
+DAMAGED = b"caf\xe9 "
+"""What a title may begin with that is no UTF-8: gemini cuts long titles."""
+TITLE = b" title"
+"""What a title holds."""
 BROKEN = ({"exit": 1}, {"stdout": "No previous sessions found for this project.\n"}, {"signal": "KILL"})
 
 
@@ -26,13 +33,23 @@ def listed(plays: Plays) -> Iterator[Outcome]:
     # Whoever takes only the first ones meets something of each form. 19 has no divisor in common with the number of
     # lists, so each comes once.
     spread = [every[number * 19 % len(every)] for number in range(len(every))]
-    for count, (indent, behind, stream, end) in zip(cycle(COUNTS), spread, strict=False):
-        yield partial(_list, plays, count, indent, behind, stream, end)
+    for number, (count, form) in enumerate(zip(cycle(COUNTS), spread, strict=False)):
+        yield partial(_list, plays, count, *form, noise=NOISES[number % len(NOISES)], damage=number % 5 < 2)
     for step in BROKEN:
         yield lambda turn, step=step: plays.unnamed(_words(turn), step)
 
 
-def _list(plays: Plays, count: int, indent: str, behind: str, stream: str, end: str, turn: Turn) -> Script:
+def _list(
+    plays: Plays,
+    count: int,
+    indent: str,
+    behind: str,
+    stream: str,
+    end: str,
+    turn: Turn,
+    noise: str = "",
+    damage: bool = False,
+) -> Script:
     """A list of so many sessions; the newest stands near the end, but not last."""
 
     # Some languages end lines at \f and \u2028 too. In the list only a newline ends an entry (`spec/README.md`).
@@ -43,9 +60,12 @@ def _list(plays: Plays, count: int, indent: str, behind: str, stream: str, end: 
     entry = odd if is_read else plays.entry
     others = [entry(index, f"{turn.number:08}-{index:04}") for index in range(1, count)]
     entries = [*others[:-1], entry(count, turn.session), *others[-1:]]
-    text = "\n".join(("", f"Available sessions for this project ({count}):", *entries))
+    text = "\n".join(("", f"Available sessions for this project ({count}):", *entries)) + end
+    printed = text.encode().replace(TITLE, DAMAGED + TITLE) if damage else text.encode()
+    other = "stderr" if stream == "stdout" else "stdout"
     warned: dict[str, Json] = {"warnings": ["Listed, with a warning."]} if turn.number % 2 else {}
-    return plays.unnamed(_words(turn), {stream: f"{text}{end}"}, id="listed", **warned)
+    steps: tuple[Json, ...] = ({other: noise}, {f"{stream}Base64": b64encode(printed).decode("ascii")})
+    return plays.unnamed(_words(turn), *steps[not noise :], id="listed", **warned)
 
 
 def _words(turn: Turn) -> str:

@@ -26,6 +26,9 @@ from gemini_mcp_conformance.talk.plays import Plays
 from gemini_mcp_conformance.talk.steps import Step, call
 from gemini_mcp_conformance.talk.texts import PLAIN
 
+PIPE = 100_000
+"""More bytes than a pipe holds, so that a port cannot write them at once."""
+
 
 @dataclass(frozen=True)
 class Sources(Asking, Plays):
@@ -60,6 +63,10 @@ class Maker:
         self.sources, self.spec, self.names = sources, sources.spec, sources.spec.names
         self.first, self.last = sources.first, sources.after(sources.first)
         self.ask, self.arguments, self.answers = sources.ask, sources.arguments, sources.answers
+
+    def long(self, words: str) -> str:
+        """A prompt that begins like this, which no command line and no pipe can hold."""
+        return words.ljust(self.spec.limit + PIPE, "x")
 
     def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
         return Conversation(f"{self.prefix}{id}", title, tuple(steps), self.phase, shows, **more)

@@ -17,7 +17,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
 from gemini_mcp_conformance.talk.steps import call, path
-from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, sized
+from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, placeholders, sized
 
 ORDER = 80
 TOO_LONG = 1 << 20
@@ -58,6 +58,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from boundaries.texts()
         yield from boundaries.edges()
         yield from boundaries.beside_everything()
+        yield from boundaries.placeholders()
     yield from _longest(sources)
 
 
@@ -191,6 +192,18 @@ class Boundaries(ToolMaker):
         title = f"Calls of `{tool}` with everything but one argument, which is empty or blank."
         if steps:
             yield self.conversation(f"{tool}-absent", title, steps, *shows, files=folder)
+
+    def placeholders(self) -> Iterator[Conversation]:
+        """Texts that name the arguments as a template does, beside all other arguments."""
+        filled = placeholders(self.properties)
+        texts = [name for name in self.properties if name != self.spec.directory(self.tool)]
+        steps = [
+            call(self.tool, {**self.everything, name: self.sources.value(self.tool, name, filled)}, self.answer)
+            for name in texts
+        ]
+        shows = tuple(id for name in texts for id in shown_by(self.spec, self.tool, name))
+        title = f"Calls of `{self.tool}` in which one argument names the others."
+        yield self.conversation(f"{self.tool}-placeholders", title, steps, *dict.fromkeys(shows))
 
     def _undeclared(self) -> dict[str, Json]:
         """What other tools declare and this one does not."""

@@ -20,8 +20,6 @@ OTHERS = 18
 """Sessions that come between two replies of one: more than a port is likely to remember."""
 ALIKE = ("Session-7", "session-7", "Session-07", "Session-70", "Session", "ession-7", "Session_7", "Session-\uff17")
 """Ids that look nearly the same."""
-PIPE = 100_000
-"""More bytes than a pipe holds, so that a port cannot write them at once."""
 FEW = 8
 """Calls that every port can run at once."""
 
@@ -137,6 +135,12 @@ class Concurrency(Maker):
         here, there = path("one"), path("other")
         yield self._pair("latest-by-default", "Replies to the latest session where the port runs.", LATEST,
                          self.held(tool, "first"), *self.behind(tool, "second"))  # fmt: skip
+        # The list names the newest session, which the next reply could change.
+        entry = f"{self.sources.entry(1, session('listed late'))}\n"
+        late = self.sources.unnamed("The answer to first.", {"release": "first"}, {"stdout": entry})
+        yield self._pair("latest-in-list", "A reply to the latest session while another one's session is looked up.",
+                         LATEST, self._ask(tool, "first", late, until="listing"),
+                         *self.behind(tool, "second"))  # fmt: skip
         if self.begins is not None:
             yield self._pair("latest-and-chat", "A reply to the latest session, and another call beside it.", BESIDE,
                              self.held(tool, "reply"), self.held(self.begins, "beside", "reply"))  # fmt: skip
@@ -192,10 +196,9 @@ class Concurrency(Maker):
         name = self.spec.prompt(self.first)
         if name is None:
             return
-        text = "Unread, and long. ".ljust(self.spec.limit + PIPE, "x")
         script = Script("unread", ({"unread": "read"}, *self.answers("Read at last.").play))
         own, aside, beside = (session(f"{each} the unread") for each in ("of", "aside of", "beside"))
-        long = self.ask(self.first, text, script, session=own, name="long", until="started")
+        long = self.ask(self.first, self.long("Unread, and long. "), script, session=own, name="long", until="started")
         steps = (long, self.quick(self.last, "aside", session=aside), Request("ping"), Request("tools/list"))
         steps = (*steps, self.held(self.last, "beside", session=beside), Release("read"), Await("long"))
         shows = ("concurrency:ping", "concurrency:list", "concurrency:calls", "process:stdin:ended")

@@ -35,6 +35,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield from made.stdin_ends()
     for how, name in SIGNALS.items():
         yield from made.signals(how, name)
+    for revision in sources.spec.manifest.stateless_revisions:
+        yield made.without_handshake(revision)
 
 
 def _of_term(how: Ending) -> tuple[str, ...]:
@@ -54,9 +56,22 @@ class Endings(Maker):
         return self.conversation(f"cancel-{id}", title, steps, *shows, **more)
 
     def _end(
-        self, id: str, title: str, how: Ending, steps: Sequence[Step], *shows: str, again: bool = False
+        self,
+        id: str,
+        title: str,
+        how: Ending,
+        steps: Sequence[Step],
+        *shows: str,
+        again: bool = False,
+        revision: str | None = None,
     ) -> Conversation:
-        return self.conversation(f"end-{id}", title, (*steps, End(how, again)), *shows)
+        return self.conversation(f"end-{id}", title, (*steps, End(how, again)), *shows, revision=revision)
+
+    def unread(self, tool: str, name: str) -> Request:
+        """A call whose gemini does not read its prompt, which is longer than a pipe holds, and does not end."""
+        script = Script("unread", ({"unread": name}, {"hang": True}))
+        words = self.long(f"No end of {name}. ")
+        return self.ask(tool, words, script, session=session(name), name=name, until="started")
 
     def hanging(self, tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
         """A call whose gemini does not end."""
@@ -91,6 +106,8 @@ class Endings(Maker):
         for number, more in enumerate(kinds):
             name = f"{tool} {number}"
             steps += [self.hanging(tool, name, **more), Cancel(name), self.served(name, (tool, other)[number % 2])]
+        unread = self.unread(tool, f"unread {tool}")
+        steps += [unread, Cancel(unread.name), self.served(unread.name, other)]
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")
         return self._cancel(tool, f"A cancelled {tool}.", steps, *shows)
 
@@ -208,7 +225,7 @@ class Endings(Maker):
         long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
         unread = [Listen(False), self.ask(self.first, "Who reads it?", long, until="started"), Listen(False, SOON)]
         yield self._end("stdin-unread", "The end of stdin while nobody reads an answer.", "stdin", unread, *idle)
-        yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy(), *removed)
+        yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed)
         title = "The end of stdin while gemini ignores SIGTERM."
         tools = (self.names[number % len(self.names)] for number in range(MANY))
         many = [self.hanging(tool, f"deaf {number}", hangs(stubborn=True)) for number, tool in enumerate(tools)]
@@ -227,23 +244,33 @@ class Endings(Maker):
 
     def signals(self, how: Ending, name: str) -> Iterable[Conversation]:
         group = f"shutdown:{name}:group"
-        yield self._end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(), group, *_of_term(how))
+        yield self._end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(how), group, *_of_term(how))
         if how == "TERM":
             idle, shows = [self.served("nothing")], (*_of_term(how), "shutdown:prompt", "stdio:stdout")
             yield self._end(name, "SIGTERM while nothing runs.", how, idle, *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
 
-    def _busy(self) -> list[Step]:
+    def without_handshake(self, revision: str) -> Conversation:
+        """A port may look after signals only once a client has greeted it."""
+        families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
+        title, shows = (
+            f"SIGTERM during calls of the revision {revision}.",
+            ("shutdown:sigterm:group", *_of_term("TERM")),
+        )
+        return self._end(f"{revision}-busy", title, "TERM", families, *shows, revision=revision)
+
+    def _busy(self, how: Ending) -> list[Step]:
         """Of each tool a call with a file, a plain one, one whose gemini has started a process; a line, and a list.
 
-        The first and the last of them have a file to be removed.
+        The first has a prompt that gemini does not read; those behind it and the last have a file to be removed.
         """
         files = [self.hanging(tool, f"file of {tool}", file="You are interrupted.") for tool in self.names]
         plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
         families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
         line = self._line(session("the line"))
-        return [self.served("nothing"), *files, *plain, *families, *line, self._listed(self.first)]
+        unread = self.unread(self.first, f"unread at {how}")
+        return [self.served("nothing"), unread, *files, *plain, *families, *line, self._listed(self.first)]
 
     def _line(self, session: str | None = None) -> list[Request]:
         """A reply that runs, and one in the same session that waits for it: in the latest one if none is named."""

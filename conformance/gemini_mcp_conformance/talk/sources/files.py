@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs
+from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Step
 from gemini_mcp_conformance.talk.texts import PLAIN, WRONG_WORD
@@ -45,11 +45,13 @@ class Files(Maker):
     phase, prefix = "files", ""
 
     def held_outputs(self, tool: str) -> Iterator[Conversation]:
-        """Answers whose gemini leaves a process behind that holds stdout or stderr open."""
+        """Answers, and lists of sessions, whose gemini leaves a process behind that holds stdout or stderr open."""
         for stream, id in (("stdout", "held-output"), ("stderr", "held-stderr")):
             child: Json = {"child": {"seconds": HELD, "holds": stream}}
             holding = Script("holding", (child, *self.answers("Held.").play))
-            steps = (self.ask(tool, PLAIN, holding),)
+            entry = f"{self.sources.entry(1, session(id))}\n"
+            listing = self.sources.unnamed("Its list is held.", child, {"stdout": entry})
+            steps = (self.ask(tool, PLAIN, holding), self.ask(tool, "In which session?", listing))
             yield self.conversation(f"{tool}-{id}", TITLE, steps, "process:held-output", aside=True)
 
     def closed_output(self, tool: str) -> Conversation:

@@ -58,10 +58,12 @@ class Leaks(Maker):
 
     def _steps(self, name: str) -> Iterator[Request]:
         is_prompt = name == self.spec.prompt(self.tool)
-        for number, (kind, text) in enumerate(TEXTS.items()):
+        # Of a prompt each text tries every second way, and the rest with the next tool; of the other arguments every
+        # third. Together the texts try all.
+        share, first = (min(2, len(self.names)), self.names.index(self.tool)) if is_prompt else (3, 0)
+        for number, (kind, text) in enumerate(TEXTS.items(), first):
             given = self.sources.value(self.tool, name, text)
-            # Of the other arguments each text tries every third way; together the texts try all.
-            ways = many(self.spec) if is_prompt else many(self.spec)[number % 3 :: 3]
+            ways = many(self.spec)[number % share :: share]
             # The schema may have cut the text or replaced it; then gemini would repeat what was never sent.
             if given == text:
                 for way in ways:

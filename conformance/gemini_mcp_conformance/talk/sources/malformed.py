@@ -178,11 +178,13 @@ class Malformed(Maker):
                 script = self.answers(words, SESSION if name != "other" else f"{SESSION}{SURROGATE}")
                 asked = f"Half an answer of {tool}: {name}"
                 steps += [self.ask(tool, asked, script), Request("tools/list")]
-            error = {self.spec.outcome.answer["error"]: {"message": SURROGATE}}
-            errors = Script("half an error", ({"stdout": json.dumps(error)}, {"exit": 1}))
-            steps += [self.ask(tool, f"Half an error of {tool}", errors)]
+            warned = self.sources.document("Warned by half.", SESSION, warnings=[f"a{SURROGATE}b"])
+            steps.append(self.ask(tool, f"Half a warning of {tool}", _prints(warned)))
+        error = {self.spec.outcome.answer["error"]: {"message": SURROGATE}}
+        steps += [self.ask(tool, f"Half an error of {tool}", _prints(error, 1)) for tool in self.names]
         title = "Answers with a lone surrogate."
-        return self.conversation("half-answers", title, (*steps, *self.alive("half answers")), "stdio:encoding")
+        shows = ("stdio:encoding", "result:success", "result:warnings")
+        return self.conversation("half-answers", title, (*steps, *self.alive("half answers")), *shows)
 
     def ids(self) -> Conversation:
         """Ids of every type, in requests that are answered at once, in every tool, and in what fails."""
@@ -229,6 +231,10 @@ class Malformed(Maker):
         steps.append(self.ask(self.first, "What is the plan?", bare))
         title = "Wrong messages with a prompt in them, and an answer without JSON."
         return self.conversation("private", title, steps, "stdio:stderr:private")
+
+
+def _prints(document: Json, exit: int = 0) -> Script:
+    return Script("prints", ({"stdout": json.dumps(document)}, {"exit": exit}))
 
 
 def _reversed(message: Mapping[str, Json]) -> bytes:

@@ -22,6 +22,7 @@ from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_t
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK, SESSION
 from gemini_mcp_conformance.talk.steps import Request
+from gemini_mcp_conformance.talk.texts import REFERENCES, placeholders
 
 ORDER = 15
 
@@ -85,6 +86,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
                 yield made.script(name, script)
         yield from made.not_started()
         yield made.endings()
+        if sources.spec.prompt(tool) is not None:
+            yield made.unread()
         yield made.causes()
         yield made.noises()
         yield made.others()
@@ -146,6 +149,18 @@ class Results(Maker):
         title = f"{self.tool}, when gemini answers and fails all the same."
         return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE)
 
+    def unread(self) -> Conversation:
+        """Runs that end, badly and well, and have read nothing of a prompt that is longer than a pipe holds."""
+        plays = (fails(2), self.answers("Unread.", SESSION), fails())
+        steps = [
+            self.ask(self.long(f"Unread, and long, {number}. "), Script("unread", ({"unread": ""}, *script.play)))
+            for number, script in enumerate(plays)
+        ]
+        title = f"{self.tool}, when gemini reads nothing of a long prompt."
+        steps.append(self.ask("And after that?", self.answers("Read.")))
+        shows = ("error:exit", "error:stderr", "result:text", "concurrency:after-failure")
+        return self.conversation(f"unread-{self.tool}", title, steps, *shows)
+
     def causes(self) -> Conversation:
         """Every exit code, and every text on stderr, that the specification has a sentence for."""
         codes = exits_with_meaning(self.spec)
@@ -176,6 +191,7 @@ class Results(Maker):
             "Which key?": f"request failed: https://example.org/?key={KEY}\n",
             "How much?": "".join(f"line {number} of much noise\n" for number in range(many)) + "the very end\n",
             "How much of it?": "서울 👍 " * many + "the very end\n",
+            "What does it refer to?": f"{REFERENCES} {placeholders(('stderr', 'directory', 'exit', 'message'))}\n",
             "Nothing?": "",
         }
         steps = [self.ask(asked, fails(stderr=noise)) for asked, noise in noises.items()]

@@ -45,7 +45,12 @@ def _lacks_session(exchange: Exchange) -> bool:
 
 @remembered
 def listing(exchange: Exchange) -> Ending | None:
-    """How the list of sessions would end, for a call that needs it."""
+    """How the list of sessions would end, for a call that needs it. What it leaves behind is for another check."""
+    printed = _printed(exchange)
+    return None if printed is None or printed.leaves else printed
+
+
+def _printed(exchange: Exchange) -> Ending | None:
     script = exchange.scripts[0] if needs_list(exchange) else None
     return ending(Script(script.id, script.list_sessions)) if script and script.list_sessions is not None else None
 
@@ -164,3 +169,18 @@ def resumed_session_is_reported(exchange: Exchange) -> Complaints:
     yield from differing_session(exchange, session_of(exchange))
     if exchange.listings:
         yield "The port asked gemini for its sessions, and should not: the call names the session."
+
+
+def holds_list(exchange: Exchange) -> bool:
+    """Whether the list of sessions leaves a process behind that holds its output open."""
+    printed = _printed(exchange)
+    return printed is not None and printed.leaves
+
+
+@check("process:held-output", judges=holds_list, any_outcome=True, about="session")
+def held_list_is_read(exchange: Exchange) -> Complaints:
+    printed = _printed(exchange)
+    if exchange.is_success and printed is not None:
+        yield from differing_session(exchange, newest(_text(printed), _entry(exchange)))
+    else:
+        yield "The port did not answer while a process that a list had left behind held its output, and should."

@@ -368,6 +368,7 @@ def added_requirement(draft: Draft) -> None:
 ADDED, REMOVED = "identity:mood", "rpc:error:parse"
 MODEL: Json = {"argument": "model"}
 TEXT, NUMBER, SWITCH = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+OFF: Json = {"type": "boolean", "default": False}
 LIST: Json = {"type": "array", "items": {"type": "string"}}
 MODES: Json = {"type": "string", "enum": ["plan", "default"]}
 MODELS = ("gemini-3-pro", "gemini-3-flash")
@@ -567,6 +568,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             session_by_number,
             ("tools:chat-reply:session-id",),
             ("cancel-some", "outcome-chat-reply-session-id-missing-none-listed", *CALLS),
+        ),
+        Change("off by default", argument("debug", OFF, "--debug", tools=ONE), ("tools:chat:debug",), variant=True),
+        Change(
+            "shortest stderr",
+            value(OUTCOME, "stderr", "maxBytes", to=300),
+            ("error:stderr:tail",),
+            ("noises-chat", "leak-chat-prompt"),
         ),
     ),
     (Change("session by pattern", session_by_pattern, ("tools:chat-reply:required",)),),

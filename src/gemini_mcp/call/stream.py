@@ -58,6 +58,12 @@ class Told:
             case _:
                 pass
 
+    def take_text(self) -> str:
+        """The answer in one piece. Its pieces are let go of, because they may be long."""
+        text = "".join(self.said)
+        self.said.clear()
+        return text
+
 
 def read_live(outcome: Outcome, spec: OutcomeSpec, live: LiveSpec, max_chars: int | None) -> Answer | Failure:
     """Find the answer in the outcome of a run that told what it did, or the reason why there is none."""
@@ -132,7 +138,7 @@ def _document(told: Told, spec: OutcomeSpec, live: LiveSpec) -> str:
     document: dict[str, Json] = {keys["session"]: told.session} if told.session else {}
     if told.end is not None and told.end.kind == "failure":
         return _json(document | {keys["error"]: _message_of(told)})
-    document[keys["text"]] = strip("".join(told.said), live)
+    document[keys["text"]] = strip(told.take_text(), live)
     # What gemini has not yet written when it ends is lost. The prompt is written before a model is asked.
     is_unasked = told.end is None and told.session is not None and not told.has_prompt
     if told.end is None and not is_unasked:

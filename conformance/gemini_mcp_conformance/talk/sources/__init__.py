@@ -64,7 +64,7 @@ class Maker:
         self.first, self.last = sources.first, sources.after(sources.first)
         self.ask, self.arguments, self.answers = sources.ask, sources.arguments, sources.answers
 
-    def long(self, words: str) -> str:
+    def overlong(self, words: str) -> str:
         """A prompt that begins like this, which no command line and no pipe can hold."""
         return words.ljust(self.spec.limit + PIPE, "x")
 

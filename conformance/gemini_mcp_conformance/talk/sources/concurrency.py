@@ -198,7 +198,8 @@ class Concurrency(Maker):
             return
         script = Script("unread", ({"unread": "read"}, *self.answers("Read at last.").play))
         own, aside, beside = (session(f"{each} the unread") for each in ("of", "aside of", "beside"))
-        long = self.ask(self.first, self.long("Unread, and long. "), script, session=own, name="long", until="started")
+        words = self.overlong("Unread, and long. ")
+        long = self.ask(self.first, words, script, session=own, name="long", until="started")
         steps = (long, self.quick(self.last, "aside", session=aside), Request("ping"), Request("tools/list"))
         steps = (*steps, self.held(self.last, "beside", session=beside), Release("read"), Await("long"))
         shows = ("concurrency:ping", "concurrency:list", "concurrency:calls", "process:stdin:ended")

@@ -70,7 +70,7 @@ class Endings(Maker):
     def unread(self, tool: str, name: str) -> Request:
         """A call whose gemini does not read its prompt, which is longer than a pipe holds, and does not end."""
         script = Script("unread", ({"unread": name}, {"hang": True}))
-        words = self.long(f"No end of {name}. ")
+        words = self.overlong(f"No end of {name}. ")
         return self.ask(tool, words, script, session=session(name), name=name, until="started")
 
     def hanging(self, tool: str, name: str, script: Script | None = None, **more: Json) -> Request:

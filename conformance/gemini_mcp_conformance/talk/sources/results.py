@@ -153,7 +153,7 @@ class Results(Maker):
         """Runs that end, badly and well, and have read nothing of a prompt that is longer than a pipe holds."""
         plays = (fails(2), self.answers("Unread.", SESSION), fails())
         steps = [
-            self.ask(self.long(f"Unread, and long, {number}. "), Script("unread", ({"unread": ""}, *script.play)))
+            self.ask(self.overlong(f"Unread, and long, {number}. "), Script("unread", ({"unread": ""}, *script.play)))
             for number, script in enumerate(plays)
         ]
         title = f"{self.tool}, when gemini reads nothing of a long prompt."

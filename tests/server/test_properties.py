@@ -18,7 +18,8 @@ from gemini_mcp.call.arguments import check
 from gemini_mcp.call.invocation import plan
 from gemini_mcp.call.json_search import find
 from gemini_mcp.call.json_structure import NO_END, Structure
-from gemini_mcp.call.outcome import Answer, Completed, Failure, View, answer_result, failure_result, newest_session
+from gemini_mcp.call.listing import newest_session
+from gemini_mcp.call.outcome import Answer, Completed, Failure, View, answer_result, failure_result
 from gemini_mcp.call.outcome import read as understood_outcome
 from gemini_mcp.call.redaction import Secrets, mask, withhold
 from gemini_mcp.errors import CallerError

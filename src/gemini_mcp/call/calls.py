@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 
 from gemini_mcp.call import open_files, temporary
 from gemini_mcp.call.invocation import Invocation, environment, plan
+from gemini_mcp.call.listing import newest_session
 from gemini_mcp.call.live import News
 from gemini_mcp.call.outcome import (
     Answer,
@@ -21,7 +22,6 @@ from gemini_mcp.call.outcome import (
     Outcome,
     answer_result,
     failure_result,
-    newest_session,
     read,
     refusal_result,
     size,

@@ -32,9 +32,6 @@ DEEPEST_WARNING = 64
 LONGEST_CHARACTER = 4
 """The most bytes of a character in UTF-8."""
 
-LONGEST_INDEX = 18
-"""Digits of the longest number of a session. Python refuses to read one of thousands."""
-
 LONGEST_KEY = 65536
 """Characters of the longest key that is expected; one may be cut in two where the search for keys begins."""
 
@@ -182,17 +179,6 @@ def refusal_result(error: CallerError, spec: OutcomeSpec) -> Json:
     failure = Failure(error.condition, error.fields)
     template = error.sentence or _sentence_for(failure, spec).text
     return _error(spec, _fill(template, failure.fields), failure)
-
-
-def newest_session(listing: Outcome, entry: str) -> str | None:
-    """The id of the entry with the highest number in gemini's list of sessions, on whichever stream it was printed."""
-    if not isinstance(listing, Completed) or listing.exit != 0:
-        return None
-    stdout = listing.stdout.decode("utf-8", "replace")
-    # Gemini CLI prints the list on stdout since 0.24, on stderr before. It ascends by the start of the sessions.
-    entries = (re.match(entry, line) for line in f"{stdout}\n{listing.stderr}".split("\n"))
-    numbered = [(int(match[1]), match[2]) for match in entries if match and len(match[1]) <= LONGEST_INDEX]
-    return max(numbered, key=lambda pair: pair[0])[1] if numbered else None
 
 
 def _read_stdout(stdout: Printed, stderr: str, spec: OutcomeSpec) -> Answer | Failure:

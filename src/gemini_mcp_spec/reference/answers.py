@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from gemini_mcp.call.encoded import whole
 from gemini_mcp.call.invocation import Invocation, plan
+from gemini_mcp.call.listing import newest_session
 from gemini_mcp.call.outcome import (
     Answer,
     Completed,
@@ -23,7 +24,6 @@ from gemini_mcp.call.outcome import (
     View,
     answer_result,
     failure_result,
-    newest_session,
     read,
     refusal_result,
 )

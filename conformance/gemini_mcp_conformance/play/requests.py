@@ -157,7 +157,7 @@ class Requests:
         """Cancel a request."""
         if isinstance(self.session.wire, HttpWire):
             # Requests over HTTP have no order: the cancellation could overtake the call.
-            await polled(lambda: self._has_begun(pending), ARRIVAL)
+            await polled(lambda: bool(self.gemini.runs_of(pending)) or self._has_begun(pending), ARRIVAL)
         pending.silence = "cancelled" if pending.is_unfinished else pending.silence
         await self.session.cancel(pending.id)
 

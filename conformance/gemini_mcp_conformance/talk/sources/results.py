@@ -150,15 +150,15 @@ class Results(Maker):
         return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE)
 
     def unread(self) -> Conversation:
-        """Runs that end, badly and well, and have read nothing of a prompt that is longer than a pipe holds."""
-        plays = (fails(2), self.answers("Unread.", SESSION), fails())
+        """Runs that fail, and have read nothing of a prompt that is longer than a pipe holds."""
+        plays = (fails(2), fails())
         steps = [
             self.ask(self.overlong(f"Unread, and long, {number}. "), Script("unread", ({"unread": ""}, *script.play)))
             for number, script in enumerate(plays)
         ]
         title = f"{self.tool}, when gemini reads nothing of a long prompt."
         steps.append(self.ask("And after that?", self.answers("Read.")))
-        shows = ("error:exit", "error:stderr", "result:text", "concurrency:after-failure")
+        shows = ("error:exit", "error:stderr", "concurrency:after-failure")
         return self.conversation(f"unread-{self.tool}", title, steps, *shows)
 
     def causes(self) -> Conversation:

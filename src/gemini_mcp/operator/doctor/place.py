@@ -88,8 +88,6 @@ def version_of(program: str, environ: Mapping[str, str]) -> str | None:
     """What a program says that its version is."""
     command = Command((program, "--version"), os.sep, environ)
     outcome = asyncio.run(run(command, Limits(PATIENCE, lambda: 1.0)))
-    return (
-        outcome.stdout.decode("utf-8", "replace").strip() or None
-        if isinstance(outcome, Completed) and outcome.exit == 0
-        else None
-    )
+    if not isinstance(outcome, Completed) or outcome.exit != 0:
+        return None
+    return outcome.stdout.decode("utf-8", "replace").strip() or None

@@ -1,4 +1,4 @@
-"""Posts one message to a server: a message in, the response out, or why there is none. Effect.
+"""Posts the messages of a session to a server: a message in, the response out, or why there is none. Effect.
 
 Both transports over HTTP send so. What they make of the response is theirs.
 """
@@ -8,10 +8,13 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
 import httpx2
+from mcp.shared.message import ClientMessageMetadata
 from mcp_types import ErrorData, JSONRPCError, RequestId
 
 from gemini_mcp.host.servers import failure
+from gemini_mcp.host.servers.channel import Outgoing
 from gemini_mcp.host.servers.failure import Failure
+from gemini_mcp.host.servers.traffic import Traffic
 from gemini_mcp.spec.values import JsonObject
 
 JSON_TYPE, STREAM_TYPE = "application/json", "text/event-stream"
@@ -31,6 +34,16 @@ class Unanswered(Exception):
         """What the session is told in place of the answer; its data is the Failure."""
         told = ErrorData(code=0, message=str(self), data=self.why)
         return JSONRPCError(jsonrpc="2.0", id=identity, error=told)
+
+
+async def outgoing(messages: Outgoing, known: Traffic, headers: dict[str, str]) -> AsyncGenerator[JsonObject]:
+    """Each message of the session, noted as sent; what it adds to the headers is among them."""
+    async for message in messages:
+        if isinstance(message.metadata, ClientMessageMetadata):
+            headers.update(message.metadata.headers or {})
+        sent = message.message.model_dump(by_alias=True, exclude_unset=True, mode="python")
+        known.sent(sent)
+        yield sent
 
 
 @asynccontextmanager

@@ -11,13 +11,13 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 import anyio.abc
 import httpx2
-from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage
 
 from gemini_mcp.host.servers import failure, posting
 from gemini_mcp.host.servers.channel import Channel, Outgoing, Streams, channel
 from gemini_mcp.host.servers.failure import Failure
-from gemini_mcp.host.servers.posting import LONGEST_EVENT, STREAM_TYPE, Unanswered, posted
+from gemini_mcp.host.servers.posting import LONGEST_EVENT, STREAM_TYPE, Unanswered, outgoing, posted
 from gemini_mcp.host.servers.traffic import Traffic
 from gemini_mcp.spec.values import JsonObject
 
@@ -103,11 +103,7 @@ class _Server:
     async def write(self, messages: Outgoing) -> None:
         """Post each message; none keeps the next ones waiting."""
         await self.is_ready.wait()
-        async for message in messages:
-            sent = message.message.model_dump(by_alias=True, exclude_unset=True, mode="python")
-            if isinstance(message.metadata, ClientMessageMetadata):
-                self.headers.update(message.metadata.headers or {})
-            self.known.sent(sent)
+        async for sent in outgoing(messages, self.known, self.headers):
             self.tasks.start_soon(self._post, sent)
 
     def _post_to(self, address: str) -> None:

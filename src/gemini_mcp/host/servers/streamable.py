@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import anyio
 import anyio.abc
 import httpx2
-from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage
 
 from gemini_mcp.host.servers import failure, posting, traffic
 from gemini_mcp.host.servers.channel import Incoming, Outgoing, Streams, channel
 from gemini_mcp.host.servers.failure import Failure
-from gemini_mcp.host.servers.posting import JSON_TYPE, LONGEST_EVENT, STREAM_TYPE, Unanswered, posted, told
+from gemini_mcp.host.servers.posting import JSON_TYPE, LONGEST_EVENT, STREAM_TYPE, Unanswered, outgoing, posted, told
 from gemini_mcp.host.servers.traffic import SHOWN, Traffic
 from gemini_mcp.spec.values import Json, JsonObject, is_array
 
@@ -76,11 +76,7 @@ class _Server:
 
     async def write(self, messages: Outgoing) -> None:
         """Send each message. A request does not keep the next ones waiting, anything else does."""
-        async for message in messages:
-            sent = message.message.model_dump(by_alias=True, exclude_unset=True, mode="python")
-            if isinstance(message.metadata, ClientMessageMetadata):
-                self.headers.update(message.metadata.headers or {})
-            self.known.sent(sent)
+        async for sent in outgoing(messages, self.known, self.headers):
             if "method" in sent and "id" in sent:
                 self.tasks.start_soon(self._request, sent)
             else:

@@ -515,7 +515,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change(
             "error key", value(OUTCOME, "answer", "error", to="failure"), ("error:json-on-stderr",), ("keyed-chat",)
         ),
-        Change("withheld variables", value(INVOCATION, "environment", "withhold", to=["GEMINI_*", "SETTING_*"])),
+        Change("withheld variables", value(INVOCATION, "environment", "withhold", to=["SETTING_*", "PATH"])),
         Change("smallest prompt", value(INVOCATION, *LONGEST, to=5000), ("prompt:over-limit",), SMALL),
         Change("nothing required", nothing_required, ("tools:chat:required",), ("chat-nothing*", *CALLS)),
         Change(

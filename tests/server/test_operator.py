@@ -194,6 +194,13 @@ def test_gemini_does_not_inherit_what_the_operator_withholds(place: Place) -> No
     assert not environ.keys() & {"AWS_KEY", "MY_SECRET"}
 
 
+def test_gemini_is_found_though_it_does_not_inherit_path(place: Place) -> None:
+    server = place.start("--withhold", "PATH")
+    place.fake.load([play(answer("a"))])
+    assert text(server.chat()) == "a"
+    assert "PATH" not in place.fake.calls()[0].environ
+
+
 def test_the_help_names_every_option_and_the_variables(place: Place) -> None:
     done = place.run("--help")
     assert done.returncode == 0

@@ -67,6 +67,8 @@ class Calls:
         self._invocation = told_live(spec.invocation, self._live) if self._live else spec.invocation
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in spec.tools}
         self._environ = options.environment(environ, spec.invocation.withhold)
+        # gemini is also found where it does not get PATH itself.
+        self._searched = {**environ, **self._environ}
         self._keys = keys_in({name: value for name, value in environ.items() if not is_place(value)}, spec.outcome)
         # Where clients connect, half of the open files are theirs.
         files = open_files.free() // (1 if options.transport == "stdio" else 2)
@@ -111,7 +113,7 @@ class Calls:
         return answer_result(answer, self._spec.outcome, self._options.view)
 
     async def _ask(self, invocation: Invocation, directory: str, progress: Progress) -> Answer | Failure | NotStarted:
-        program = find_program(self._options.gemini or self._spec.invocation.program, self._environ)
+        program = find_program(self._options.gemini or self._spec.invocation.program, self._searched)
         if isinstance(program, NotStarted):
             return program
         with ExitStack() as stack:

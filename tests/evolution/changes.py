@@ -533,7 +533,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
                 told_tool("hello", "--prompt=Hello"),
             ),
             ("tools:apply", "tools:greet", "tools:hello"),
-            ("combined-greet-00[1-3]", "combined-hello-00[1-3]", "many-cancelled-*", "cancel-hello-late"),
+            ("combined-greet-00[1-3]", "combined-hello-001", "many-cancelled-hello", "cancel-hello-late"),
         ),
     ),
     (

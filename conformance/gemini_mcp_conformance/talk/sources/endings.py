@@ -254,10 +254,8 @@ class Endings(Maker):
     def without_handshake(self, revision: str) -> Conversation:
         """A port may look after signals only once a client has greeted it."""
         families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
-        title, shows = (
-            f"SIGTERM during calls of the revision {revision}.",
-            ("shutdown:sigterm:group", *_of_term("TERM")),
-        )
+        title = f"SIGTERM during calls of the revision {revision}."
+        shows = ("shutdown:sigterm:group", *_of_term("TERM"))
         return self._end(f"{revision}-busy", title, "TERM", families, *shows, revision=revision)
 
     def _busy(self, how: Ending) -> list[Step]:

@@ -1,18 +1,21 @@
-"""Posts the messages of a session to a server: a message in, the response out, or why there is none. Effect.
+"""What both transports over HTTP share: messages of a session are posted, and what comes is handed on. Effect.
 
-Both transports over HTTP send so. What they make of the response is theirs.
+What a transport makes of a response, and where else messages come from, is its own.
 """
 
 import json
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 
+import anyio
+import anyio.abc
 import httpx2
-from mcp.shared.message import ClientMessageMetadata
-from mcp_types import ErrorData, JSONRPCError, RequestId
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, RequestId
 
 from gemini_mcp.host.servers import failure
-from gemini_mcp.host.servers.channel import Outgoing
+from gemini_mcp.host.servers.channel import Incoming, Outgoing
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.traffic import Traffic
 from gemini_mcp.spec.values import JsonObject
@@ -44,6 +47,34 @@ async def outgoing(messages: Outgoing, known: Traffic, headers: dict[str, str]) 
         sent = message.message.model_dump(by_alias=True, exclude_unset=True, mode="python")
         known.sent(sent)
         yield sent
+
+
+@dataclass
+class Remote:
+    """A server at an address while it is talked to: what waits for an answer, and where its messages go."""
+
+    url: str
+    http: httpx2.AsyncClient
+    hang_up: Callable[[Failure], None]
+    out: Incoming
+    tasks: anyio.abc.TaskGroup
+    known: Traffic = field(default_factory=Traffic)
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+    async def take(self, text: str) -> None:
+        """Hand on the message of an event. Gemini CLI hangs up on what is none, and on what nobody waits for."""
+        message = self.known.received(text, self.stray)
+        if not isinstance(message, Exception):
+            await self.send(message)
+
+    def stray(self, text: str) -> None:
+        """Tell of what nobody waits for."""
+        self.hang_up(failure.stray_response(text))
+
+    async def send(self, message: JSONRPCMessage) -> None:
+        """Hand on a message."""
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self.out.send(SessionMessage(message))
 
 
 @asynccontextmanager

@@ -9,16 +9,12 @@ from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 
 import anyio
-import anyio.abc
 import httpx2
-from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCMessage
 
 from gemini_mcp.host.servers import failure, posting
-from gemini_mcp.host.servers.channel import Channel, Outgoing, Streams, channel
+from gemini_mcp.host.servers.channel import Outgoing, Streams, channel
 from gemini_mcp.host.servers.failure import Failure
-from gemini_mcp.host.servers.posting import LONGEST_EVENT, STREAM_TYPE, Unanswered, outgoing, posted
-from gemini_mcp.host.servers.traffic import Traffic
+from gemini_mcp.host.servers.posting import LONGEST_EVENT, STREAM_TYPE, Remote, Unanswered, outgoing, posted
 from gemini_mcp.spec.values import JsonObject
 
 
@@ -42,7 +38,7 @@ async def streams(
     async with channel() as own, http.stream("GET", url, headers=headers, timeout=limits) as response:
         _check(response)
         async with anyio.create_task_group() as tasks:
-            server = _Server(url, http, hang_up, own, tasks)
+            server = _Server(url, http, hang_up, own.incoming, tasks)
             tasks.start_soon(server.read, response)
             tasks.start_soon(server.write, own.outgoing)
             await server.be_ready(seconds)
@@ -65,16 +61,9 @@ def _check(response: httpx2.Response) -> None:
 
 
 @dataclass
-class _Server:
+class _Server(Remote):
     """What is known of the server while it is talked to."""
 
-    url: str
-    http: httpx2.AsyncClient
-    hang_up: Callable[[Failure], None]
-    channel: Channel
-    tasks: anyio.abc.TaskGroup
-    known: Traffic = field(default_factory=Traffic)
-    headers: dict[str, str] = field(default_factory=dict[str, str])
     endpoint: str = ""
     is_ready: anyio.Event = field(default_factory=anyio.Event)
     """Whether the server has said where to post, or will not say it any more."""
@@ -90,13 +79,13 @@ class _Server:
 
     async def read(self, response: httpx2.Response) -> None:
         """Hand on the messages of the stream until it ends."""
-        async with self.channel.incoming:
+        async with self.out:
             with suppress(httpx2.HTTPError, httpx2.SSEError):
                 async for event in httpx2.EventSource(response, max_event_size=LONGEST_EVENT):
                     if event.event == "endpoint":
                         self._post_to(urljoin(self.url, event.data))
                     elif event.event == "message" and event.data:
-                        await self._take(event.data)
+                        await self.take(event.data)
             self.hang_up(failure.stream_ended())
             self.is_ready.set()
 
@@ -122,13 +111,4 @@ class _Server:
                     raise await posting.refused(response)
         except Unanswered as error:
             if self.known.is_waiting(message.get("id")):
-                await self._send(error.instead(message["id"]))
-
-    async def _take(self, text: str) -> None:
-        message = self.known.received(text, lambda shown: self.hang_up(failure.stray_response(shown)))
-        if not isinstance(message, Exception):
-            await self._send(message)
-
-    async def _send(self, message: JSONRPCMessage) -> None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self.channel.incoming.send(SessionMessage(message))
+                await self.send(error.instead(message["id"]))

@@ -10,16 +10,23 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import anyio
-import anyio.abc
 import httpx2
-from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage
 
 from gemini_mcp.host.servers import failure, posting, traffic
-from gemini_mcp.host.servers.channel import Incoming, Outgoing, Streams, channel
+from gemini_mcp.host.servers.channel import Outgoing, Streams, channel
 from gemini_mcp.host.servers.failure import Failure
-from gemini_mcp.host.servers.posting import JSON_TYPE, LONGEST_EVENT, STREAM_TYPE, Unanswered, outgoing, posted, told
-from gemini_mcp.host.servers.traffic import SHOWN, Traffic
+from gemini_mcp.host.servers.posting import (
+    JSON_TYPE,
+    LONGEST_EVENT,
+    STREAM_TYPE,
+    Remote,
+    Unanswered,
+    outgoing,
+    posted,
+    told,
+)
+from gemini_mcp.host.servers.traffic import SHOWN
 from gemini_mcp.spec.values import Json, JsonObject, is_array
 
 SESSION_HEADER = "mcp-session-id"
@@ -58,16 +65,9 @@ async def streams(url: str, http: httpx2.AsyncClient, hang_up: Callable[[Failure
 
 
 @dataclass
-class _Server:
+class _Server(Remote):
     """What is known of the server while it is talked to."""
 
-    url: str
-    http: httpx2.AsyncClient
-    hang_up: Callable[[Failure], None]
-    out: Incoming
-    tasks: anyio.abc.TaskGroup
-    known: Traffic = field(default_factory=Traffic)
-    headers: dict[str, str] = field(default_factory=dict[str, str])
     is_listening: bool = False
     """Whether the server's own stream is open, or may yet be."""
     is_followed: anyio.Event = field(default_factory=anyio.Event)
@@ -92,7 +92,7 @@ class _Server:
             await self._ask(message)
         except Unanswered as error:
             if self.known.is_waiting(message["id"]):
-                await self._send(error.instead(message["id"]))
+                await self.send(error.instead(message["id"]))
 
     async def _ask(self, message: JsonObject) -> None:
         """Send a request and hand on what comes back; raises Unanswered."""
@@ -176,14 +176,8 @@ class _Server:
                 # The SDK inside Gemini CLI does not see an event without data.
                 last_event = (event.data and event.id) or last_event
                 if event.data and event.event == "message":
-                    await self._take(event.data)
+                    await self.take(event.data)
         return last_event
-
-    async def _take(self, text: str) -> None:
-        """Hand on the message of an event. Gemini CLI hangs up on what is none, and on what nobody waits for."""
-        message = self.known.received(text, self._stray)
-        if not isinstance(message, Exception):
-            await self._send(message)
 
     async def _take_body(self, body: bytes) -> None:
         """Hand on what answers a request: a message or a list of them; raises Unanswered."""
@@ -201,12 +195,5 @@ class _Server:
 
     async def _hand_on(self, message: JsonObject, parsed: JSONRPCMessage) -> None:
         if self.known.is_stray(message):
-            self._stray(json.dumps(message)[:SHOWN])
-        await self._send(parsed)
-
-    def _stray(self, text: str) -> None:
-        self.hang_up(failure.stray_response(text))
-
-    async def _send(self, message: JSONRPCMessage) -> None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self.out.send(SessionMessage(message))
+            self.stray(json.dumps(message)[:SHOWN])
+        await self.send(parsed)

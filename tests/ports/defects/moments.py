@@ -92,9 +92,13 @@ def dies_of_second(port: Any, real: Any, number: int, frame: Any) -> None:
     raise Stop
 
 
+def notes_oldest(port: Any) -> None:
+    prompted = [call for call in port.calls if call.arguments.get("systemPrompt")]
+    port.memory["oldest"] = prompted[0] if len(port.calls) > 1 and prompted else None
+
+
 def oldest_keeps(port: Any, real: Any, path: str, call: Call, outcome: Any) -> None:
-    is_first = len(port.calls) > 1 and port.calls[0] is call
-    if not (port.is_ending and is_first):
+    if port.memory.get("oldest") is not call:
         real(path, call, outcome)
 
 
@@ -131,4 +135,4 @@ defect(
     "oldest-keeps-file-at-end",
     "Leaves the system prompt of the oldest of several calls when its input ends.",
     "system:removed:stdin-end",
-)(remove_system=oldest_keeps)
+)(remove_system=oldest_keeps, shut_down=before(notes_oldest))

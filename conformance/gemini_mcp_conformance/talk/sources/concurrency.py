@@ -123,8 +123,9 @@ class Concurrency(Maker):
                          ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
                          *others, *self.behind(tool, "second", **same))  # fmt: skip
         yield self._pair("same-session-cancelled", "Replies in one session, of which one is cancelled while it waits.",
-                         ("concurrency:same-session", "cancel:others"), self.held(tool, "first", **same),
-                         *self.behind(tool, "second", **same), Cancel("second"),
+                         ("concurrency:same-session", "cancel:others", "system:removed:cancel"),
+                         self.held(tool, "first", **same),
+                         *self.behind(tool, "second", file="You wait.", **same), Cancel("second"),
                          *self.behind(tool, "third", **same))  # fmt: skip
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),

@@ -191,7 +191,7 @@ def stopped(silence: Silence, asked: str | None) -> Callable[[Observation], bool
 
     def accepts(observation: Observation) -> bool:
         exit = observation.exit.asked if observation.exit is not None else None
-        cut = [each for each in observation.calls if each.silence == silence and has_file(each) and each.runs]
+        cut = [each for each in observation.calls if each.silence == silence and has_file(each)]
         return bool(cut) and exit == asked and not still_runs(observation)
 
     return accepts

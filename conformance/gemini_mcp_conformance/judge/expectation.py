@@ -118,6 +118,11 @@ def settled(exchange: Exchange) -> frozenset[str]:
     return frozenset(name for name in declared(exchange) if name in given and spec.settles(tool, name, given[name]))
 
 
+def all_settled(exchange: Exchange) -> bool:
+    """Whether every port must serve all values that it gives, each in one way."""
+    return settled(exchange).issuperset(exchange.arguments)
+
+
 def specified(exchange: Exchange) -> Specified | None:
     """What the call becomes; None for one that no port may serve."""
     return None if fate(exchange) == "refused" else _specified(exchange)
@@ -249,4 +254,4 @@ def _choices(exchange: Exchange) -> Iterator[bool]:
     yield not is_object(exchange)
     yield exchange.cwd in ("relative", "unknown")
     yield not isinstance(_heard(exchange), Heard)
-    yield not settled(exchange).issuperset(exchange.arguments)
+    yield not all_settled(exchange)

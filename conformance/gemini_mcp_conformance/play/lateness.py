@@ -19,11 +19,13 @@ TOLERATED = 0.3
 USUAL_LOAD = 4
 """Processes for each core that want to run when a suite is alone on its machine."""
 
+CORES = os.cpu_count() or 1
+
 
 def unhurried(seconds: float) -> float:
     """How long to wait for what would take so many seconds on a machine that does nothing else."""
     try:
-        load = os.getloadavg()[0] / (os.cpu_count() or 1)
+        load = os.getloadavg()[0] / CORES
     except OSError:
         return seconds
     return seconds * max(1.0, load / USUAL_LOAD)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 from gemini_mcp.spec.values import Json, inside, table
@@ -50,22 +51,22 @@ class Pending:
         """Whether it has neither been answered nor cancelled."""
         return self.last is None
 
-    @property
+    @cached_property
     def tool(self) -> str | None:
         """The specified tool that it calls."""
         name = inside(self.message, "params", "name")
         return name if isinstance(name, str) and name in self.spec.names else None
 
-    @property
+    @cached_property
     def arguments(self) -> Mapping[str, Json]:
         return table(inside(self.message, "params", "arguments"))
 
-    @property
+    @cached_property
     def prompt(self) -> str | None:
         prompt = self.arguments.get(self.spec.prompt(self.tool or "") or "")
         return prompt if isinstance(prompt, str) else None
 
-    @property
+    @cached_property
     def token(self) -> str | None:
         """A prompt that tells the runs of concurrent calls apart."""
         # A prompt of blanks would be found in every command line.

@@ -63,10 +63,11 @@ def reads_late(exchange: Exchange) -> bool:
     return is_late and any(run.call.stdin_kind in PIPES for run in exchange.runs)
 
 
-def never_reads(exchange: Exchange) -> bool:
-    """Whether its gemini ends without reading its stdin, a pipe."""
+def leaves_stdin(exchange: Exchange) -> bool:
+    """Whether its gemini may end before it has read its stdin: it never reads it, a pipe, or the call was stopped."""
     is_deaf = any(play.get("unread") == "" for script in exchange.scripts for play in script.play)
-    return is_deaf and any(run.call.stdin_kind in PIPES for run in exchange.runs)
+    is_unread = is_deaf and any(run.call.stdin_kind in PIPES for run in exchange.runs)
+    return is_unread or exchange.silence in ("cancelled", "ended")
 
 
 def released(observation: Observation, exchange: Exchange) -> int | None:

@@ -148,7 +148,7 @@ def matching(pattern: str, shortest: int = 0, longest: int | None = None) -> str
         return text.isprintable() and bool(text.strip()) and shortest <= len(text) <= (longest or 10_000)
 
     tried = samples(pattern)
-    if tried and not any(text.isprintable() for text in tried):
+    if tried and not any(text.isprintable() and text.strip() for text in tried):
         # The samples take an ordinary character wherever one fits. To search on would add half a second to each run.
         return None
     for text in tried:

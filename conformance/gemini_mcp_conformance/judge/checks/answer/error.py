@@ -14,7 +14,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     says,
     session_in,
 )
-from gemini_mcp_conformance.judge.expectation import end_of, faults, is_call, prompt_of, settled
+from gemini_mcp_conformance.judge.expectation import all_settled, end_of, faults, is_call, prompt_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
@@ -50,7 +50,7 @@ def is_failure(exchange: Exchange) -> bool:
 def cannot_start(exchange: Exchange) -> bool:
     """Calls that could only be refused for want of gemini."""
     is_asked = is_call(exchange) and exchange.gemini != "present" and prompt_of(exchange) is not None
-    return is_asked and not faults(exchange) and settled(exchange).issuperset(exchange.arguments)
+    return is_asked and not faults(exchange) and all_settled(exchange)
 
 
 def shows_error(exchange: Exchange) -> bool:

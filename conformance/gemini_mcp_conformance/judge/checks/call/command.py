@@ -11,7 +11,7 @@ from gemini_mcp_conformance.judge.expectation import heard, is_call
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
 from gemini_mcp_conformance.see.observation import Exchange, Run
-from gemini_mcp_conformance.see.timeline import never_reads
+from gemini_mcp_conformance.see.timeline import leaves_stdin
 from gemini_mcp_conformance.see.witness import argv_shown, shown
 from gemini_mcp_conformance.spec.specification import Heard
 
@@ -41,10 +41,10 @@ def differing(exchange: Exchange, run: Run, *fields: str) -> Complaints:
 
 
 def is_cut(exchange: Exchange, run: Run) -> bool:
-    """Whether gemini has not read its stdin, which may hold the prompt: it never does, or the call was stopped."""
+    """Whether gemini has not read its stdin, which may hold the prompt."""
     reads = run.call.stdin_kind in ("pipe", "socket", "file")
     is_part = run.prompt is None or not run.call.stdin_eof
-    return reads and is_part and (exchange.silence in ("cancelled", "ended") or never_reads(exchange))
+    return reads and is_part and leaves_stdin(exchange)
 
 
 def what(run: Run, field: str) -> str:

@@ -7,7 +7,7 @@ import re
 from gemini_mcp.spec.values import texts_in
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.arguments import error_text, is_refused
-from gemini_mcp_conformance.judge.expectation import fate, faults, heard, is_call, schema_faults, settled
+from gemini_mcp_conformance.judge.expectation import all_settled, fate, faults, heard, is_call, schema_faults
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import Predicate, gives, is_played, reaches, was_due
 from gemini_mcp_conformance.see.observation import Exchange, Observation
@@ -65,7 +65,7 @@ def gemini_runs_where_the_port_does(exchange: Exchange) -> Complaints:
 def may_run(exchange: Exchange) -> bool:
     """Calls with a relative path, which nothing else lets a port refuse."""
     plain = all(text.isprintable() and text.strip() for text in texts_in(list(exchange.arguments.values())))
-    is_free = settled(exchange).issuperset(exchange.arguments)
+    is_free = all_settled(exchange)
     is_chosen = is_played(exchange) and exchange.gemini == "present" and fate(exchange) == "either"
     is_heard = isinstance(heard(exchange), Heard)
     return names("relative")(exchange) and plain and is_free and is_chosen and is_heard and was_due(exchange)
@@ -83,7 +83,7 @@ check("cwd:file", judges=names("file"))(is_refused)
 def is_plainly_refused(exchange: Exchange) -> bool:
     """Calls that were answered with an error, and for no other reason than their directory."""
     wrong = exchange.cwd in ("missing", "file") and faults(exchange) == (argument(exchange),) and exchange.is_error
-    is_alone = not schema_faults(exchange) and settled(exchange).issuperset(exchange.arguments)
+    is_alone = not schema_faults(exchange) and all_settled(exchange)
     return wrong and is_alone and bool(PLAIN.fullmatch(path_of(exchange)))
 
 

@@ -9,7 +9,7 @@ from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.play.target import INHERITED
 from gemini_mcp_conformance.see.call import PIPES
 from gemini_mcp_conformance.see.observation import Exchange
-from gemini_mcp_conformance.see.timeline import never_reads
+from gemini_mcp_conformance.see.timeline import leaves_stdin
 from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
 from gemini_mcp_conformance.spec.interpreter import is_withheld
 from gemini_mcp_conformance.spec.reading import read
@@ -30,8 +30,7 @@ def stdin_is_not_the_servers(exchange: Exchange) -> Complaints:
 def stdin_is_at_its_end(exchange: Exchange) -> Complaints:
     endless = [run for run in exchange.runs if run.call.stdin_kind in PIPES and not run.call.stdin_eof]
     endless += [run for run in exchange.all_runs if run.call.stdin_kind == "terminal"]
-    # A call that is stopped may end gemini before its stdin has been written.
-    for run in [] if exchange.silence in ("cancelled", "ended") or never_reads(exchange) else endless:
+    for run in [] if leaves_stdin(exchange) else endless:
         yield f"The port left the stdin of gemini {argv_shown(run)} open, a {run.call.stdin_kind}, and should end it."
 
 

@@ -13,7 +13,7 @@ from gemini_mcp_conformance.judge.expectation import heard, prompt_of, specified
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
-from gemini_mcp_conformance.see.timeline import never_reads
+from gemini_mcp_conformance.see.timeline import leaves_stdin
 from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
 from gemini_mcp_conformance.spec.interpreter import refusals, size
 from gemini_mcp_conformance.spec.specification import Heard
@@ -64,8 +64,7 @@ def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
 
     def accepts(exchange: Exchange) -> bool:
         text = prompt_of(exchange)
-        whole = exchange.silence not in ("cancelled", "ended") and not never_reads(exchange)
-        played = is_played(exchange) and exchange.gemini == "present" and whole
+        played = is_played(exchange) and exchange.gemini == "present" and not leaves_stdin(exchange)
         return played and isinstance(heard(exchange), Heard) and text is not None and fits(exchange, text)
 
     return accepts

@@ -147,9 +147,9 @@ def _inspector(launch: Launch) -> str:
 
 
 def _inspector_reaches(launch: Launch) -> str:
-    return shlex.join(
-        ("npx", "@modelcontextprotocol/inspector", "--transport", launch.transport, "--server-url", str(launch.url))
-    )
+    words = ("npx", "@modelcontextprotocol/inspector", "--transport", launch.transport, "--server-url", str(launch.url))
+    header = f' --header "{HEADER}: Bearer ${TOKEN}"' if TOKEN in launch.secrets else ""
+    return shlex.join(words) + header
 
 
 CLIENTS: Mapping[str, Client] = {

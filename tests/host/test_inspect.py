@@ -217,11 +217,16 @@ def test_a_failure_of_an_address_has_its_cause(tmp_path: Path, path: str, cause:
 
 
 class _Picky(BaseHTTPRequestHandler):
-    """An MCP server that at `/versioned` wants the protocol version named, and at `/silent` takes no notifications."""
+    """An MCP server that at `/versioned` wants the protocol version named, and at `/named` a header beyond ASCII.
+
+    At `/silent` it takes no notifications.
+    """
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/versioned" and asked["method"] == "tools/list" and "mcp-protocol-version" not in self.headers:
+            return self._end(400)
+        if self.path == "/named" and self.headers["x-name"] != "é":
             return self._end(400)
         if "id" not in asked:
             return self._end(400 if self.path == "/silent" else 202)
@@ -246,12 +251,14 @@ class _Picky(BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize(
-    ("path", "lost"), [("/usual", [False, False]), ("/versioned", [True, False]), ("/silent", [True, True])]
+    ("path", "lost"),
+    [("/usual", [False, False]), ("/versioned", [True, False]), ("/silent", [True, True]), ("/named", [False, False])],
 )
-def test_what_a_server_over_http_may_not_insist_on(tmp_path: Path, path: str, lost: list[bool]) -> None:
+def test_what_a_server_over_http_may_insist_on(tmp_path: Path, path: str, lost: list[bool]) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), _Picky) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        ran = desk(tmp_path).run("inspect", f"http://127.0.0.1:{server.server_port}{path}", "--json", "--alone")
+        address = f"http://127.0.0.1:{server.server_port}{path}"
+        ran = desk(tmp_path).run("inspect", address, "--header", "X-Name: é", "--json", "--alone")
         server.shutdown()
     assert [any(one["isLoss"] for one in seen["findings"]) for seen in json.loads(ran.stdout)] == lost
 

@@ -144,9 +144,10 @@ def _redirected(request: httpx2.Request, url: httpx2.URL) -> httpx2.Request:
 
 def _copied(request: httpx2.Request, url: httpx2.URL, dropped: frozenset[str]) -> httpx2.Request:
     """The request to that address, without the dropped headers."""
-    left_out = {"host", *dropped}
-    kept = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in left_out]
-    headers = [("host", url.netloc.decode("ascii")), *kept]
+    left_out = {name.encode() for name in ("host", *dropped)}
+    # As bytes: httpx would take texts for ASCII.
+    kept = [(name, value) for name, value in request.headers.raw if name.lower() not in left_out]
+    headers = [(b"host", url.netloc), *kept]
     return httpx2.Request(
         request.method, url, headers=headers, stream=request.stream, extensions=dict(request.extensions)
     )

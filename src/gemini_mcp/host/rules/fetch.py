@@ -1,7 +1,11 @@
-"""The addresses that `fetch` of Node refuses before it connects, as the Fetch Standard has it. Pure."""
+"""The addresses and headers that `fetch` of Node refuses before it connects, as the Fetch Standard has it. Pure."""
 
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
+from gemini_mcp.host.rules.javascript import units
 from gemini_mcp.host.rules.urls import Url
 
 BLOCKED_PORTS = frozenset(
@@ -15,6 +19,11 @@ BLOCKED_PORTS = frozenset(
 """Ports of other protocols, which a page of the web must not reach."""
 
 CREDENTIALS = "Request cannot be constructed from a URL that includes credentials: {url}"
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NO_VALUE = re.compile(r"[\0\n\r]")
+BLANKS = "\t\n\r "
+"""What is cut off at both ends of a header's value."""
+
 _SCHEMES = {"file": "not implemented... yet...", "about": "about scheme is not supported"}
 
 
@@ -37,6 +46,28 @@ def refused(url: Url) -> Refused | None:
     if url.port in BLOCKED_PORTS:
         return _failed("bad port", "Let the server listen on another port; browsers block this one, too.")
     return None
+
+
+def refused_headers(headers: Mapping[str, str], show: Callable[[str], str] = str) -> Refused | None:
+    """Why the headers are refused; nothing when they are not. Of a value only what `show` makes of it is said."""
+    for text in chain.from_iterable(headers.items()):
+        wide = next(((place, unit) for place, unit in enumerate(units(text)) if ord(unit) > 0xFF), None)
+        if wide is not None:
+            return _of_header(
+                f"Cannot convert argument to a ByteString because the character at index {wide[0]} has a value of "
+                f"{ord(wide[1])} which is greater than 255."
+            )
+    for name, value in headers.items():
+        if not _NAME.fullmatch(name):
+            return _of_header(f'Headers.append: "{name}" is an invalid header name.')
+        if _NO_VALUE.search(value.strip(BLANKS)):
+            return _of_header(f'Headers.append: "{show(value.strip(BLANKS))}" is an invalid header value.')
+    return None
+
+
+def _of_header(said: str) -> Refused:
+    kept = said.replace("{", "{{").replace("}", "}}")
+    return Refused(kept, kept, "Correct the name or the value in `headers`.")
 
 
 def _failed(cause: str, remedy: str) -> Refused:

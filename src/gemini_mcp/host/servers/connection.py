@@ -18,6 +18,7 @@ from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
 from gemini_mcp.host.oauth.bearer import BearerAuth
+from gemini_mcp.host.rules.fetch import BLANKS
 from gemini_mcp.host.servers import discovery, failure, sse, stdio, streamable
 from gemini_mcp.host.servers.channel import Streams
 from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview, Refusal, Reply
@@ -247,13 +248,18 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
         raise Unreachable(*refused)
     seconds = config.timeout_ms / 1000
     carrier = bearer.transport(frozenset() if attempt.rules.sends_protocol_version else WITHHELD)
-    client = httpx2.AsyncClient(headers=chosen.headers, timeout=seconds, auth=bearer, transport=carrier)
+    client = httpx2.AsyncClient(headers=_latin(chosen.headers), timeout=seconds, auth=bearer, transport=carrier)
     http = await stack.enter_async_context(client)
     if isinstance(chosen, Sse):
         opened = sse.streams(bearer.address(chosen.url), http, seconds, attempt.hang_up)
     else:
         opened = streamable.streams(chosen.url, http, attempt.hang_up)
     return await stack.enter_async_context(opened)
+
+
+def _latin(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """The headers in the bytes in which `fetch` sends them."""
+    return [(name.encode("latin-1"), value.strip(BLANKS).encode("latin-1")) for name, value in headers.items()]
 
 
 def _first(error: BaseException) -> BaseException:

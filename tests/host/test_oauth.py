@@ -300,3 +300,14 @@ async def test_a_token_survives_a_server_that_is_down_but_not_one_that_refuses(
         authorizer.tokens.save(credentials(address, refresh_token="RT", expires_at=5))
         assert await authorizer.valid_token(ServerConfig("guarded", {"httpUrl": "http://s/"})) is None
     assert list(authorizer.tokens.load()) == kept
+
+
+def test_what_another_program_stored_stays_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / TOKEN_FILE
+    file.parent.mkdir()
+    other = {"token": {"expiresAt": None, "extra": [1], "accessToken": "x"}, "serverName": "other", "updatedAt": 1}
+    file.write_text(json.dumps([other]), encoding="utf-8")
+    tokens = TokenFile(file)
+    tokens.save(Credentials(server_name="s", token=Token(access_token="AT")))
+    tokens.delete("s")
+    assert json.dumps(json.loads(file.read_text(encoding="utf-8"))) == json.dumps([other])

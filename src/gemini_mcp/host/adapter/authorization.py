@@ -79,15 +79,15 @@ def _token_file(value: JsonObject, rules: Rules) -> Json:
         "scope": "a b",
         "expiresAt": rules.vectors["tokenExpiresAt"],
     }
-    entry: JsonObject = {
-        "serverName": value["serverName"],
-        "token": object_of(value.get("token")) or given,
-        "clientId": value.get("clientId", "cid"),
-        "tokenUrl": value.get("tokenUrl", "https://as/token"),
-        "mcpServerUrl": value.get("mcpServerUrl", "https://h/mcp"),
-        "updatedAt": value.get("now", "__now_ms__"),
-    }
-    entries = [grants.Credentials.model_validate(entry).to_json()]
+    entry = grants.entry(
+        value["serverName"],
+        object_of(value.get("token")) or given,
+        value.get("clientId", "cid"),
+        value.get("tokenUrl", "https://as/token"),
+        value.get("mcpServerUrl", "https://h/mcp"),
+        value.get("now", "__now_ms__"),
+    )
+    entries = [entry]
     if rules.vectors["tokenFile"] == "text":
         return {"files": [{"path": TOKEN_FILE, "mode": "600", "text": stringify(entries, 2)}]}
     return {"path": TOKEN_FILE, "mode": "600", "json": entries}
@@ -117,7 +117,9 @@ _ERRORS = {metadata.Mismatch: "ResourceMismatchError", InsecureEndpoint: "OAuthS
 
 def _document(described: Json) -> Json:
     """The JSON of a recorded answer; one that says nothing of it is an empty object."""
-    if not truthy(described) or not 200 <= table(described).get("status", 200) < 300:
+    status = table(described).get("status", 200)
+    # An answer 204 has no body, whatever the recording says of it.
+    if not truthy(described) or not 200 <= status < 300 or status == 204:
         return None
     return _replaced(table(described).get("json", {}), "<BASE>", BASE)
 

@@ -15,7 +15,7 @@ from gemini_mcp.host.oauth.metadata import resource_parameter
 from gemini_mcp.host.rules.profiles import setting_default
 from gemini_mcp.host.rules.urls import InvalidUrl, parse, with_query
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, texts_of, without_none
 
 EXPIRY_BUFFER_MS = 5 * 60 * 1000
 """A token counts as expired so long before it is, so that it lasts for a call that begins now."""
@@ -80,7 +80,16 @@ class Credentials(_Stored):
 
     def to_json(self) -> JsonObject:
         """The entry as it is written."""
-        return self.model_dump(by_alias=True, exclude_none=True)
+        token = self.token.model_dump(by_alias=True, exclude_none=True)
+        return entry(self.server_name, token, self.client_id, self.token_url, self.mcp_server_url, self.updated_at)
+
+
+def entry(
+    server: str, token: JsonObject, client_id: str | None, token_url: str | None, server_url: str | None, now: Json
+) -> JsonObject:
+    """What the token file holds of a server; the token stands there as it was given."""
+    known = without_none(serverName=server, token=token, clientId=client_id, tokenUrl=token_url)
+    return {**known, **without_none(mcpServerUrl=server_url), "updatedAt": now}
 
 
 @dataclass(frozen=True)

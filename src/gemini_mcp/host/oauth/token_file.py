@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from gemini_mcp.host.oauth.grants import Credentials
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.settings.files import replace_text
-from gemini_mcp.spec.values import objects_of
+from gemini_mcp.spec.values import JsonObject, objects_of
 
 MODE = 0o600
 
@@ -25,30 +25,32 @@ class TokenFile:
 
     def load(self) -> dict[str, Credentials]:
         """What is stored; a file or an entry that cannot be read counts as absent."""
+        stored: dict[str, Credentials] = {}
+        for name, entry in self._entries().items():
+            with suppress(ValidationError):
+                stored[name] = Credentials.model_validate(entry)
+        return stored
+
+    def save(self, credentials: Credentials) -> None:
+        """Store the credentials of a server; the other entries stay as they are."""
+        self._write({**self._entries(), credentials.server_name: credentials.to_json()})
+
+    def delete(self, server: str) -> None:
+        """Forget a server's credentials; the file goes with the last of them."""
+        entries = self._entries()
+        if entries.pop(server, None) is not None:
+            self._write(entries)
+
+    def _entries(self) -> dict[str, JsonObject]:
+        """The entries of the file by server, with members that only another program knows."""
         try:
             entries = objects_of(json.loads(self._file.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return {}
-        stored: dict[str, Credentials] = {}
-        for entry in entries:
-            with suppress(ValidationError):
-                credentials = Credentials.model_validate(entry)
-                stored[credentials.server_name] = credentials
-        return stored
+        return {str(entry.get("serverName")): entry for entry in entries}
 
-    def save(self, credentials: Credentials) -> None:
-        """Store the credentials of a server."""
-        self._write({**self.load(), credentials.server_name: credentials})
-
-    def delete(self, server: str) -> None:
-        """Forget a server's credentials; the file goes with the last of them."""
-        stored = self.load()
-        if stored.pop(server, None) is not None:
-            self._write(stored)
-
-    def _write(self, stored: dict[str, Credentials]) -> None:
-        if stored:
-            entries = [credentials.to_json() for credentials in stored.values()]
-            replace_text(self._file, stringify(entries, 2), MODE)
+    def _write(self, entries: dict[str, JsonObject]) -> None:
+        if entries:
+            replace_text(self._file, stringify(list(entries.values()), 2), MODE)
         else:
             self._file.unlink(missing_ok=True)

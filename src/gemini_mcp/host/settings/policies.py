@@ -16,6 +16,9 @@ from gemini_mcp.host.tools.policy import ANY, Policy, PolicyRule
 from gemini_mcp.spec import PolicyRules, Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, objects_of, table, texts_of
 
+SUFFIX = ".toml"
+"""How the names of policy files end; other files are not read."""
+
 _LEGACY = re.compile(r"([a-zA-Z0-9_-]+)\([^\n\r\u2028\u2029]*\)")
 _REPEATED = re.compile(r"\([^)]*[*+?{].*\)[*+?{]")
 _LONGEST = 2048
@@ -40,7 +43,7 @@ def policies(
     warnings: list[str] = []
     own = (_rule(rule, str(rule["toolName"]), rule["priority"], "built in") for rule in known.own_rules)
     found = [
-        *(rule for name, text in files.items() for rule in _of_file(name, text, known, warnings)),
+        *(rule for name in files if name.endswith(SUFFIX) for rule in _of_file(name, files[name], known, warnings)),
         *own,
         *(rule for entry in known.settings for rule in _of_setting(entry, settings)),
     ]
@@ -136,7 +139,9 @@ def _servers(entry: JsonObject, settings: Settings) -> Iterator[JsonObject]:
 
 
 def _trusted(entry: JsonObject, settings: Settings) -> Iterator[JsonObject]:
-    return (_server(server.name) for server in settings.listed if server.origin is None and server.is_trusted)
+    # Unlike in lists, `*` is a server's name here.
+    trusted = (server.name for server in settings.listed if server.origin is None and server.is_trusted)
+    return ({"mcpName": name, "toolName": f"mcp_{name}_{ANY}"} for name in trusted)
 
 
 def _configured(entry: JsonObject, settings: Settings) -> Iterator[JsonObject]:

@@ -8,7 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_mcp.host.rules.javascript import LINE_ENDS, SPACES, UNDEFINED, locale_key, stringify, template, trim, truthy
+from gemini_mcp.host.rules.javascript import (
+    INHERITED,
+    LINE_ENDS,
+    SPACES,
+    UNDEFINED,
+    locale_key,
+    stringify,
+    template,
+    trim,
+    truthy,
+)
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, objects_of, table, without_none
 
@@ -69,7 +79,7 @@ class Message:
 def prompt_of(value: JsonObject, server: str = "") -> Prompt:
     """The prompt a server lists."""
     arguments = tuple(
-        PromptArgument(str(item.get("name", "")), item.get("required") is True, str(item.get("description") or ""))
+        PromptArgument(str(item.get("name", "")), truthy(item.get("required")), str(item.get("description") or ""))
         for item in objects_of(value.get("arguments"))
     )
     return Prompt(str(value.get("name", "")), str(value.get("description") or ""), arguments, server)
@@ -104,7 +114,9 @@ def fill(line: str, declared: Sequence[PromptArgument], rules: Rules) -> dict[st
     """The arguments a command line gives to a prompt, or what is said when required ones are missing."""
     named, words = _read(line, rules)
     given = {argument.name: named[argument.name] for argument in declared if named.get(argument.name)}
-    filled, unfilled = _FILLINGS[rules.fills_prompts](given, words, declared)
+    # A name that every object has a member for is never missing, and no word fills it.
+    open_ = [argument for argument in declared if argument.name in given or argument.name not in INHERITED]
+    filled, unfilled = _FILLINGS[rules.fills_prompts](given, words, open_)
     missing = [f"--{argument.name}" for argument in unfilled if argument.is_required]
     return Message(f"Missing required argument(s): {', '.join(missing)}") if missing else filled
 
@@ -180,6 +192,7 @@ def _read(line: str, rules: Rules) -> tuple[dict[str, str], list[str]]:
     rest = trim("".join([*between, line[end:]]))
     # Words are separated by spaces alone; a tab or a line break belongs to its word.
     words = (match[2] if match[1] is None else match[1] for match in _WORD.finditer(rest))
+    named.pop("__proto__", None)
     return named, [_ESCAPE.sub(r"\1", word) for word in words]
 
 

@@ -152,6 +152,7 @@ class Rules:
     add_flags: Mapping[str, str]
     command_options: Mapping[str, JsonObject]
     add_words: str
+    lays_out_settings: bool
     checks_timeout: bool
     add_keys: Mapping[str, str]
     adds_type: bool

@@ -56,7 +56,7 @@ def transport(value: JsonObject, rules: Rules) -> Json:
             return {"mcpServers": {"error": str(error)}}
         return {"mcpServers": {server_command.SERVER_NAME: config}}
     try:
-        chosen = choose(value["config"], environment, rules)
+        chosen = choose(value["config"], environment, rules, has_google=False)
     except (UnusableConfig, InvalidUrl) as error:
         return {"error": str(error)}
     if isinstance(chosen, Stdio):
@@ -68,7 +68,7 @@ def transport(value: JsonObject, rules: Rules) -> Json:
 def _shown(chosen: Remote, rules: Rules, has_headers: bool) -> JsonObject:
     kind = "SSEClientTransport" if isinstance(chosen, Sse) else "StreamableHTTPClientTransport"
     shown: JsonObject = {"transport": kind, "url": chosen.url}
-    if has_headers or rules.vectors["showsEmptyHeaders"]:
+    if (has_headers and not chosen.auth_provider) or rules.vectors["showsEmptyHeaders"]:
         shown["headers"] = chosen.headers
     if chosen.auth_provider:
         shown["authProvider"] = chosen.auth_provider

@@ -3,6 +3,7 @@
 The words are read in `mcp_line` or `mcp_arguments`, as the profile asks; the caller reads and writes the files.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,14 +21,14 @@ from gemini_mcp.host.command.mcp_line import NO_COMMAND, CommandMisused, read_li
 from gemini_mcp.host.command.mcp_listing import ENABLEMENT, kept_back, listing, refuse_lists, servers_of, settings_of
 from gemini_mcp.host.command.mcp_values import Failed, Given, given_by
 from gemini_mcp.host.command.mcp_word_values import given_by_words
-from gemini_mcp.host.rules.javascript import INHERITED, in_key_order, stringify, truthy
+from gemini_mcp.host.rules.javascript import INHERITED, as_parsed, in_key_order, stringify, truthy
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.settings.standing import identifier
 from gemini_mcp.host.settings.warnings import BROKEN_EXIT, MEND, said_of
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, inside, items, list_of, object_of, table
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, object_of, table
 
 EXIT_USAGE = 1
 EXIT_NO_INPUT = 42
@@ -203,8 +204,26 @@ def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, ar
     elif command == "remove":
         changed = without_value(text, ("mcpServers", name))
     else:
-        changed = with_value(text, ("mcpServers", name), given.config)
-    return Ran(said=told, texts={scope: changed})
+        config = _in_order_of(servers.get(name), given.config) if rules.lays_out_settings else given.config
+        changed = with_value(text, ("mcpServers", name), config)
+    return Ran(said=told, texts={scope: _laid_out(changed) if rules.lays_out_settings else changed})
+
+
+def _in_order_of(before: Json, after: Json) -> Json:
+    """The value with the members that were there before in their order, and the new ones behind them."""
+    old, new = object_of(before), object_of(after)
+    if old is None or new is None:
+        return after
+    names = [*(name for name in old if name in new), *(name for name in new if name not in old)]
+    return {name: _in_order_of(old.get(name), new[name]) for name in names}
+
+
+def _laid_out(text: str) -> str:
+    """The settings laid out anew; comments stay where they were, and so does everything around them."""
+    try:
+        return stringify(as_parsed(json.loads(text)), 2)
+    except ValueError:
+        return text
 
 
 def _added(given: Given, is_known: bool) -> str:

@@ -100,4 +100,7 @@ def settings_of(text: str) -> Json:
 
 
 def servers_of(text: str) -> JsonObject:
-    return dict(table(inside(settings_of(text), "mcpServers")))
+    """The servers by name; those of a list have their places as names, as members of a JavaScript array have."""
+    given = inside(settings_of(text), "mcpServers")
+    listed = list_of(given)
+    return dict(table(given)) if listed is None else {str(place): one for place, one in enumerate(listed)}

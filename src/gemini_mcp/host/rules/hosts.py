@@ -53,14 +53,21 @@ def _ascii(name: str) -> str:
 
 
 def _label(label: str) -> str:
-    # UTS 46 refuses a label that begins with a combining mark, and Punycode of nothing but ASCII.
+    # UTS 46 refuses a label that begins with a combining mark, and Punycode of what it would map.
     if label and unicodedata.category(label[0]).startswith("M"):
+        raise InvalidUrl
+    if not label.isascii() and label.startswith("xn--"):
         raise InvalidUrl
     if not label.isascii():
         return f"xn--{label.encode('punycode').decode('ascii')}"
-    if label.startswith("xn--") and label[4:].encode("ascii").decode("punycode").isascii():
+    if label.startswith("xn--") and not _is_punycode(label[4:].encode("ascii").decode("punycode")):
         raise InvalidUrl
     return label
+
+
+def _is_punycode(name: str) -> bool:
+    """Whether a label of Punycode may stand for the name: one beyond ASCII that UTS 46 leaves as it is."""
+    return not name.isascii() and idna.uts46_remap(name, std3_rules=False, transitional=False) == name
 
 
 def _ends_in_number(name: str) -> bool:

@@ -24,10 +24,15 @@ from gemini_mcp.host.servers.handshake import greeting
 from gemini_mcp.host.servers.transport import Remote, Sse, UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import JsonObject, list_of, object_of, table
+from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table
 
 CLOSED = "MCP error -32000: Connection closed"
 TIMED_OUT = "MCP error -32001: Request timed out"
+
+_COMMANDS = ("true", "false", "echo", "ls", "pwd", "date", "id", "uname", "env")
+
+LEAST_START_MS = 10
+"""No script is started and answers in so few milliseconds."""
 
 PAGES = {"tools": "pages", "prompts": "promptPages", "resources": "resourcePages"}
 
@@ -48,7 +53,7 @@ def play(name: str, spec: JsonObject, config: JsonObject, rules: Rules) -> Playe
         return Played(was_skipped=True)
     reason = _unreachable(spec, config, rules)
     if reason is not None:
-        asked = ("initialize",) if reason == TIMED_OUT else ()
+        asked = ("initialize",) if reason == TIMED_OUT and not _is_instant(config) else ()
         said = discovery.connection_failure(name, reason, rules)
         return Played(conclusion=Conclusion(Status.DISCONNECTED, (said,)), requests=asked)
     try:
@@ -109,12 +114,25 @@ def _lacks_transport(config: JsonObject) -> bool:
     return "command" in config and not any(config.get(key) for key in ("command", "url", "httpUrl"))
 
 
-def _nobody_there(url: Url, is_sse: bool) -> str:
+def _ends_at_once(command: Json) -> bool:
+    """Whether every system has the command, and it ends without a word of MCP; other commands count as missing."""
+    folder, _, name = str(command).rpartition("/")
+    return folder in ("", "/bin", "/usr/bin") and name in _COMMANDS
+
+
+def _nobody_there(chosen: Remote) -> str:
     """What is said of an address at which nobody listens; streamable HTTP gives no reason."""
-    refused = fetch.refused(url)
-    if not is_sse:
+    url = parse(chosen.url)
+    refused = fetch.refused_headers(chosen.headers) or fetch.refused(url)
+    if not isinstance(chosen, Sse):
         return refused.said.format(url=url) if refused else "fetch failed"
     return f"SSE error: {refused.said_by_sse.format(url=url) if refused else _not_connected(url)}"
+
+
+def _is_instant(config: JsonObject) -> bool:
+    """Whether the time is over before any server has started."""
+    timeout = config.get("timeout")
+    return isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout <= LEAST_START_MS
 
 
 def _not_connected(url: Url) -> str:
@@ -128,14 +146,16 @@ def _not_connected(url: Url) -> str:
 def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | None:
     if config.get("httpUrl") or config.get("url") or _lacks_transport(config):
         try:
-            chosen = choose(config, {}, rules)
+            chosen = choose(config, {}, rules, has_google=False)
         except (InvalidUrl, UnusableConfig) as error:
             return str(error)
         assert isinstance(chosen, Remote)
-        return _nobody_there(parse(chosen.url), isinstance(chosen, Sse))
+        return _nobody_there(chosen)
     if "command" in config:
-        return f"spawn {config['command']} ENOENT"
+        return CLOSED if _ends_at_once(config["command"]) else f"spawn {config['command']} ENOENT"
     if "exit" in spec:
         return CLOSED
+    if _is_instant(config):
+        return TIMED_OUT
     timeout, delay = config.get("timeout"), spec.get("delay")
     return TIMED_OUT if timeout is not None and delay is not None and delay > timeout else None

@@ -23,6 +23,9 @@ MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (fo
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
 """Gemini CLI since 0.21 sends credentials of Google to these and no others, though the guide has `run.app`."""
 
+GOOGLE = "GoogleCredentialProvider"
+USER_PROJECT = "x-goog-user-project"
+
 
 class UnusableConfig(Exception):
     """The configuration gives no transport; the message is the one of Gemini CLI."""
@@ -59,14 +62,17 @@ class StreamableHttp(Remote):
 Transport: TypeAlias = Stdio | Sse | StreamableHttp
 
 
-def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> Transport:
-    """The transport of the configuration, in the order httpUrl, url, command; raises UnusableConfig or InvalidUrl."""
-    provider = _auth_provider(config, rules)
+def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules, has_google: bool = True) -> Transport:
+    """The transport of the configuration, in the order httpUrl, url, command; raises UnusableConfig or InvalidUrl.
+
+    `has_google` is whether there may be credentials of Google.
+    """
+    provider = _auth_provider(config, rules, has_google)
     address = next((config[key] for key in ("httpUrl", "url") if truthy(config.get(key))), None)
     if address is not None:
         # `httpUrl` is deprecated since 0.21, and wins all the same.
         is_sse = not truthy(config.get("httpUrl")) and url_transports(config, rules)[0] == "sse"
-        url, headers = str(parse(template(address))), _headers(config, environment, rules)
+        url, headers = str(parse(template(address))), _headers(config, environment, rules, provider)
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not config.get("command"):
         raise UnusableConfig(MISSING)
@@ -75,7 +81,8 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> 
 
 def refusal(chosen: Remote) -> tuple[str, Failure] | None:
     """Why Gemini CLI does not connect to the address, in its words and in ours, without what it keeps secret."""
-    refused, shown = fetch.refused(parse(chosen.url)), shown_address(chosen.url)
+    shown = shown_address(chosen.url)
+    refused = fetch.refused_headers(chosen.headers, lambda value: "***") or fetch.refused(parse(chosen.url))
     if refused is None:
         return None
     said = f"SSE error: {refused.said_by_sse}" if isinstance(chosen, Sse) else refused.said
@@ -97,25 +104,34 @@ def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
     return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
 
 
-def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules) -> dict[str, str]:
-    headers = {name: str(value) for name, value in table(config.get("headers")).items()}
+def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules, provider: str | None) -> dict[str, str]:
+    headers = {name: template(value) for name, value in table(config.get("headers")).items()}
     if rules.environment is None:
-        return headers
+        # 0.1.18 made the transport of Google's credentials without them.
+        return {} if provider == GOOGLE else headers
     visible = inherited(environment, rules)
-    return {name: expand_late(value, visible) for name, value in headers.items()}
+    # The provider reads the name of the project from the configuration, where its variables are not put in.
+    kept = _user_project(config) if provider == GOOGLE else None
+    return {name: value if name == kept else expand_late(value, visible) for name, value in headers.items()}
 
 
-def _auth_provider(config: JsonObject, rules: Rules) -> str | None:
+def _user_project(config: JsonObject) -> str | None:
+    """The header that names the project whose quota is used, as it is written."""
+    names = (name for name in table(config.get("headers")) if name.lower() == USER_PROJECT)
+    return next(names, None)
+
+
+def _auth_provider(config: JsonObject, rules: Rules, has_google: bool) -> str | None:
     if config.get("authProviderType") == "service_account_impersonation" and rules.impersonation_checks:
         return _impersonation(config, rules)
     if config.get("authProviderType") != "google_credentials":
         return None
     address = str(config.get("url") or config.get("httpUrl") or "")
     for required in rules.google_checks:
-        if not _GOOGLE_CHECKS[required["check"]](config, address):
+        if not _GOOGLE_CHECKS[required["check"]](config, address, has_google):
             host = parse(address).hostname if "{host}" in required["message"] else ""
             raise UnusableConfig(required["message"].format(host=host))
-    return "GoogleCredentialProvider"
+    return GOOGLE
 
 
 def _impersonation(config: JsonObject, rules: Rules) -> str:
@@ -126,13 +142,15 @@ def _impersonation(config: JsonObject, rules: Rules) -> str:
     return "ServiceAccountImpersonationProvider"
 
 
-def _is_google_host(config: JsonObject, address: str) -> bool:
+def _is_google_host(address: str) -> bool:
     name = parse(address).hostname
     return any(name.endswith(f".{host}") or name == host == "luci.app" for host in ALLOWED_GOOGLE_HOSTS)
 
 
-_GOOGLE_CHECKS: Mapping[str, Callable[[JsonObject, str], bool]] = {
-    "scopes": lambda config, address: bool(inside(config, "oauth", "scopes")),
-    "address": lambda config, address: bool(address),
-    "host": _is_google_host,
+_GOOGLE_CHECKS: Mapping[str, Callable[[JsonObject, str, bool], bool]] = {
+    "scopes": lambda config, address, has_google: bool(inside(config, "oauth", "scopes")),
+    "address": lambda config, address, has_google: bool(address),
+    "host": lambda config, address, has_google: _is_google_host(address),
+    # Gemini CLI looks for credentials so early only to ask them for the project, unless a header names it.
+    "credentials": lambda config, address, has_google: has_google or _user_project(config) is not None,
 }

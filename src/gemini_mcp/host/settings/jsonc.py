@@ -12,7 +12,7 @@ from typing import TypeAlias
 from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.spec.values import Json
 
-_SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\r\n]*|/\*[\s\S]*?\*/)*")
+_SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\r\n]*|/\*[\s\S]*?(?:\*/|\Z))*")
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
 _END_OF_LINE_COMMENT = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*(?=\r?\n))")
 _DEEPEST = 200
@@ -223,4 +223,4 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else re.sub(r"\S", " ", match[0]), text)
 
 
-_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\n\r]*|/\*[\s\S]*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\n\r]*|/\*[\s\S]*?(?:\*/|\Z)', re.DOTALL)

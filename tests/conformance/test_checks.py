@@ -13,7 +13,7 @@ from gemini_mcp_conformance.judge.check import CheckOfExchange, Conclusion
 from gemini_mcp_conformance.judge.judging import judge, uses
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.see.call import Call, Stat
-from gemini_mcp_conformance.see.observation import Exchange, Line, Observation, Place, Run
+from gemini_mcp_conformance.see.observation import Exchange, Line, Observation, Place, Run, Silence
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -92,3 +92,31 @@ def test_a_failure_shows_the_runs_of_the_call_that_it_is_about() -> None:
 
 def test_a_call_of_a_tool_that_resumes_rests_on_the_argument_for_the_session() -> None:
     assert "tools:chat-reply:session-id" in uses(failed("", "", "chat-reply"))
+
+
+def missing(silence: Silence = "", *runs: Run) -> Exchange:
+    """A call without its prompt, which got no answer."""
+    asked = request(1, "tools/call", {"name": "chat", "arguments": {"model": "m" * 131_072}})
+    return replace(failed("", ""), request=asked, answers=(), runs=runs, silence=silence)
+
+
+def test_a_call_that_must_be_refused_need_not_be_answered_once_it_is_cancelled() -> None:
+    ran = Run(CALL, understand(ARGV), "Why?")
+    made = (missing("cancelled"), missing("cancelled", ran), missing("timeout"))
+    found = [concluded("arguments:prompt:missing", each)[0] for each in made]
+    assert [each and each[0] for each in found] == ["could-not-run", "fail", "fail"]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "given"), [("arguments:empty:cwd", {"cwd": ""}), ("arguments:nul", {"model": "a\0b"})]
+)
+def test_a_call_that_may_be_served_need_not_be_once_it_is_cancelled(requirement: str, given: dict[str, str]) -> None:
+    asked = request(1, "tools/call", {"name": "chat", "arguments": {"prompt": "Why?", **given}})
+    assert not any(concluded(requirement, replace(missing("cancelled"), request=asked)))
+
+
+def test_a_port_may_say_first_that_no_command_line_can_hold_an_argument() -> None:
+    told = failed("", "Error executing gemini: The command line is too long.")
+    assert [
+        each and each[0] for each in concluded("arguments:refused:is-error", replace(missing(), answers=told.answers))
+    ] == ["pass"]

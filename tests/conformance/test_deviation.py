@@ -69,8 +69,14 @@ def test_a_cancelled_call_whose_gemini_lives_on_is_one_fault() -> None:
     assert deviation(exchange(replace(USUAL, survivors=frozenset({7})), silence="cancelled", answers=())) == "left"
 
 
+def test_a_call_that_is_refused_while_it_is_cancelled_did_not_run() -> None:
+    refused = exchange(answers=answer("No.", is_error=True), silence="cancelled")
+    assert deviation(refused) == "not run"
+
+
 def test_a_call_of_an_unknown_tool_that_ran_was_served() -> None:
     assert deviation(exchange(USUAL, name="no-such-tool")) == "served"
+    assert deviation(exchange(USUAL, name="no-such-tool", silence="cancelled", answers=())) == "served"
     assert deviation(exchange(name="no-such-tool", answers=answer("No.", is_error=True))) == ""
 
 

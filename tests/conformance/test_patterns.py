@@ -5,6 +5,7 @@ import re
 import pytest
 
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
+from gemini_mcp_conformance.spec.schema import sample
 
 PATTERNS = ("^-", "^[-+]", "^(?:-|(?:auto|pro)$)", "[\\u0000-\\u001f\\u007f]", "^$(?!\\n)", "^[^a-z]{2,3}$", "(?<=a )b")
 
@@ -34,3 +35,10 @@ def test_samples_match_and_near_misses_do_not(pattern: str) -> None:
 
 def test_the_neighbours_of_a_range_are_near_misses() -> None:
     assert {"@b", "[b"} <= set(near_misses("^[A-Z]"))
+
+
+@pytest.mark.parametrize("pattern", ["[.?!]$", "^Q: ", "^<.*>$", "^[a-z]+[.]$"])
+def test_other_wishes_are_other_texts_whatever_a_pattern_demands_around_them(pattern: str) -> None:
+    found = [sample({"type": "string", "pattern": pattern}, wished) for wished in ("First", "Fourth", "Fifth")]
+    assert len({*map(str, found)}) == 3
+    assert all(re.search(pattern, str(each)) for each in found)

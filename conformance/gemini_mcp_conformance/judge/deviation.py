@@ -39,13 +39,15 @@ def deviation(exchange: Exchange) -> str:
         return "unanswered"
     if exchange.silence == "cancelled" and any(run.survivors for run in exchange.all_runs):
         return "left"
+    if exchange.method == "tools/call" and fate(exchange) == "refused":
+        return "served" if exchange.runs or (is_call(exchange) and exchange.is_success) else ""
     if exchange.answer is None or exchange.method != "tools/call":
         return ""
-    if fate(exchange) == "refused":
-        return "served" if exchange.runs or (is_call(exchange) and not exchange.is_error) else ""
     if not exchange.runs:
         is_due = fate(exchange) == "served" and bool(exchange.scripts)
-        return "not run" if is_due and not exchange.silence else ""
+        # A port that refuses a call may do so before it reads that the call is cancelled.
+        is_refused = exchange.silence == "cancelled" and exchange.is_error
+        return "not run" if is_due and (is_refused or not exchange.silence) else ""
     if exchange.scripts and any(run.call.is_unplayed for run in exchange.runs):
         return "command"
     return _answered(exchange)

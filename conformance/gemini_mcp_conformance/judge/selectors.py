@@ -70,7 +70,7 @@ def is_unforced(exchange: Exchange) -> bool:
     """Calls that a port may refuse or serve because of their arguments alone, of tools that ask the model."""
     played = is_played(exchange) and exchange.gemini == "present" and exchange.cwd in ("none", "absolute")
     asks_model = is_call(exchange) and exchange.tool not in exchange.spec.unreadable
-    return played and asks_model and fate(exchange) == "either"
+    return played and asks_model and fate(exchange) == "either" and was_due(exchange)
 
 
 def prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:

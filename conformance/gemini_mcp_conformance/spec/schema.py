@@ -75,13 +75,24 @@ def sample(schema: Json, wished: Json) -> Json:
 
 def _likened(schema: Json, text: str, wished: str) -> str:
     """A text with as much of the wished one as is allowed, so that other wishes are other texts."""
-    behind = next(allowed(schema, (text[:at] + wished for at in range(len(text) + 1))), None)
-    if isinstance(behind, str):
-        return behind
+    plain = re.sub(r"\W", "", wished)
+    tried = (each for spelled in (wished, plain, wished.lower(), plain.lower()) for each in _around(text, spelled))
+    # The pattern alone is judged much faster than the schema.
+    found = (each for each in tried if re.search(table(schema)["pattern"], each))
+    with_wished = next(allowed(schema, found), None)
+    if isinstance(with_wished, str):
+        return with_wished
     for at, letter in enumerate(wished[: len(text)]):
         tried = f"{text[:at]}{letter}{text[at + 1 :]}"
         text = tried if is_valid(schema, tried) else text
     return text
+
+
+def _around(text: str, wished: str) -> Iterator[str]:
+    """The wished text behind each beginning of another one, then between its parts."""
+    places = range(len(text) + 1)
+    yield from (text[:at] + wished for at in places)
+    yield from (text[:at] + wished + text[at:] for at in places)
 
 
 def fitted(schema: Json, text: str) -> Json:

@@ -59,7 +59,8 @@ class CallForms:
     def _own(self, name: str) -> Forms:
         spec, tool, schema = self.spec, self.tool, self.spec.tools[self.tool].properties[name]
         if name == spec.directory(tool):
-            return {"here": (path(), "."), "elsewhere": tuple(each for name in FOLDERS for each in (path(name), name))}
+            here, elsewhere = (path(), "."), [each for name in FOLDERS for each in (path(name), name)]
+            return {"here": _relative_only_if(schema, here), "elsewhere": _relative_only_if(schema, elsewhere)}
         if not takes_text(schema):
             candidates = (spec.usual(tool, name), True, False, 0, 1, -1, 0.5, 42, ["a"], ["a", "b"], ["é", "$(id)"])
             return {"given": self._settled(name, allowed(schema, candidates))}
@@ -105,6 +106,11 @@ class CallForms:
             "longest": (*around.values(), _mixed(limit // 4)),
             "beyond": (_mixed(2 * limit), *beyond, *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS)),
         }
+
+
+def _relative_only_if(schema: Json, directories: Iterable[Json]) -> tuple[Json, ...]:
+    """The directories, without relative paths that a schema forbids; what an absolute one will be is not known yet."""
+    return tuple(each for each in directories if not isinstance(each, str) or is_valid(schema, each))
 
 
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (

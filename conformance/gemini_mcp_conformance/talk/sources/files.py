@@ -33,10 +33,11 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.closed_output(tool)
     for tool in names:
         yield from made.alone(tool)
-    for tool in names:
+    apart = [tool for tool in names if tool in sources.spec.told_apart]
+    for tool in apart:
         yield from made.beside(tool)
-    if names:
-        yield made.side_by_side(names)
+    if apart:
+        yield made.side_by_side(apart)
 
 
 class Files(Maker):

@@ -146,7 +146,7 @@ def _spoilt(draw: st.DrawFn, sources: Sources, tool: str, arguments: st.SearchSt
             given[draw(st.sampled_from(declared.required))] = draw(JSON)
         case "option" if declared.optional:
             given[draw(st.sampled_from(sorted(declared.optional)))] = draw(NO_TEXT)
-        case "null":
+        case "null" if names:
             given[draw(st.sampled_from(names))] = None
         case "list":
             given = {name: [value] for name, value in given.items()}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 from gemini_mcp.spec.families import Subject
 from gemini_mcp.spec.values import inside, texts_in
-from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.judge.check import Complaints, CouldNotRun
 from gemini_mcp_conformance.judge.checks.call.command import altered
 from gemini_mcp_conformance.judge.expectation import (
     declared,
@@ -22,10 +22,11 @@ from gemini_mcp_conformance.judge.expectation import (
     text_of,
 )
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import is_unforced, refused
+from gemini_mcp_conformance.judge.selectors import is_unforced, refused, was_due
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.witness import argv_shown, bytes_shown, reply, shown
-from gemini_mcp_conformance.spec.interpreter import is_absent, refusals
+from gemini_mcp_conformance.spec.interpreter import is_absent, refusals, size
+from gemini_mcp_conformance.spec.specification import SHORT_ENOUGH
 
 
 def has_fault(*kinds: str) -> Callable[[Exchange, Subject], bool]:
@@ -61,6 +62,8 @@ def is_refused(exchange: Exchange) -> Complaints:
     asked = shown(exchange.arguments)
     if exchange.runs:
         yield f"The port ran gemini {argv_shown(exchange.runs[0])} for {asked}, and should refuse the call."
+    elif not was_due(exchange):
+        raise CouldNotRun("The call was cancelled, or the port ended, before the port had to answer.")
     elif not exchange.is_error:
         yield f"{reply(exchange, asked)}, and should refuse the call."
 
@@ -111,11 +114,22 @@ def refusal_names_the_argument(exchange: Exchange) -> Complaints:
 
 
 def must_name_argument(exchange: Exchange) -> bool:
-    """Whether the specification names the argument in the error; its sentence for a directory may not."""
+    """Whether the specification names the argument in the error; its sentence for a directory may not.
+
+    A port may find first that no command line can hold an argument.
+    """
+    if is_too_long(exchange):
+        return False
     if faults(exchange) != (exchange.spec.directory(exchange.tool),):
         return True
     said = [each.text for each in exchange.spec.outcome.sentences if "{cwd}" in each.text]
     return all("{argument}" in text or faults(exchange)[0] in text for text in said)
+
+
+def is_too_long(exchange: Exchange) -> bool:
+    """Whether an argument other than the prompt is longer than one of a command line can be on some systems."""
+    spoken = {*exchange.spec.spoken(exchange.tool)} - {exchange.spec.prompt(exchange.tool)}
+    return any(size(text) > SHORT_ENOUGH for name in spoken for text in texts_in(exchange.arguments.get(name)))
 
 
 @check("arguments:refused:prefix", judges=is_refused_for_fault)
@@ -198,7 +212,7 @@ def empty_file_is_none(exchange: Exchange, subject: Subject) -> Complaints:
 
 def has_nul(exchange: Exchange) -> bool:
     known = [exchange.arguments[name] for name in declared(exchange) if name in exchange.arguments]
-    return fate(exchange) == "either" and any("\0" in text for text in texts_in(known))
+    return fate(exchange) == "either" and was_due(exchange) and any("\0" in text for text in texts_in(known))
 
 
 @check("arguments:nul", judges=has_nul, about="command")

@@ -192,6 +192,21 @@ def test_what_failed_in_another_way_does_not_count_as_a_share() -> None:
     assert failing(found, "command:chat:no-model", "arguments:unknown") == ["command:chat:no-model"]
 
 
+def test_values_of_many_arguments_that_are_served_are_told_one_by_one() -> None:
+    kinds = ("missing", "null", "type", "value")
+    ids = [f"arguments:{name}:{kind}" for name in ("prompt", "cwd") for kind in kinds]
+    made = [Requirement(id, "server", "MUST", "", {}, "1.0.0", None) for id in ids]
+    told = [(id, step) for number, id in enumerate(ids) for step in range(40 if number == 0 else 3)]
+    found = [
+        *(finding(id, id, step, about="served") for id, step in told),
+        *(finding("arguments:refused:not-started", id, step, about="served", is_own=True) for id, step in told),
+        *(finding(id, "fine", outcome="pass") for id in ids),
+        *passes("arguments:refused:not-started", 300),
+    ]
+    every = explained(found, [*requirements("arguments:refused:not-started"), *made])
+    assert {each.requirement for each in every if each.outcome == "fail"} == set(ids)
+
+
 def test_what_differs_over_http_is_told_by_the_transport() -> None:
     found = [
         finding("http:equivalence", "c", None, about="transport", is_own=True),

@@ -27,6 +27,10 @@ a score from `LIKELY` on is better than the requirement whose own claim is the f
 WHOLE = ("unanswered", "unserved")
 """What is one fault, however many calls it spoils."""
 
+PARTED, OFTEN = ("served",), 0.3
+"""What one argument shows and another does not. There a requirement explains what it judges if so large a share failed,
+however little that is, and a total break explains no more, unless the fault is the requirement's own claim."""
+
 SHARED = ("answer", "command", "directory", "file", "left", "not run", "progress", "reason", "served", "session")
 """What checks of many requirements complain about: what none of them explains well is told by one."""
 
@@ -38,23 +42,27 @@ STRANGE = "The port does not implement this specification."
 
 @dataclass
 class Complainer:
-    """A requirement: what it judged, and by the kind of fault what of that failed and which items it complains about.
+    """A requirement: what it judged, and by the kind of fault which items it complains about in what of that failed.
 
     `meant` are the items that were made to show it, and `own` the kinds of fault that it is itself about.
     """
 
     requirement: str
     judged: set[Item] = field(default_factory=set[Item])
-    failed: dict[str, set[Item]] = field(default_factory=dict[str, set[Item]])
+    failed: dict[str, dict[Item, set[Item]]] = field(default_factory=dict[str, dict[Item, set[Item]]])
     items: dict[str, set[Item]] = field(default_factory=dict[str, set[Item]])
     meant: set[Item] = field(default_factory=set[Item])
     own: set[str] = field(default_factory=set[str])
 
-    def share(self, about: str) -> float:
-        """The share of what it judged that failed in that way, of what did not fail in another."""
-        failed = self.failed.get(about, set[Item]())
-        others = set[Item]().union(*self.failed.values()) - failed
-        return len(failed) / max(1, len(self.judged - others))
+    def share(self, about: str, left: set[Item] | None = None) -> float:
+        """The share of what it judged that failed in that way, of what did not fail in another.
+
+        What failed and is none of what is left has been explained, and does not count.
+        """
+        failed = self.failed.get(about, dict[Item, set[Item]]())
+        others = set[Item]().union(*self.failed.values()) - failed.keys()
+        told = 0 if left is None else sum(items.isdisjoint(left) for items in failed.values())
+        return (len(failed) - told) / max(1, len(self.judged - others) - told)
 
     def is_total(self, about: str) -> bool:
         """Whether nearly all that it judged failed in that way, and that is much."""
@@ -62,7 +70,7 @@ class Complainer:
 
     def score(self, about: str, left: set[Item]) -> float:
         """How well it explains what is left: the harmonic mean of the share it fails and the share it covers."""
-        covered, share = len(self.items[about] & left) / len(left), self.share(about)
+        covered, share = len(self.items[about] & left) / len(left), self.share(about, left)
         return 2 * share * covered / (share + covered) if covered else 0.0
 
 
@@ -215,7 +223,8 @@ def _explain(about: str, complainers: Sequence[Complainer], causes: Causes) -> N
         complainers = [each for each in complainers if each.meant & each.items[about]] or complainers
     while left and causes.rest is None:
         best, is_likely = _best(about, complainers, left)
-        is_all = best.is_total(about) or about in WHOLE or (about in SHARED and not is_likely)
+        is_total = best.is_total(about) and (about not in PARTED or about in best.own)
+        is_all = is_total or about in WHOLE or (about in SHARED and not is_likely)
         causes.rest = best.requirement if is_all else None
         told = best.items[about] & left
         causes.known.update(dict.fromkeys(told, best.requirement))
@@ -230,6 +239,9 @@ def _best(about: str, complainers: Sequence[Complainer], left: set[Item]) -> tup
     if best.score(about, left) >= LIKELY:
         return best, True
     able = [each for each in complainers if each.items[about] & left]
+    parts = [each for each in able if about in PARTED and about not in each.own and each.share(about, left) >= OFTEN]
+    if parts:
+        return _first(about, parts, left), True
     own = [each for each in able if about in each.own]
     meant = [each for each in able if each.items[about] & left & each.meant]
     return _first(about, own or meant or able, left), False
@@ -249,7 +261,7 @@ def _complainers(findings: Sequence[Finding], calls: Mapping[tuple[str, str], se
             each.judged.add(item)
         if finding.outcome == "fail":
             items = _items(finding, calls)
-            each.failed.setdefault(finding.about, set()).add(item)
+            each.failed.setdefault(finding.about, {}).setdefault(item, set()).update(items)
             each.items.setdefault(finding.about, set()).update(items)
             each.meant |= items if finding.is_meant else set()
             each.own |= {finding.about} if finding.is_own else set()

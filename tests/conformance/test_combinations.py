@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources
@@ -42,12 +43,35 @@ def test_all_pairs_meet_and_in_a_thorough_run_all_triples() -> None:
 
 
 def test_an_argument_that_is_new_in_the_specification_is_a_dimension(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "spec", tmp_path / "spec")
-    file = tmp_path / "spec/server/tools/chat.json"
+    tone = {"tone": {"type": "string", "enum": ["kind", "terse"], "description": "x"}}
+    assert "tone" in combinations.dimensions_of_tools(sources.read(changed(tmp_path, properties=tone)))["chat"]
+
+
+def test_what_is_cancelled_at_once_has_a_prompt_where_none_is_required(tmp_path: Path) -> None:
+    made = combinations.conversations(sources.read(changed(tmp_path, required=[])))
+    asked = [step for each in made for step in each.steps if isinstance(step, Request) and step.until == "sent"]
+    cancelled = [step for step in asked if step.name.startswith("cancelled before")]
+    assert len(cancelled) > 10
+    assert all("prompt" in step.params["arguments"] for step in cancelled)
+
+
+def test_no_relative_directory_is_combined_where_the_schema_forbids_it(tmp_path: Path) -> None:
+    spec = specification.load(changed(tmp_path, properties={"cwd": {"type": "string", "pattern": "^/"}}))
+    values = [value for values in CallForms(spec, "chat").arguments()["cwd"].values() for value in values]
+    assert len(values) > 10
+    assert not any(isinstance(value, str) for value in values)
+
+
+def changed(folder: Path, **keywords: Json) -> Path:
+    """A copy of the specification in which the schema of `chat` has these keywords."""
+    shutil.copytree(ROOT / "spec", folder / "spec")
+    file = folder / "spec/server/tools/chat.json"
     document = json.loads(file.read_text(encoding="utf-8"))
-    document["inputSchema"]["properties"]["tone"] = {"type": "string", "enum": ["kind", "terse"], "description": "x"}
+    schema = document["inputSchema"]
+    schema["properties"].update(keywords.pop("properties", {}))
+    schema.update(keywords)
     file.write_text(json.dumps(document), encoding="utf-8")
-    assert "tone" in combinations.dimensions_of_tools(sources.read(tmp_path / "spec"))["chat"]
+    return folder / "spec"
 
 
 def test_only_values_that_a_tool_has_are_said_never_to_meet() -> None:

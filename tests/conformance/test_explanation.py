@@ -207,6 +207,14 @@ def test_values_of_many_arguments_that_are_served_are_told_one_by_one() -> None:
     assert {each.requirement for each in every if each.outcome == "fail"} == set(ids)
 
 
+def test_a_cause_that_is_never_named_does_not_explain_another() -> None:
+    found = [
+        *(finding("error:exit:41", "c", step, about="cause") for step in range(30)),
+        *(finding("error:exit:52", "d", step, about="cause") for step in range(3)),
+    ]
+    assert failing(found, "error:exit:41", "error:exit:52") == ["error:exit:41", "error:exit:52"]
+
+
 def test_what_differs_over_http_is_told_by_the_transport() -> None:
     found = [
         finding("http:equivalence", "c", None, about="transport", is_own=True),

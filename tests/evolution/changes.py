@@ -153,6 +153,13 @@ def told_tool(name: str, *line: Json, **properties: Json) -> Edit:
     return edit
 
 
+def task_in_a_file(draft: Draft) -> None:
+    """The only argument of a tool is handed over in a file."""
+    template(draft, "peek").update(
+        files={"TASK.md": {"argument": "task"}}, env={"GEMINI_TASK": {"file": "TASK.md"}}, private=["task"]
+    )
+
+
 def renamed_tool(draft: Draft) -> None:
     draft[tool("ask")] = {**draft.pop(tool(BEGINS)), "name": "ask"}
     for path in (INVOCATION, LOCALE):
@@ -553,6 +560,27 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("arguments:prompt:value",),
             ("chat-prompt-number", "concurrency-sessions", "cancel-some"),
         ),
+    ),
+    (
+        Change(
+            "ends of prompts",
+            declared("prompt", pattern="[.?!]$"),
+            ("arguments:prompt:value",),
+            ("chat-prompt-glob", "cancel-in-line", "progress-at-once"),
+        ),
+        Change(
+            "absolute directories",
+            declared("cwd", pattern="^/"),
+            ("arguments:cwd:value",),
+            ("combined-chat-00[1-4]", "chat-cwd-relative*"),
+        ),
+        Change(
+            "text in a file alone",
+            edits(told_tool("peek", "--prompt=Do it.", task=TEXT), task_in_a_file),
+            ("tools:peek",),
+            ("peek-system-*", "system-prompts-side-by-side", "combined-peek-00[1-3]"),
+        ),
+        Change("shortest element", value(INVOCATION, *ELEMENT, to=3), ("prompt:long",), ("chat-prompt-quotes",)),
     ),
     (Change("swapped tools", swapped_tools, ("tools:chat:session-id",), ("progress-at-once", *CALLS)),),
     (Change("only replies", without_beginning, ("tools:removed",), ("concurrency-*", "cancel-*-late")),),

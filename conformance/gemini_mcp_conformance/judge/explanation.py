@@ -27,9 +27,9 @@ a score from `LIKELY` on is better than the requirement whose own claim is the f
 WHOLE = ("unanswered", "unserved")
 """What is one fault, however many calls it spoils."""
 
-PARTED, OFTEN = ("served",), 0.3
-"""What one argument shows and another does not. There a requirement explains what it judges if so large a share failed,
-however little that is, and a total break explains no more, unless the fault is the requirement's own claim."""
+PARTED, OFTEN = ("cause", "served"), 0.3
+"""What one argument or exit code shows and another does not. There a requirement explains what it judges if so large a
+share failed, however little that is, and a total break explains no more, unless the fault is its own claim."""
 
 SHARED = ("answer", "command", "directory", "file", "left", "not run", "progress", "reason", "served", "session")
 """What checks of many requirements complain about: what none of them explains well is told by one."""

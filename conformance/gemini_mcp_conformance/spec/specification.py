@@ -176,7 +176,7 @@ class Specification:
             return False
         if argument == self.prompt(tool):
             # A longer prompt may be refused: that it reaches gemini on stdin is a SHOULD.
-            return all(size(text) <= self.limit for text in texts)
+            return all(size(text) <= max(self.limit, SHORT_ENOUGH) for text in texts)
         if argument in self.spoken(tool):
             # A port may take blanks off the ends of a name.
             return all(text == text.strip() and size(text) < LONGEST_WORD for text in texts)

@@ -60,8 +60,8 @@ def says_so(exchange: Exchange, subject: Subject) -> bool:
     return _has_sentence(exchange, lambda each: each.id == subject["saying"])
 
 
-@check("error:exit:{exit}", judges=exits_with)
-@check("error:quota", "error:session-gone", judges=says_so)
+@check("error:exit:{exit}", judges=exits_with, about="cause")
+@check("error:quota", "error:session-gone", judges=says_so, about="cause")
 def cause_is_named(exchange: Exchange) -> Complaints:
     expected = specified_sentence(exchange)
     assert expected is not None

@@ -580,7 +580,12 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("tools:peek",),
             ("peek-system-*", "system-prompts-side-by-side", "combined-peek-00[1-3]"),
         ),
-        Change("shortest element", value(INVOCATION, *ELEMENT, to=3), ("prompt:long",), ("chat-prompt-quotes",)),
+        Change(
+            "shortest element",
+            value(INVOCATION, *ELEMENT, to=3),
+            ("prompt:long",),
+            ("chat-prompt-quotes", "chat-cwd-null"),
+        ),
     ),
     (Change("swapped tools", swapped_tools, ("tools:chat:session-id",), ("progress-at-once", *CALLS)),),
     (Change("only replies", without_beginning, ("tools:removed",), ("concurrency-*", "cancel-*-late")),),

@@ -9,7 +9,7 @@ from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS, OPTIONS, Understo
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import complaints
 from gemini_mcp_conformance.judge.deviation import PROMPT
-from gemini_mcp_conformance.judge.expectation import heard, prompt_of, specified
+from gemini_mcp_conformance.judge.expectation import heard, prompt_of, settled, specified
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, is_played, prompt
 from gemini_mcp_conformance.see.observation import Exchange, Run
@@ -71,10 +71,12 @@ def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
 
 
 def is_long(exchange: Exchange, text: str) -> bool:
-    """Whether a prompt is too long for the form of short ones, has another form, and nothing forbids it."""
+    """Whether a prompt is too long for the form of short ones, has another form, and lets no port refuse the call."""
     name, call = exchange.spec.prompt(exchange.tool) or "", specified(exchange)
     goes_to_stdin = call is not None and call.stdin is not None
-    return goes_to_stdin and size(text) > exchange.spec.limit and not refusals(name, text, exchange.spec.invocation)
+    is_alone = settled(exchange) | {name} >= exchange.arguments.keys() and exchange.cwd in ("none", "absolute")
+    is_allowed = not refusals(name, text, exchange.spec.invocation)
+    return goes_to_stdin and size(text) > exchange.spec.limit and is_allowed and is_alone
 
 
 @check("prompt:long", judges=with_prompt(is_long), about="command")

@@ -27,7 +27,7 @@ OfObservation: TypeAlias = Callable[[Observation], Given] | Callable[[Observatio
 
 About: TypeAlias = Literal[
     "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings", "order", "progress", "told",
-    "line", "end", "left", "served", "not run", "failed", "no text", "succeeded", "reason", "transport",
+    "cause", "line", "end", "left", "served", "not run", "failed", "no text", "succeeded", "reason", "transport",
 ]  # fmt: skip
 """What a complaint is about. Two checks that complain about the same thing in one exchange have seen one fault."""
 

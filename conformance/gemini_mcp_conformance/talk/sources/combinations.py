@@ -229,11 +229,12 @@ class Combinations(Maker):
         name, prompt = f"cancelled before turn {number}", self.spec.prompt(self.tool)
         until = "started" if row[BEFORE] == "cancelled" else "sent"
         # Only by its prompt can a gemini that starts after the call was cancelled be told from that of the next call.
-        has_prompt = prompt is not None and (prompt in arguments or until == "sent")
-        asked = {prompt: f"The question that is {name}? {arguments.get(prompt, '')}"} if has_prompt else {}
+        asked: dict[str, str] = {}
+        if prompt is not None and (prompt in arguments or until == "sent"):
+            asked[prompt] = f"The question that is {name}? {arguments.get(prompt, '')}"
         asked |= dict.fromkeys(self.spec.files(self.tool), f"You are {name}.")
-        asked = {each: self.sources.value(self.tool, each, text) for each, text in asked.items()}
-        given: dict[str, Json] = {"name": self.tool, "arguments": {**arguments, **asked}}
+        own = {each: self.sources.value(self.tool, each, text) for each, text in asked.items()}
+        given: dict[str, Json] = {"name": self.tool, "arguments": {**arguments, **own}}
         meta: dict[str, Json] = {"_meta": {"progressToken": name}} if number % 3 else {}
         yield Request("tools/call", {**given, **meta}, (hangs(),), name, until, **self._id(row, number))
         yield Cancel(name)

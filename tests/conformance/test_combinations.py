@@ -13,7 +13,7 @@ from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources
 from gemini_mcp_conformance.talk.forms import CallForms
-from gemini_mcp_conformance.talk.sources import combinations
+from gemini_mcp_conformance.talk.sources import combinations, concurrency
 from gemini_mcp_conformance.talk.steps import Request
 
 ROOT = Path(__file__).parents[2]
@@ -89,3 +89,13 @@ def test_the_page_of_the_coverage_is_what_the_command_prints(capsys: pytest.Capt
 def test_a_thorough_run_generates_more() -> None:
     usual, thorough = (sources.offered(None, 10, None, each)[0] for each in (False, True))
     assert len(thorough) > 2 * len([each for each in usual if each.phase == "combinations"])
+
+
+def test_no_prompt_that_is_refused_is_left_unread(tmp_path: Path) -> None:
+    spec = changed(tmp_path)
+    file = spec / "server/invocation.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["refusals"]["too-long"]["maxBytes"] = 60
+    file.write_text(json.dumps(document), encoding="utf-8")
+    ids = [[each.id for each in concurrency.conversations(sources.read(root))] for root in (None, spec)]
+    assert ["concurrency-unread" in each for each in ids] == [True, False]

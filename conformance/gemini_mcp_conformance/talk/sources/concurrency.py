@@ -194,12 +194,11 @@ class Concurrency(Maker):
 
     def unread(self) -> Iterable[Conversation]:
         """Others are served while gemini has not read its stdin, and their geminis do not keep it open."""
-        name = self.spec.prompt(self.first)
-        if name is None:
+        name, words = self.spec.prompt(self.first), self.overlong("Unread, and long. ")
+        if name is None or len(words) > (self.spec.longest(name) or len(words)):
             return
         script = Script("unread", ({"unread": "read"}, *self.answers("Read at last.").play))
         own, aside, beside = (session(f"{each} the unread") for each in ("of", "aside of", "beside"))
-        words = self.overlong("Unread, and long. ")
         long = self.ask(self.first, words, script, session=own, name="long", until="started")
         steps = (long, self.quick(self.last, "aside", session=aside), Request("ping"), Request("tools/list"))
         steps = (*steps, self.held(self.last, "beside", session=beside), Release("read"), Await("long"))

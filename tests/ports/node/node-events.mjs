@@ -161,7 +161,7 @@ function callTool(id, params) {
   }
   const call = { id, tool, found, progress: 0, token: meta?.progressToken };
   if (tool === "chat-reply") {
-    call.turn = found.sessionId ?? `latest ${realpathSync(found.cwd ?? ".")}`;
+    call.turn = found.sessionId && found.sessionId !== "latest" ? found.sessionId : `latest ${realpathSync(found.cwd ?? ".")}`;
     turns.set(call.turn, [...(turns.get(call.turn) ?? []), call]);
   }
   calls.set(key(id), call);

@@ -9,15 +9,16 @@ from dataclasses import replace
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import SESSION, fails, session
+from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
+from gemini_mcp_conformance.talk.showing import shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path
 
 ORDER = 40
 CROWD = 16
 """Calls at once that must all be answered."""
-OTHERS = 18
-"""Sessions that come between two replies of one: more than a port is likely to remember."""
+OTHERS = 66
+"""Sessions that come between two replies of one, and calls behind one that runs: more than a table of 64 holds."""
 ALIKE = ("Session-7", "session-7", "Session-07", "Session-70", "Session", "ession-7", "Session_7", "Session-\uff17")
 """Ids that look nearly the same."""
 FEW = 8
@@ -119,18 +120,26 @@ class Concurrency(Maker):
         yield self._pair("sessions-alike", "Replies in sessions whose ids look nearly the same.", ELSEWHERE,
                          self.held(tool, "reply", session=held), *others)  # fmt: skip
         others = [self.quick(tool, f"between {number}", session=session(f"o{number}")) for number in range(OTHERS)]
-        yield self._pair("same-session-later", "Replies in one session, and others between them.",
-                         ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
-                         *others, *self.behind(tool, "second", **same))  # fmt: skip
+        endless = self._ask(tool, "no end", hangs(), session=session("no end"), until="started")
+        yield self._pair("same-session-later", "Replies in one session, and one without end, and others behind them.",
+                         ("concurrency:same-session", "concurrency:crossed", "cancel:child"),
+                         self.held(tool, "first", **same), endless, *others, *self.behind(tool, "second", **same),
+                         Cancel(endless.name))  # fmt: skip
         yield self._pair("same-session-cancelled", "Replies in one session, of which one is cancelled while it waits.",
                          ("concurrency:same-session", "cancel:others", "system:removed:cancel"),
                          self.held(tool, "first", **same),
                          *self.behind(tool, "second", file="You wait.", **same), Cancel("second"),
                          *self.behind(tool, "third", **same))  # fmt: skip
         yield self._pair("same-session", "Replies in one session, three of them.",
-                         ("concurrency:same-session", "concurrency:crossed"), self.held(tool, "first", **same),
+                         ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
+                         self.held(tool, "first", option="the-first-model", file="Be first.", **same),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
                          *self.behind(tool, "third", **same))  # fmt: skip
+
+    def _given(self, tool: str) -> Iterable[str]:
+        """What a call shows whose options and files could be those of the call before it."""
+        names = (*self.spec.options(tool), *self.spec.files(tool))
+        return dict.fromkeys(id for name in names for id in shown_by(self.spec, tool, name))
 
     def _of_latest(self, tool: str) -> Iterable[Conversation]:
         here, there = path("one"), path("other")
@@ -154,7 +163,8 @@ class Concurrency(Maker):
                          self.held(tool, "first", directory=here), *self.behind(tool, "second", directory=here),
                          *self.behind(tool, "third", directory=here))  # fmt: skip
         yield self._pair("latest-by-names", "Replies to the latest session of one directory, by its names.", LATEST,
-                         self.held(tool, "first"), *self.behind(tool, "second", directory=path()))  # fmt: skip
+                         self.held(tool, "first"), *self.behind(tool, "second", directory=path()),
+                         *self.behind(tool, "third", session=self.spec.latest(tool)))  # fmt: skip
 
     def _pair(self, id: str, title: str, shows: tuple[str, ...], one: Request, *other: Step) -> Conversation:
         steps = (one, *other, Release(one.name), Await(one.name))

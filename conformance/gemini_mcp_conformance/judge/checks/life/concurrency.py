@@ -31,23 +31,19 @@ MANY_CALLS = 16
 
 
 def relation(running: Exchange, other: Exchange) -> Relation:
-    """How a call relates to one that runs.
-
-    A port may take the name of the default session for the unnamed one, or keep them apart.
-    """
+    """How a call relates to one that runs."""
     first, second = _session(running), _session(other)
     is_same_directory = _directory(running) == _directory(other)
-    latest = {"", *(each.spec.latest(each.tool) for each in (running, other) if resumes(each))}
     if first is None or second is None:
         # A call that begins a session makes it the latest of its directory, so a reply to the latest may wait for it.
-        return "unspecified" if is_same_directory and second in latest else "calls"
+        return "unspecified" if is_same_directory and second == "" else "calls"
     if first != second and any(map(str.isdigit, (first, second))):
         # A number may be the place of any session in the list.
         return "unspecified"
     if first == second == "":
         return "latest" if is_same_directory else "other-session"
     # The latest session may be the named one. In another directory Gemini CLI does not find the same id.
-    if latest & {first, second} or (first == second and not is_same_directory):
+    if "" in (first, second) or (first == second and not is_same_directory):
         return "unspecified"
     return "same-session" if first == second else "other-session"
 
@@ -187,9 +183,12 @@ def _must_fail(exchange: Exchange) -> bool:
 
 
 def _session(exchange: Exchange) -> str | None:
-    """The session that a call names, empty for the latest; None for one that begins a session."""
-    unnamed = None if exchange.spec.latest(exchange.tool) is None else ""
-    return (session_of(exchange) or unnamed) if resumes(exchange) else None
+    """The session that a call names, empty for the latest, by its name as well; None for one that begins a session."""
+    latest = exchange.spec.latest(exchange.tool)
+    named = session_of(exchange) or latest
+    if not resumes(exchange) or named is None:
+        return None
+    return "" if named == latest else named
 
 
 def _directory(exchange: Exchange) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import path
@@ -39,30 +40,43 @@ class Listings(Maker):
     def listings(self) -> Conversation:
         """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
         order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
-        lines = [self.sources.entry(index, f"{SESSION[:-2]}{index:02}") for index in order]
-        text = "\n".join(("", "Available sessions for this project (12):", *lines, ""))
+        text = self._list(order)
+        # The newest one at the very end, behind titles that are longer than a buffer.
+        last = self._list(sorted(order)).rstrip("\n").replace(SESSION[:8], "f00dcafe").replace("Title", "Long" * 1_500)
         unnamed = partial(self.sources.unnamed, "No session is named here.")
         listed = {
             "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
             "stderr": unnamed({"stderr": text}),
-            "again": unnamed({"stdout": text.replace(SESSION[:8], "f00dcafe")}),
+            "again": unnamed({"stdout": last}),
             # Gemini CLI before 0.24 prints the list to stderr.
             "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
             "failure": unnamed({"stdout": text}, {"exit": 1}),
         }
+        # Every second one has a text in a file, behind which comes one that has none.
         steps = [
-            self.ask(f"Which session, by {name}?", script, file=f"You know of {name}.")
-            for name, script in listed.items()
+            self.ask(f"Which session, by {name}?", script, file=f"You know of {name}." if number % 2 == 0 else None)
+            for number, (name, script) in enumerate(listed.items(), self.names.index(self.tool))
         ]
         if self.spec.session(self.tool):
             steps.append(self.ask("And by id?", listed["both"], session="11111111-2222-3333-4444-555555555555"))
         for where, folder in (("elsewhere", path("elsewhere")), ("elsewhere from here", "elsewhere")):
             if self.spec.directory(self.tool):
                 steps.append(self.ask(f"Which session, {where}?", listed["both"], directory=folder))
+        shows = (*FALLBACK, "system:removed:success", "system:leak")
+        if (reply := self.spec.resumes) is not None:
+            # The latest session is gemini's to find, and not the one that a list has named.
+            steps.append(
+                self.sources.ask(reply, f"And the latest, after {self.tool}?", self.sources.answers("Latest."))
+            )
+            shows = (*shows, f"command:{kebab(reply)}:latest")
         title, files = f"{self.tool}, when the list must be asked.", {"elsewhere": None}
-        shows = (*FALLBACK, "system:removed:success")
         return self.conversation(f"listings-{self.tool}", title, steps, *shows, files=files)
+
+    def _list(self, order: Iterable[int]) -> str:
+        """A list of sessions; the places of their ids are those of the entries."""
+        lines = [self.sources.entry(index, f"{SESSION[:-2]}{index:02}") for index in order]
+        return "\n".join(("", f"Available sessions for this project ({len(lines)}):", *lines, ""))
 
     def slow_listing(self) -> Conversation:
         """The list of sessions may take a moment."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY
@@ -109,7 +110,10 @@ class Results(Maker):
             # What stands around a text with one tool does not with the next.
             way = number + len(DUMPS) * self.names.index(self.tool)
             answer = laid_out(self.sources, way, spelt(text, self.spec.outcome), f"{SESSION[:-2]}{number:02}")
-            steps.append(self.ask(f"Answer with {name}, {number}", answer))
+            asked = self.ask(f"Answer with {name}, {number}", answer)
+            # Over HTTP the answer to who asks for progress is an event, in which line ends divide.
+            meta: Json = {"_meta": {"progressToken": f"text {number}"}} if number % 2 else {}
+            steps.append(replace(asked, params={**table(asked.params), **meta}))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
         shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
         return self.conversation(f"texts-{self.tool}", title, steps, *shows)
@@ -183,15 +187,16 @@ class Results(Maker):
 
     def noises(self) -> Conversation:
         """What stderr holds may be private, or too much."""
-        prompt = "Summarise the plan that nobody else may read, please."
+        prompt, outcome = "Summarise the plan that nobody else may read, please.", self.spec.outcome
         # Together more than 256 KiB, and one line that is longer than 64 KiB.
-        many = 12 * self.spec.outcome.stderr_bytes // 8
+        many = 12 * outcome.stderr_bytes // 8
         noises = {
             prompt: f"cannot read: {prompt}\nat line 1\n",
             "Which key?": f"request failed: https://example.org/?key={KEY}\n",
             "How much?": "".join(f"line {number} of much noise\n" for number in range(many)) + "the very end\n",
             "How much of it?": "서울 👍 " * many + "the very end\n",
             "What does it refer to?": f"{REFERENCES} {placeholders(('stderr', 'directory', 'exit', 'message'))}\n",
+            "Whose words are these?": f"{outcome.prefix}It says so.{outcome.separator}twice.{outcome.separator}\n",
             "Nothing?": "",
         }
         steps = [self.ask(asked, fails(stderr=noise)) for asked, noise in noises.items()]
@@ -212,10 +217,11 @@ class Results(Maker):
         document, keys = self.sources.document, self.spec.outcome.answer
         hook = {keys["session"]: "00000000-0000-4000-8000-000000000000", "hook_event_name": "BeforeAgent"}
         written: Mapping[str, tuple[Json, ...]] = {
+            # The same session warns of nothing afterwards.
+            "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "another object before it": (hook, document("Behind a hook.", SESSION)),
             "no session": ({**document("Null."), keys["session"]: None},),
             "a number for a session": (document("Seven.", 7),),
-            "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
             "an empty error": (document("No.", SESSION, error={}),),
@@ -250,13 +256,16 @@ class Results(Maker):
         unasked: Json = {}
         for key in reversed(outcome.asked):
             unasked = {key: unasked}
-        answers = [{**document("", SESSION), **unasked}] if outcome.asked else []
+        # Only an empty text is none: a blank one is what gemini says.
+        answers = [{**document(text, SESSION), **unasked} for text in ("", " \n")] if outcome.asked else []
         told = json.dumps({outcome.answer["error"]: {"type": "Error", "message": "It is told in JSON.", "code": 1}})
         noisy = ({"stderr": "Behind a notice.\n"}, {"stdout": f"{json.dumps(document('Noisy.', SESSION))}\nBye.\n"})
         steps = [self.ask("Who is asked?", Script("keyed", ({"stdout": json.dumps(each)},))) for each in answers]
         steps.append(self.ask("What does JSON tell?", ends({"exit": 1}, f"{told}\n")))
         steps.append(self.ask("What is around an answer?", Script("keyed", noisy)))
-        shows = ("result:unasked", "error:json-on-stderr", "result:stderr", "result:json:notice-after")
+        steps.append(self.ask("What is said no more?", fails(stderr="")))
+        shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
+        shows = (*shows, "result:json:notice-after", "error:stderr:empty")
         title = f"{self.tool}, answered with what is known by its key."
         return self.conversation(f"keyed-{self.tool}", title, steps, *shows)
 

@@ -129,6 +129,11 @@ def _shows(sources: Sources) -> tuple[str, ...]:
     ids = [f"command:{kebab(tool)}" for tool in sources.spec.names]
     return (
         *(f"{id}:{what}" for id in ids for what in ("new-session", "latest")),
+        *(
+            f"command:{kebab(tool)}:no-{kebab(name)}"
+            for tool in sources.spec.names
+            for name in sources.spec.options(tool)
+        ),
         *("system:leak", "system:absent", "cwd:default", "cwd:used", "concurrency:after-failure", "command:once"),
     )
 

@@ -24,7 +24,7 @@ KEYS = re.compile(
     r"AIza[\w-]{20,}|ya29\.[\w.-]{10,}|\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}"
     r"|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
     r"|(?<=[Bb]earer )[\w.~+/=-]{8,}|(?<=[Kk][Ee][Yy]=)[\w%.-]{8,}|(?<=://)[^\s/?#@]{6,256}(?=@)"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----(?:BEGIN|END) )[\s\S])*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
 )
 EXITS = {
     41: "gemini is not signed in (exit code 41). Set GEMINI_API_KEY, or run `gemini` once to sign in.",

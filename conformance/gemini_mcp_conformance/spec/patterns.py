@@ -127,6 +127,9 @@ def _repeated(least: int, most: int, inner: Texts) -> Texts:
     usual, times = inner.fits[0], max(1, least)
     fits = [text + usual * (times - 1) for text in inner.fits]
     further = [usual * count for count in (times + 1, most) if count <= min(most, LONG)]
+    # One of each, and the first again, as in most texts that anybody writes.
+    mixed = (*inner.fits, *inner.fits[:2])[:most]
+    further += ["".join(mixed)] if least <= len(mixed) > 1 else []
     beyond = [usual * count for count in (least - 1, most + 1) if 0 <= count <= LONG]
     return Texts(
         (*fits, *further, *([""] if least == 0 else [])),

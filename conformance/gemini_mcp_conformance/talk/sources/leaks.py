@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import cycle, pairwise
 
@@ -15,6 +16,8 @@ from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
 
 ORDER = 20
+MUCH = 600
+"""Characters by which a key grows: some are that long."""
 
 TEXTS: Mapping[str, str] = {
     "a sentence": "The plan that nobody else may read.",
@@ -71,10 +74,14 @@ class Leaks(Maker):
                     yield self.ask(self.tool, words, Script("echoes", way(text)), also={name: text})
 
     def keys(self) -> Conversation:
-        """A key of each kind that the specification masks: once, twice, where stderr is cut, and all behind noise."""
-        keys = [found for mask in self.spec.outcome.masks for found in samples(mask)[:1]]
-        steps = [self._keys(key, key) for key in keys]
-        steps += [self._keys(key, f"{key} and {key}\n{other} {key}\n") for key, other in pairwise(keys)]
+        """A key of each kind that the specification masks: once, twice, where stderr is cut, and all behind noise.
+
+        With each come the other keys of its kind, and it stands in quotes and brackets as code writes it.
+        """
+        kinds = [(found, mask) for mask in self.spec.outcome.masks if (found := samples(mask))]
+        keys = [kind[0] for kind, _ in kinds]
+        steps = [self._keys(kind[0], "\n".join((*kind, *_grown(kind[0], mask)))) for kind, mask in kinds]
+        steps += [self._keys(key, f"{key} and \"{key}\"\n{other} ({key})\n'{key}',\n") for key, other in pairwise(keys)]
         room = self.spec.outcome.stderr_bytes
         steps += [self._keys(key, f"{key}\n".ljust(room + len(key) // 3, ".")) for key in keys]
         steps.append(self._keys("", NOISE + "\n".join(keys)))
@@ -115,3 +122,9 @@ class Leaks(Maker):
             steps.append(self.ask(self.tool, text, also={**given, name: {"not": "allowed"}}))
         title = f"Refused calls of {self.tool} with something private."
         return self.conversation(f"{self.tool}-refused", title, steps, "error:prompt", "arguments:refused:is-error")
+
+
+def _grown(key: str, mask: str) -> tuple[str, ...]:
+    """The key with many more characters, if it is still one."""
+    long = (f"{key}{letter * MUCH}" for letter in ("a", "0", "A"))
+    return tuple(each for each in long if any(len(found[0]) > MUCH for found in re.finditer(mask, each)))[:1]

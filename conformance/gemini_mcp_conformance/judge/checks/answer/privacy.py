@@ -16,6 +16,8 @@ from gemini_mcp_conformance.spec.reading import message_of
 
 RECOGNISED = 8
 """Characters of a private text that must be taken out wherever it stands."""
+LONG_KEY = 64
+"""Characters of a key of which nobody shows one half to tell it from others."""
 LONG_ENOUGH = 16
 """Characters that stand in an error by no chance."""
 
@@ -92,5 +94,10 @@ def _stdout_of(exchange: Exchange) -> str:
 @check("error:secrets", judges=lambda exchange: bool(_keys(exchange)))
 def keys_aremasked(exchange: Exchange) -> Complaints:
     for key in dict.fromkeys(_keys(exchange)):
-        if key in (exchange.text or ""):
+        if any(part in (exchange.text or "") for part in (key, *_half(key))):
             yield f"The port's error holds {shown(key)}, which looks like a key, and should mask it."
+
+
+def _half(key: str) -> list[str]:
+    """The second half of a long key, which a port shows that masks its beginning."""
+    return [key[len(key) // 2 :]] if len(key) >= LONG_KEY else []

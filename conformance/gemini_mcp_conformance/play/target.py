@@ -16,6 +16,7 @@ INHERITED: Mapping[str, str] = {
     "SETTING_OF_THE_OPERATOR": "kept",
     "SETTING_LEFT_EMPTY": "",
     "SETTING_OF_LINES": "one\ntwo=2\n",
+    "SETTING_OF_LENGTH": "long " * 850,
 }
 """Variables that the port gets, and should pass on to gemini."""
 

@@ -34,7 +34,10 @@ NEVER = tuple(
 TOKENS: Mapping[str, tuple[Json, ...]] = {
     "text": ("of turn {number}",),
     "number": (7_000_000,),
-    "odd": ("", "7", "질문 {number}", "e\u0301", " x ", "👍", "%20", "t" * 300, -1, 0, 2**53 - 1),
+    "odd": (
+        *("", "7", "질문 {number}", "e\u0301", " x ", "👍", "%20", 'quotes " and \\', "\n\t", "t" * 300),
+        *(-1, 0, 2**53 - 1),
+    ),
 }
 IDS: Mapping[str, tuple[Json, ...]] = {
     "text": (

@@ -81,7 +81,7 @@ WRITTEN: Mapping[str, str] = {
     "noncharacters": "\ufffe \uffff \U0010ffff",
     "byte-order-mark": "\ufeffx",
     "zero-width": "a\u200bb\u00a0c",
-    "json": '{"prompt": ["x", null]}',
+    "json": '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": ["x", null]}',
     "format": "%s {0} {name} $1 %(x)s",
     "percent-encoded": "%20 &amp; \\u00e9",
     "doubled": "100%% {{x}} $$ \"\" '' \\\\ ;; ## ~~",

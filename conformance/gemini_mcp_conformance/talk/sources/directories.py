@@ -41,6 +41,9 @@ PATHS: Mapping[str, Json] = {
 }
 """Other ways to write a working directory, and values that cannot be one."""
 
+REFERRING = "$$ $& $1 {0} %s"
+"""What is filled in where a path is put into a sentence by a function that replaces texts."""
+
 MISSING = ("substitution", "backticks", "semicolon")
 """Hostile names of directories that do not exist."""
 
@@ -90,7 +93,7 @@ class Directories(ToolMaker):
             yield self.one(f"{self.key}-{kind}", {self.name: cwd}, (*self.shows, *also), files=MADE)
 
     def _none(self) -> Conversation:
-        wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///")
+        wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///", f"no-such {REFERRING}")
         steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, self.given, self.answer)
@@ -107,7 +110,7 @@ class Directories(ToolMaker):
         return self.conversation(f"{self.tool}-{self.key}-listed", title, steps, *shows, files=files)
 
     def _linked(self) -> Conversation:
-        ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."))
+        ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."), "..")
         there = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in ways)
         links = {"demo/link": "real", "demo/deep": "real/inner"}
         arranged = Arrange({"demo/real/inner": None}, links, tuple(links))

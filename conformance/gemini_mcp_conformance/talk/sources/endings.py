@@ -9,7 +9,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import DEAF, SESSION, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Listen, Notify, Release, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Listen, Notify, Raw, Release, Request, Step
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
@@ -19,6 +19,7 @@ MANY = 8
 """Calls that ignore SIGTERM: a port that waits for the end of one before it ends the next takes too long for them."""
 TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
+LOGS = "stdio:stderr:private"
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
 
 
@@ -63,9 +64,9 @@ class Endings(Maker):
         steps: Sequence[Step],
         *shows: str,
         again: bool = False,
-        revision: str | None = None,
+        **more: Json,
     ) -> Conversation:
-        return self.conversation(f"end-{id}", title, (*steps, End(how, again)), *shows, revision=revision)
+        return self.conversation(f"end-{id}", title, (*steps, End(how, again)), *shows, **more)
 
     def unread(self, tool: str, name: str) -> Request:
         """A call whose gemini does not read its prompt, which is longer than a pipe holds, and does not end."""
@@ -221,11 +222,14 @@ class Endings(Maker):
         shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group")
         removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
         idle = ("shutdown:stdin-end", "shutdown:prompt")
-        yield self._end("stdin", "The end of stdin while nothing runs.", "stdin", [self.served("no end")], *idle)
+        # That of a whole line is in the scenarios.
+        title, begun = "The end of stdin in the middle of a line.", Raw(b'{"jsonrpc": "2.0"')
+        yield self._end("stdin", title, "stdin", [self.served("no end"), begun], *idle)
+        yield self._end("stdin-unasked", "The end of stdin before any message.", "stdin", (), idle[0], greet=False)
         long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
         unread = [Listen(False), self.ask(self.first, "Who reads it?", long, until="started"), Listen(False, SOON)]
         yield self._end("stdin-unread", "The end of stdin while nobody reads an answer.", "stdin", unread, *idle)
-        yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed)
+        yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed, LOGS)
         title = "The end of stdin while gemini ignores SIGTERM."
         tools = (self.names[number % len(self.names)] for number in range(MANY))
         many = [self.hanging(tool, f"deaf {number}", hangs(stubborn=True)) for number, tool in enumerate(tools)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -146,11 +147,12 @@ class Malformed(Maker):
         steps: list[Step] = [Raw(junk), *self.alive("one long line"), Raw(junk), Raw(junk)]
         steps += [*self.alive("two more", self.last), Raw(message), Raw(message), *self.alive("long notifications")]
         yield self.conversation("long-lines", "Lines of 10 MB.", steps, shows, aside=True)
-        one, other = (
-            call(tool, {**self.arguments(tool, tool), "no-such": "z" * LONG}) for tool in (self.first, self.last)
-        )
+        one = call(self.first, {**self.arguments(self.first, self.first), "no-such": "z" * LONG})
+        file = dict.fromkeys(self.spec.files(self.last) or ("no-such",), "z" * LONG)
+        other = call(self.last, {**self.arguments(self.last, self.last), **file}, self.answers("Long, and read."))
         steps = [one, *self.alive("a long call"), other, *self.alive("another", self.last)]
-        yield self.conversation("long-call", "Calls of 10 MB.", steps, shows, aside=True)
+        read = [f"system:{kebab(self.last)}"] if self.spec.files(self.last) else []
+        yield self.conversation("long-call", "Calls of 10 MB.", steps, shows, *read, aside=True)
 
     def surrogates(self) -> Conversation:
         """A lone surrogate wherever a request can hold one; the port may refuse it, but must answer."""
@@ -216,8 +218,8 @@ class Malformed(Maker):
                 params = {"arguments": arguments, "name": tool}
                 message = request(f"layout-{number}-{tool}", "tools/call", params)
                 steps.append(Raw(layout(table(message)), (), (self.answers("Laid out."),), until="answered"))
-        title = "Requests in unusual layouts."
-        return self.conversation("layouts", title, (*steps, *self.alive("layouts")), "rpc:response:id")
+        title, shows = "Requests in unusual layouts.", ("rpc:response:id", "rpc:alive:chunks")
+        return self.conversation("layouts", title, (*steps, *self.alive("layouts")), *shows)
 
     def private(self) -> Conversation:
         """What is wrong with a message or an answer is no reason to log it."""

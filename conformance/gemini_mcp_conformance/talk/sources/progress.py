@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import fails, session
+from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Release, Request
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step
 
 ORDER = 70
 LONG = 11.0
@@ -17,7 +17,7 @@ LONG = 11.0
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
 
-TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, "질문", "t" * 200)
+TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, '질문 "\\\n', "t" * 200)
 SHOWN = ("progress:token", "progress:increase", "progress:end", "progress:start")
 
 
@@ -41,7 +41,7 @@ class Progress(Maker):
         return Request("tools/call", params, (script,), name, **more)
 
     def tokens(self) -> Conversation:
-        steps: list[Request] = []
+        steps: list[Step] = []
         for number, token in enumerate(TOKENS):
             tool = self.names[number % len(self.names)]
             steps += [self.asking(tool, token, self.answers("Done."), str(number)), Request("ping")]
@@ -50,9 +50,17 @@ class Progress(Maker):
             params = {"name": tool, "arguments": refused, "_meta": {"progressToken": f"refused {tool}"}}
             steps += [Request("tools/call", params), Request("ping")]
             steps += [self.asking(tool, f"failing {tool}", fails(), "fails"), Request("ping")]
+            steps += self._again(tool)
             steps.append(self.ask(tool, f"No progress of {tool}", self.answers("Done.")))
         title = "Progress tokens of every type."
-        return self.conversation("tokens", title, (*steps, Request("ping")), *SHOWN, "progress:unasked")
+        return self.conversation("tokens", title, (*steps, Request("ping")), *SHOWN, "progress:unasked", "stdio:stdout")
+
+    def _again(self, tool: str) -> tuple[Step, ...]:
+        """A call that is cancelled, and one with its token, which is free again."""
+        name = f"cancelled {tool}"
+        cancelled = self.asking(tool, name, hangs(), name, until="started")
+        again = self.asking(tool, name, self.answers("Done."), f"after {name}")
+        return cancelled, Cancel(name), Request("ping"), again
 
     def at_once(self) -> Conversation:
         """Two calls that asked and one that did not; each is told of its own progress."""

@@ -90,7 +90,12 @@ def stubborn_gemini_ends(observation: Observation) -> Complaints:
         yield f"The port left a gemini that ignores SIGTERM running after {way(observation)}, and should kill it."
 
 
-@check_all("shutdown:prompt", judges=asked("stdin", "TERM"))
+def had_begun(observation: Observation) -> bool:
+    """Whether the port had said anything, so that it no longer started when it was to end."""
+    return asked("stdin", "TERM")(observation) and any(True for _ in observation.received)
+
+
+@check_all("shutdown:prompt", judges=had_begun)
 def exit_is_prompt(observation: Observation) -> Complaints:
     assert observation.exit is not None
     if observation.exit.code is None:

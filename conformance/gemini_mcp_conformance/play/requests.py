@@ -117,10 +117,12 @@ class Requests:
         pending.last = self.gemini.last() if pending.answers else None
 
     def _has_begun(self, pending: Pending) -> bool:
-        """Whether gemini runs for a request, or lists sessions for it, or the request is answered without a list."""
+        """Whether gemini runs for a request, or lists sessions for it; once it is answered, none will."""
+        if self._take(pending, False):
+            return True
         if pending.step.until == "started":
             return bool(self.gemini.runs_of(pending))
-        return self._take(pending, False) or any(run.call.kind == "list" for run in self.gemini.runs(pending.mark))
+        return any(run.call.kind == "list" for run in self.gemini.runs(pending.mark))
 
     async def answered(self, pending: Pending) -> None:
         """Wait for the answer. A response with a wrong id counts if no other request is pending."""

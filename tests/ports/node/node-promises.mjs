@@ -7,6 +7,7 @@ import * as files from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { KEYS } from "./shared/keys.mjs";
 
 const META = "io.modelcontextprotocol/";
 const NEW = "2026-07-28";
@@ -292,8 +293,6 @@ function failed(error, values) {
   const text = `Error executing gemini: ${error.message}${said}${stderr}`;
   return { content: [{ type: "text", text, annotations: { priority: 1 } }], isError: true };
 }
-
-const KEYS = /AIza[\w-]{20,}|\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}|(?<=:\/\/)[^\s/?#@]{6,256}(?=@)/g;
 
 function hidden(text, secrets) {
   const long = secrets.filter((secret) => secret && secret.trim().length >= 8);

@@ -1,6 +1,7 @@
 // What ports in Node share: which arguments they refuse, how they read gemini's output, and the text of an error.
 
 import { accessSync, constants, statSync } from "node:fs";
+import { KEYS } from "./keys.mjs";
 
 const EXITS = {
   41: "not signed in: set GEMINI_API_KEY", 42: "gemini did not accept its input", 44: "the sandbox did not start",
@@ -101,7 +102,7 @@ function explained(code, err) {
 
 function clean(source, secrets) {
   for (const secret of secrets) if (secret?.trim().length > 7) source = source.replaceAll(secret, "[prompt]");
-  return source.replace(/AIza[\w-]{20,}|\bsk-[\w-]{16,}|ya29\.[\w.-]{10,}|(?<=[Bb]earer )\S{8,}|(?<=key=)[\w.-]{8,}|(?<=:\/\/)[^\s/?#@]{6,256}(?=@)/g, "****");
+  return source.replace(KEYS, "****");
 }
 
 function tail(source) {

@@ -164,7 +164,10 @@ class Player:
         if step.again:
             await asyncio.sleep(AGAIN)
             await wire.end(step.how)
-        has_exited = await polled(lambda: wire.code is not None, self.requests.patience.end)
+        patience = self.requests.patience
+        # A port that has said nothing yet may still be starting.
+        time_to_end = patience.end if self.session.is_heard else max(patience.end, patience.launch)
+        has_exited = await polled(lambda: wire.code is not None, time_to_end)
         self.exit = Exit(step.how, wire.code, time.monotonic() - began)
         # What it has written last is read too, unless nobody reads.
         if has_exited and self.is_reading:

@@ -40,8 +40,11 @@ def relation(running: Exchange, other: Exchange) -> Relation:
     if first != second and any(map(str.isdigit, (first, second))):
         # A number may be the place of any session in the list.
         return "unspecified"
-    if first == second == "":
-        return "latest" if is_same_directory else "other-session"
+    if first == second == "" and is_same_directory:
+        return "latest"
+    # By its name, a port may take the latest session for one that is the same everywhere.
+    if first == second == "" and not any(map(session_of, (running, other))):
+        return "other-session"
     # The latest session may be the named one. In another directory Gemini CLI does not find the same id.
     if "" in (first, second) or (first == second and not is_same_directory):
         return "unspecified"

@@ -14,8 +14,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -48,6 +49,14 @@ def verdicts(report: Path) -> dict[str, str]:
     """The verdicts in a report, by requirement."""
     document = json.loads(report.read_text(encoding="utf-8"))
     return {entry["id"]: entry["verdict"] for entry in document["requirements"]}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition comes true."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "It never came true."
+        time.sleep(0.01)
 
 
 def variables(home: Path, **own: str) -> dict[str, str]:

@@ -86,6 +86,7 @@ def test_the_page_of_the_coverage_is_what_the_command_prints(capsys: pytest.Capt
     assert printed == page, "Run: gemini-mcp-conformance coverage --markdown > docs/coverage.md"
 
 
+@pytest.mark.slow
 def test_a_thorough_run_generates_more() -> None:
     usual, thorough = (sources.offered(None, 10, None, each)[0] for each in (False, True))
     assert len(thorough) > 2 * len([each for each in usual if each.phase == "combinations"])

@@ -6,21 +6,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command import FORMATS, PING, PROGRAM, SECONDS, port, variables, verdicts
+from command import FORMATS, PING, PROGRAM, SECONDS, port, until, variables, verdicts
 
 from gemini_mcp_conformance.command.main import INTERRUPTED, repeat_lost_interruptions, start
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "It never came true."
-        time.sleep(0.01)
 
 
 def below(folder: Path) -> list[str]:

@@ -68,32 +68,38 @@ def printed_by(folder: Path, file: str, chosen: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_each_requirement_is_a_test_and_a_must_that_fails_fails(told: str) -> None:
     assert "FAILED test_port.py::test_conforms[lifecycle:ping]" in told
     assert "PASSED test_port.py::test_conforms[tools:schema]" in told
     assert "The port answered ping with" in told
 
 
+@pytest.mark.slow
 def test_what_could_not_run_fails_with_its_reason(told: str) -> None:
     assert "FAILED test_port.py::test_silent[lifecycle:ping]" in told
     assert "could-not-run: " in told
     assert "The budget of 3 seconds was spent before it." in told
 
 
+@pytest.mark.slow
 def test_a_should_that_fails_warns(told: str) -> None:
     assert "ConformanceWarning: a:b: It SHOULD.\n  It did not." in told
     assert "PASSED test_port.py::test_should" in told
 
 
+@pytest.mark.slow
 def test_a_known_failure_is_an_expected_failure(told: str) -> None:
     assert "XFAIL test_port.py::test_known[lifecycle:ping]" in told
 
 
+@pytest.mark.slow
 def test_a_test_that_checks_nothing_does_not_pass(told: str) -> None:
     assert "ERROR test_port.py::test_careless[lifecycle:ping]" in told
     assert "Call gemini_mcp_requirement.check() in the test." in told
 
 
+@pytest.mark.slow
 def test_a_test_that_names_no_port_says_how(told: str) -> None:
     assert "Mark the test with @pytest.mark.gemini_mcp(" in told
 

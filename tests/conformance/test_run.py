@@ -48,6 +48,7 @@ def test_a_run_leaves_nothing_in_the_directory_of_its_caller(tmp_path: Path) -> 
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_two_equal_runs_give_the_same_bytes_in_every_format_but_for_times(tmp_path: Path) -> None:
     found: list[list[bytes]] = []
     for name in ("one", "other"):

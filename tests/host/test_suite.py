@@ -62,6 +62,7 @@ def reference() -> dict[str, tuple[Judgement, ...]]:
     return {profile: future.result().judgements for profile, future in running.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_reference_passes(profile: str, reference: dict[str, tuple[Judgement, ...]]) -> None:
     judgements = reference[profile]
@@ -69,6 +70,7 @@ def test_the_reference_passes(profile: str, reference: dict[str, tuple[Judgement
     assert sum(entry.verdict == "pass" for entry in judgements) > 150
 
 
+@pytest.mark.slow
 def test_every_requirement_is_judged_in_the_order_of_the_specification(
     reference: dict[str, tuple[Judgement, ...]],
 ) -> None:
@@ -77,6 +79,7 @@ def test_every_requirement_is_judged_in_the_order_of_the_specification(
         assert [entry.id for entry in reference[profile]] == ids
 
 
+@pytest.mark.slow
 def test_every_requirement_passes_in_one_profile_or_says_why_it_is_not_checked(
     reference: dict[str, tuple[Judgement, ...]],
 ) -> None:
@@ -84,6 +87,7 @@ def test_every_requirement_passes_in_one_profile_or_says_why_it_is_not_checked(
     assert {entry.id for entry in REQUIREMENTS if entry.excluded is None} == passed
 
 
+@pytest.mark.slow
 def test_a_pass_names_its_witness(reference: dict[str, tuple[Judgement, ...]]) -> None:
     assert [entry for entry in reference["documented"] if entry.verdict == "pass" and not entry.witness] == []
 

@@ -63,7 +63,8 @@ class Pending:
 
     @cached_property
     def prompt(self) -> str | None:
-        prompt = self.arguments.get(self.spec.prompt(self.tool or "") or "")
+        # A port may take a tool that it does not know for another.
+        prompt = self.arguments.get(self.spec.prompt(self.tool or next(iter(self.spec.names), "")) or "")
         return prompt if isinstance(prompt, str) else None
 
     @cached_property

@@ -12,9 +12,21 @@ from answering import Outcome
 from planning import Plan
 from running import Call
 from speaking import Message
-from steps import Change, Step
+from steps import Change, Step, notes
 
 STDERR = "\nStderr: "
+REVISION = notes("revision", lambda result: result["protocolVersion"])
+"""Of `initialize`: remembers the revision that the client speaks."""
+
+
+def speaks(port: Any, revision: str) -> bool:
+    """Whether the client speaks that revision, where REVISION remembers it."""
+    return port.memory.get("revision") == revision
+
+
+def notes_method(port: Any, request: Message) -> None:
+    """Before `requested`: remembers the method."""
+    port.memory["method"] = request["method"]
 
 
 def asks(test: Callable[[Call, Plan], bool], change: Callable[[Plan], Plan]) -> Step:

@@ -23,6 +23,7 @@ from planning import Plan
 JSON = Any
 Environment = dict[str, str]
 
+LIST = "--list-sessions"
 TIMEOUT = 600.0
 LISTING_TIMEOUT = 5.0
 GRACE = 0.5
@@ -73,7 +74,7 @@ class Runs:
     def list_sessions(self, call: Call, plan: Plan) -> Outcome | None:
         """The listing in the directory of the call; None when it takes too long."""
         try:
-            arguments = (plan.argv[0], "--list-sessions")
+            arguments = (plan.argv[0], LIST)
             return self.run(call, arguments, self.listing_cwd(plan), self.environment(None), None, LISTING_TIMEOUT)
         except Failure:
             return None

@@ -171,7 +171,7 @@ class Player:
         self.exit = Exit(step.how, wire.code, time.monotonic() - began)
         # What it has written last is read too, unless nobody reads.
         if has_exited and self.is_reading:
-            await self.session.wait_for_end(self.requests.patience.end)
+            await self.session.wait_for_end(patience.end)
         await self.requests.gone(self._gemini.runs())
         self.requests.expect_nothing()
 

@@ -4,9 +4,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from conditions import REVISION
 from defects.record import defect
 from speaking import as_object
-from steps import Change, Step, for_tool, gives, notes, takes
+from steps import Change, Step, for_tool, gives, takes
 
 
 def text(change: Change) -> Step:
@@ -47,7 +48,7 @@ defect(
     "Leaves the content empty for clients of newer revisions, which get structured content.",
     "result:content",
     "result:text",
-)(initialize=notes("revision", lambda answer: answer["protocolVersion"]), success=structured)
+)(initialize=REVISION, success=structured)
 defect("whole-stdout", "Returns all of stdout.", "result:text")(
     read_stdout=lambda port, real, stdout, stderr: replace(real(stdout, stderr), text=stdout)
 )

@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,22 +17,19 @@ from steps import Step, before, gives
 INHERITED = ("constructor", "toString", "__proto__", "hasOwnProperty")
 
 
-def unless(pattern: str) -> Step:
-    """Of `masked`: leaves the keys that match this."""
-    spared = re.compile(pattern)
-
-    def masked(port: Any, real: Any, text: str) -> str:
-        return KEYS.sub(lambda key: key[0] if spared.search(key[0]) else "[masked]", text)
-
-    return masked
+def sparing(is_spared: Callable[[re.Match[str]], object]) -> Step:
+    """Of `masked`: leaves such keys."""
+    return lambda port, real, text: KEYS.sub(lambda key: key[0] if is_spared(key) else "[masked]", text)
 
 
-def unquoted_keys(port: Any, real: Any, text: str) -> str:
-    return KEYS.sub(lambda key: key[0] if text[key.start() - 1 : key.start()] == '"' else "[masked]", text)
+def is_behind(mark: str) -> Callable[[re.Match[str]], bool]:
+    """Of a key: whether this stands in front of it."""
+    return lambda key: key.string[: key.start()].endswith(mark)
 
 
-def key_parameters(port: Any, real: Any, text: str) -> str:
-    return KEYS.sub(lambda key: key[0] if text[key.start() - 4 : key.start()] == "KEY=" else "[masked]", text)
+def looks_like(pattern: str) -> Callable[[re.Match[str]], object]:
+    """Of a key: whether it matches this."""
+    return lambda key: re.search(pattern, key[0])
 
 
 def as_written(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
@@ -137,11 +134,15 @@ def lost_beside_relative(port: Any, real: Any, tool: str, texts: Mapping[str, st
     return None if is_lost else real(tool, texts)
 
 
-defect("quoted-keys-shown", "Masks no key in double quotes.", "error:secrets")(masked=unquoted_keys)
-defect("keys-of-capital-parameters-shown", "Masks `key=` but not `KEY=`.", "error:secrets")(masked=key_parameters)
-defect("other-tokens-of-github-shown", "Masks no `ghs_` and no `gho_`.", "error:secrets")(masked=unless("^gh[os]_"))
+defect("quoted-keys-shown", "Masks no key in double quotes.", "error:secrets")(masked=sparing(is_behind('"')))
+defect("keys-of-capital-parameters-shown", "Masks `key=` but not `KEY=`.", "error:secrets")(
+    masked=sparing(is_behind("KEY="))
+)
+defect("other-tokens-of-github-shown", "Masks no `ghs_` and no `gho_`.", "error:secrets")(
+    masked=sparing(looks_like("^gh[os]_"))
+)
 defect("labelled-private-keys-shown", "Masks no private key of a named kind.", "error:secrets")(
-    masked=unless("^-----BEGIN [A-Z ]+ PRIVATE")
+    masked=sparing(looks_like("^-----BEGIN [A-Z ]+ PRIVATE"))
 )
 defect("prompt-in-ascii-shown", "Leaves a copy of a prompt that JSON has written in ASCII.", "error:prompt")(
     withheld=as_written

@@ -6,18 +6,13 @@ from contextlib import suppress
 from typing import Any
 
 from answering import Failure
+from conditions import REVISION, notes_method, speaks
 from defects.record import defect
 from http_port import HttpPort
 from posting import Post
 from running import Call
 from speaking import Message, RpcError
-from steps import before, notes, without
-
-REVISION = notes("revision", lambda result: result["protocolVersion"])
-
-
-def speaks(port: Any, revision: str) -> bool:
-    return port.memory.get("revision") == revision
+from steps import before, without
 
 
 def unmarked_error(port: Any, real: Any, failure: Failure) -> Message:
@@ -33,10 +28,6 @@ def untold(port: Any, real: Any, call: Call) -> None:
 def undeclared(port: Any, real: Any, name: str) -> Message:
     properties = real(name)
     return without("cwd")(properties) if name == "chat-reply" and speaks(port, "2024-11-05") else properties
-
-
-def notes_method(port: Any, request: Message) -> None:
-    port.memory["method"] = request["method"]
 
 
 def unchecked_in_list(port: Any, real: Any, params: Mapping[str, Any]) -> None:

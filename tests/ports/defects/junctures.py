@@ -12,11 +12,10 @@ from answering import Answer, Outcome
 from conditions import altering, refused
 from defects.record import defect
 from planning import Plan
-from running import Call, Cancelled
+from running import LIST, Call, Cancelled
 from speaking import Message
 from steps import after, before
 
-LIST = "--list-sessions"
 VARIABLES = ("HOME", "PATH")
 
 
@@ -57,10 +56,6 @@ def poor_list(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> An
     if LIST in argv:
         options["env"] = {name: options["env"][name] for name in VARIABLES if name in options["env"]}
     return real(argv, **options)
-
-
-def keeps_path(port: Any, path: str, call: Call, outcome: Outcome | None) -> None:
-    port.memory[call] = path
 
 
 def puts_back(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:

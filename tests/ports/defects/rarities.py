@@ -17,12 +17,11 @@ from planning import Plan, Refusal
 from port import Port
 from running import Call
 from speaking import Message, as_object
-from steps import before, gives
+from steps import Change, Step, before, gives
 
 INHERITED = ("constructor", "toString", "__proto__", "__class__")
 FIRST_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)')
 NOTICES = 64 * 1024
-LOCKS = 16
 
 
 def without_last_slash(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
@@ -108,17 +107,21 @@ def shares_run(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
         done.set()
 
 
-def forgets_locks(port: Any, call: Call, turn: str | None) -> None:
+def forgets_locks(most: int) -> Change | Step:
     """Only so many locks are kept; the one that was used longest ago goes, whoever holds it."""
-    with port.turn_changed:
-        used = port.memory.setdefault("used", dict[str, None]())
-        used.pop(turn, None)
-        if turn is not None:
-            used[turn] = None
-        if len(used) > LOCKS:
-            oldest = next(iter(used))
-            del used[oldest]
-            port.turns.pop(oldest, None)
+
+    def forgets(port: Any, call: Call, turn: str | None) -> None:
+        with port.turn_changed:
+            used = port.memory.setdefault("used", dict[str, None]())
+            used.pop(turn, None)
+            if turn is not None:
+                used[turn] = None
+            if len(used) > most:
+                oldest = next(iter(used))
+                del used[oldest]
+                port.turns.pop(oldest, None)
+
+    return forgets
 
 
 def logs_unreadable(port: Any, line: bytes) -> None:
@@ -191,8 +194,13 @@ defect("equal-calls-share-a-run", "Runs gemini once for equal calls at the same 
     run_prompt=shares_run
 )
 defect("locks-forgotten", "Forgets the lock of a session when sixteen others were used.", "concurrency:same-session")(
-    take_turn=before(forgets_locks)
+    take_turn=before(forgets_locks(16))
 )
+defect(
+    "locks-of-64-sessions",
+    "Forgets the lock of a session when sixty-four others were used.",
+    "concurrency:same-session",
+)(take_turn=before(forgets_locks(64)))
 defect("unreadable-lines-logged", "Logs the lines that it cannot read.", "stdio:stderr:private")(
     receive=before(logs_unreadable)
 )

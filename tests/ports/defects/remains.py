@@ -14,7 +14,6 @@ from speaking import Message, RpcError, as_object
 from steps import before
 
 SLOTS = 32
-LOCKS = 64
 TOKENS = 32
 PLACES = 16
 FRUITLESS = 3
@@ -111,18 +110,6 @@ def cancels_in_slot(port: Any, real: Any, call: Call) -> None:
         real(call)
 
 
-def forgets_beyond(port: Any, call: Call, turn: str | None) -> None:
-    with port.turn_changed:
-        used = port.memory.setdefault("used", dict[str, None]())
-        used.pop(turn, None)
-        if turn is not None:
-            used[turn] = None
-        if len(used) > LOCKS:
-            oldest = next(iter(used))
-            del used[oldest]
-            port.turns.pop(oldest, None)
-
-
 def tells_few(port: Any, real: Any, call: Call) -> None:
     tokens = port.memory.setdefault("tokens", set[Any]())
     if len(tokens) < TOKENS or call.token in tokens:
@@ -155,23 +142,20 @@ def asks_while_fruitful(port: Any, real: Any, call: Call, plan: Plan) -> Outcome
 def logs_unlisted(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
     found = real(call, plan, answer)
     if not found.session:
-        sys.stderr.write(f"no session is listed for {answer!r}\n")
-        sys.stderr.flush()
+        print(f"no session is listed for {answer!r}", file=sys.stderr, flush=True)
     return found
 
 
 def logs_running(port: Any) -> None:
     for call in list(port.calls):
-        sys.stderr.write(f"ended: {call.arguments}\n")
-    sys.stderr.flush()
+        print(f"ended: {call.arguments}", file=sys.stderr, flush=True)
 
 
 def logs_unknown(port: Any, real: Any, identity: Any, params: Mapping[str, Any], stateless: bool) -> Call:
     try:
         return real(identity, params, stateless)
     except RpcError:
-        sys.stderr.write(f"cannot call {dict(params)}\n")
-        sys.stderr.flush()
+        print(f"cannot call {dict(params)}", file=sys.stderr, flush=True)
         raise
 
 
@@ -216,11 +200,6 @@ defect(
     "Keeps calls in 32 slots, and cannot cancel one that 32 others have followed.",
     "cancel:child",
 )(new_call=in_slot, cancel=cancels_in_slot)
-defect(
-    "locks-of-64-sessions",
-    "Forgets the lock of a session when sixty-four others were used.",
-    "concurrency:same-session",
-)(take_turn=before(forgets_beyond))
 defect("tokens-used-up", "Tells progress to thirty-two tokens and no more.", "progress:start")(
     report_progress=tells_few
 )

@@ -7,7 +7,7 @@ from typing import Any
 from answering import Answer, Outcome
 from defects.record import defect
 from planning import Plan
-from running import TIMEOUT, Call
+from running import LIST, TIMEOUT, Call
 from steps import always, for_tool, gives, takes
 
 
@@ -25,7 +25,7 @@ def fails_with_list(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | N
 
 
 def waits_for_list(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
-    arguments = (plan.argv[0], "--list-sessions")
+    arguments = (plan.argv[0], LIST)
     return port.run(call, arguments, plan.cwd, port.environment(None), None, TIMEOUT)
 
 

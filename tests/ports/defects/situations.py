@@ -10,14 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 from answering import Answer, Failure, Outcome
+from conditions import REVISION, notes_method, speaks
 from defects.record import defect
 from planning import Plan
 from port import SIGNALS, UNSUPPORTED_VERSION
-from running import LISTING_TIMEOUT, Call, Cancelled
+from running import LIST, LISTING_TIMEOUT, Call, Cancelled
 from speaking import INVALID_PARAMS, Message, RpcError, as_object
-from steps import before, gives, notes
+from steps import before, gives
 
-LIST = "--list-sessions"
 PREPARATION = 0.05
 """Seconds in which a port makes a call ready before it starts gemini."""
 PIECE = 64 * 1024
@@ -29,10 +29,6 @@ def forgets_start(port: Any, real: Any, prompt: str) -> bool:
     """A pattern of JavaScript with the flag `g` goes on, in the next text, where the last match has ended."""
     port.memory["goes on"] = found = real(prompt) and not port.memory.get("goes on")
     return found
-
-
-def notes_method(port: Any, request: Message) -> None:
-    port.memory["method"] = request["method"]
 
 
 def looks_in_discover(port: Any, real: Any, params: Mapping[str, Any]) -> None:
@@ -198,7 +194,7 @@ def cancelled_by_143(port: Any, real: Any, *arguments: Any) -> Outcome:
 def unnamed_in_oldest(port: Any, real: Any, answer: Answer) -> Message:
     """The oldest revision has no `_meta` in the result of a call."""
     result = real(answer)
-    if port.memory.get("revision") == "2024-11-05":
+    if speaks(port, "2024-11-05"):
         result.pop("_meta", None)
     return result
 
@@ -286,7 +282,7 @@ defect(
     "session-unnamed-in-oldest-revision",
     "Names no session for clients of the revision 2024-11-05.",
     "result:session-id",
-)(initialize=notes("revision", lambda result: result["protocolVersion"]), success=unnamed_in_oldest)
+)(initialize=REVISION, success=unnamed_in_oldest)
 defect("unknown-meta-refused", "Refuses a call whose `_meta` holds what it does not know.", "command:chat")(
     new_call=before(knows_meta)
 )

@@ -10,7 +10,7 @@ from conditions import altering, asks
 from defects.messages import where
 from defects.record import defect
 from planning import ARGUMENT_LIMIT, STDIN_LIMIT, Plan, Refusal
-from running import Call
+from running import LIST, Call
 from speaking import Message, as_object
 from steps import Change, Step, always, gives, only, takes
 
@@ -107,7 +107,7 @@ def listing_of(change: Change) -> Step:
 
 
 def impatient_listing(port: Any, real: Any, call: Call, plan: Plan) -> Any:
-    arguments = (plan.argv[0], "--list-sessions")
+    arguments = (plan.argv[0], LIST)
     try:
         return port.run(call, arguments, plan.cwd, port.environment(None), None, 0.75)
     except Failure:

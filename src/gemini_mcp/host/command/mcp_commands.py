@@ -219,7 +219,7 @@ def _in_order_of(before: Json, after: Json) -> Json:
 
 
 def _laid_out(text: str) -> str:
-    """The settings laid out anew; comments stay where they were, and so does everything around them."""
+    """The settings laid out anew; a text with comments stays as it is."""
     try:
         return stringify(as_parsed(json.loads(text)), 2)
     except ValueError:

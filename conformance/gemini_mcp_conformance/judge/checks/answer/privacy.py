@@ -92,7 +92,7 @@ def _stdout_of(exchange: Exchange) -> str:
 
 
 @check("error:secrets", judges=lambda exchange: bool(_keys(exchange)))
-def keys_aremasked(exchange: Exchange) -> Complaints:
+def keys_are_masked(exchange: Exchange) -> Complaints:
     for key in dict.fromkeys(_keys(exchange)):
         if any(part in (exchange.text or "") for part in (key, *_half(key))):
             yield f"The port's error holds {shown(key)}, which looks like a key, and should mask it."

@@ -86,6 +86,17 @@ def test_a_cancelled_call_ends_its_whole_group_and_nothing_else(place: Place) ->
     assert place.left() == []
 
 
+@pytest.mark.requirement("cancel:falsy-id")
+@pytest.mark.parametrize("id", [0, ""])
+def test_a_call_is_cancelled_whatever_its_id(server: Server, id: Json) -> None:
+    server.fake.load([play({"hang": True})])
+    params = {"name": "chat", "arguments": {"prompt": "hello"}}
+    server.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    (call,) = server.fake.wait_for_calls(1, PATIENCE)
+    server.cancel(id)
+    server.fake.wait_for_end(call, PATIENCE)
+
+
 @pytest.mark.requirement("cancel:late", "cancel:unknown", "rpc:notification:unanswered")
 def test_a_cancellation_of_what_does_not_run_changes_nothing(server: Server) -> None:
     server.fake.load([play(answer("a"))])

@@ -13,7 +13,7 @@ from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Listen
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
-IDS: tuple[Json, ...] = (-8_000_001, 0, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500)
+IDS: tuple[Json, ...] = (-8_000_001, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500)
 """Ids of cancelled calls, dealt out to the tools."""
 MANY = 8
 """Calls that ignore SIGTERM: a port that waits for the end of one before it ends the next takes too long for them."""
@@ -28,6 +28,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = Endings(sources)
     for tool in sources.spec.names:
         yield from made.cancellations(tool)
+    yield made.cancel_falsy_ids()
     yield made.cancel_stubborn()
     yield made.cancel_one_of_several()
     yield from made.cancel_in_line()
@@ -98,7 +99,7 @@ class Endings(Maker):
         """Calls with ids of both types, and a call served after each."""
         number = self.names.index(tool) if tool in self.names else 0
         kinds: tuple[dict[str, Json], ...] = (
-            {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"}, {"id": ""},
+            {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
             *({"id": id} for id in IDS[number :: len(self.names)]),
@@ -133,11 +134,19 @@ class Endings(Maker):
         for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
             steps += [Notify(CANCELLED, params), self.served(f"{params}", tool)]
         words, early = f"Cancelled before it was sent to {tool}", f"early {tool}"
-        steps.append(Notify(CANCELLED, {"requestId": early}))
+        # Something is asked between the two: ports that read both at once may take the cancellation for a later one.
+        steps += [Notify(CANCELLED, {"requestId": early}), Request("tools/list")]
         steps.append(self.ask(tool, words, self.answers("Served."), id=early))
         return self._cancel(
             f"{tool}-unknown", "A cancellation of an unknown call.", steps, "cancel:unknown", "cancel:others"
         )
+
+    def cancel_falsy_ids(self) -> Conversation:
+        steps: list[Step] = []
+        for id in (0, ""):
+            name = f"falsy {id!r}"
+            steps += [self.hanging(self.first, name, id=id), Cancel(name), self.served(name)]
+        return self._cancel("falsy-ids", "Cancelled calls whose ids are 0 and empty.", steps, "cancel:falsy-id")
 
     def cancel_stubborn(self) -> Conversation:
         """It takes a port some time to end what ignores SIGTERM; meanwhile others are served.

@@ -328,16 +328,28 @@ def edits(*every: Edit) -> Edit:
     return edit
 
 
-def another_quota(draft: Draft) -> None:
-    """gemini has one more way to say that the quota is used up."""
-    (entry,) = (each for each in draft[OUTCOME]["sentences"] if each["id"] == "quota")
-    entry["stderr"] += "|OUT_OF_TOKENS"
+def another_saying(sentence: str, pattern: str) -> Edit:
+    """gemini has one more way to say why it failed."""
+
+    def edit(draft: Draft) -> None:
+        (entry,) = (each for each in draft[OUTCOME]["sentences"] if each["id"] == sentence)
+        entry["stderr"] += f"|{pattern}"
+
+    return edit
 
 
 def new_exit_code(draft: Draft) -> None:
     sentence = "The sky fell down (exit code 60). Put it up again."
     entry = {"id": "exit-60", "when": "exit", "exit": [60], "sentence": sentence, "names": "sky"}
     draft[OUTCOME]["sentences"].insert(-1, {**entry, "cause": "the sky as the cause"})
+
+
+def new_saying(draft: Draft) -> None:
+    """Another cause is known by what gemini writes to stderr, if it ends with one exit code."""
+    sentence = "The disk is full (exit code {exit}). Free some space."
+    entry = {"id": "disk-full", "when": "exit", "exit": [70], "stderr": "ENOSPC|no space left", "sentence": sentence}
+    at = next(number for number, each in enumerate(draft[OUTCOME]["sentences"]) if each["when"] == "exit")
+    draft[OUTCOME]["sentences"].insert(at, entry)
 
 
 def described(draft: Draft) -> None:
@@ -507,7 +519,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             MODEL_EDGES,
         ),
         Change("private argument", private("model"), ("error:prompt",), ("noises-chat",)),
-        Change("cause on stderr", another_quota, ("error:quota",), ("causes-chat",)),
+        Change("cause on stderr", another_saying("quota", "OUT_OF_TOKENS"), ("error:quota",), ("causes-chat",)),
     ),
     (
         Change(
@@ -538,9 +550,16 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
                 told_tool("apply", "-p", {"argument": "question"}, question=TEXT),
                 told_tool("greet", "-p", "Hi", "-m", {"argument": "model"}, model=TEXT),
                 told_tool("hello", "--prompt=Hello"),
+                told_tool("compare", {"argument": "first"}, {"argument": "second"}, first=TEXT, second=TEXT),
             ),
-            ("tools:apply", "tools:greet", "tools:hello"),
-            ("combined-greet-00[1-3]", "combined-hello-001", "many-cancelled-hello", "cancel-hello-late"),
+            ("tools:apply", "tools:greet", "tools:hello", "tools:compare"),
+            (
+                "compare-first-dash*",
+                "combined-greet-00[1-3]",
+                "combined-hello-001",
+                "many-cancelled-hello",
+                "cancel-hello-late",
+            ),
         ),
     ),
     (
@@ -586,6 +605,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("prompt:long",),
             ("chat-prompt-quotes", "chat-cwd-null"),
         ),
+        Change("new saying", new_saying, ("error:saying:disk-full",), ("causes-chat",)),
+        Change(
+            "distrust in other words",
+            another_saying("trust", "no faith in this folder"),
+            ("error:saying:trust",),
+            ("causes-chat",),
+        ),
     ),
     (Change("swapped tools", swapped_tools, ("tools:chat:session-id",), ("progress-at-once", *CALLS)),),
     (Change("only replies", without_beginning, ("tools:removed",), ("concurrency-*", "cancel-*-late")),),
@@ -620,6 +646,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("chat-prompt-word-mcp", "chat-prompt-word-help"),
         ),
         Change("described", described),
+        Change("no element", value(INVOCATION, *ELEMENT, to=0), ("prompt:long",), ("chat-prompt-quotes",)),
         Change("raised", level("prompt:empty:kept", "MUST")),
         Change("lowered", level("result:text", "SHOULD")),
         Change(

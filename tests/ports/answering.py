@@ -44,6 +44,7 @@ EXITS = {
 }
 QUOTA = re.compile(r"RESOURCE_EXHAUSTED|TerminalQuotaError|exhausted your (capacity|quota)|[Qq]uota exceeded")
 SESSION_GONE = re.compile(r"Invalid session identifier|No previous sessions found")
+NO_NODE = re.compile(r"env: .?node.?: No such file or directory|\bnode: (command )?not found")
 UNTRUSTED = re.compile(r"[Uu]ntrusted (folder|directory|workspace)|trusted directory|folder is not trusted")
 
 
@@ -187,6 +188,8 @@ class Answers:
             )
         if exit not in EXITS and UNTRUSTED.search(stderr):
             return f"gemini does not trust this directory (exit code {exit})."
+        if exit not in EXITS and NO_NODE.search(stderr):
+            return f"gemini needs node, which is not on PATH (exit code {exit})."
         return EXITS.get(exit, f"gemini failed with exit code {exit}.")
 
     def said(self, stderr: str) -> str | None:

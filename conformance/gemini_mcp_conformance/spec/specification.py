@@ -157,7 +157,8 @@ class Specification:
     @cached_property
     def limit(self) -> int:
         """Bytes up to which every prompt is handed over as a short one is."""
-        limits = [case.longer_than for cases in self.invocation.forms.values() for case in cases if case.longer_than]
+        every = (case.longer_than for cases in self.invocation.forms.values() for case in cases)
+        limits = [limit for limit in every if limit is not None]
         return min(limits, default=SHORT_ENOUGH)
 
     def longest(self, argument: str) -> int | None:

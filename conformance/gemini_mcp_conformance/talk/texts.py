@@ -177,7 +177,7 @@ PROMPTS: Mapping[str, str] = {
 
 def sized(limit: int) -> Mapping[str, str]:
     """Prompts around a limit in bytes, by their size and what they are made of."""
-    return {
+    texts = {
         f"{limit - 1}": "x" * (limit - 1),
         f"{limit}": "x" * limit,
         f"{limit}-wide": "é" * (limit // 2) + "x" * (limit % 2),
@@ -187,6 +187,7 @@ def sized(limit: int) -> Mapping[str, str]:
         f"{limit + 1}-wide": "€" * (limit // 3) + "x" * (limit % 3 + 1),
         f"{limit + 1}-widest": "😀" * (limit // 4) + "x" * (limit % 4 + 1),
     }
+    return {name: text for name, text in texts.items() if text}
 
 
 IN_FILES: Mapping[str, str] = {

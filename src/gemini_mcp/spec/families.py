@@ -16,6 +16,8 @@ Subjects: TypeAlias = Mapping[str, Sequence[Subject]]
 """The sets that a family can be expanded over, by the name that its `for` gives."""
 
 PLACEHOLDER = re.compile(r"\{([a-zA-Z-]+)\}")
+OTHER = "other-"
+"""What stands before the name of a set for those of its members that no other entry speaks of."""
 FAMILY = ("for", "where", "refusal")
 """The keys of an entry that its requirements do not get."""
 
@@ -32,7 +34,7 @@ def expanded(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Ite
 def members(entries: Iterable[Json], subjects: Subjects, words: Subject) -> Iterator[tuple[int, Json, Subject]]:
     """What every entry becomes, each with the number of its entry."""
     entries = list(entries)
-    claims = [claim for entry in entries if "refusal" in (claim := entry.get("refusal") or entry.get("where", {}))]
+    claims = [claim for entry in entries if (claim := entry.get("refusal") or entry.get("where"))]
     for number, entry in enumerate(entries):
         for subject in _subjects_of(entry, subjects, claims):
             id = PLACEHOLDER.sub(lambda match, subject=subject: kebab(subject[match[1]]), entry["id"])
@@ -55,10 +57,11 @@ def kebab(name: str) -> str:
 def _subjects_of(entry: Json, subjects: Subjects, claims: Sequence[Subject]) -> Iterable[Subject]:
     if "for" not in entry:
         return ({},)
-    if entry["for"] == "other-refusal":
-        rows = [row for row in subjects["refusal"] if not any(_has(row, claim) for claim in claims)]
-    else:
-        rows = [row for row in subjects[entry["for"]] if _has(row, entry.get("where", {}))]
+    kind = entry["for"].removeprefix(OTHER)
+    rows = [row for row in subjects[kind] if _has(row, entry.get("where", {}))]
+    if kind != entry["for"]:
+        named = [claim for claim in claims if kind in claim]
+        rows = [row for row in rows if not any(_has(row, claim) for claim in named)]
     return rows if not rows or PLACEHOLDER.search(entry["id"]) else (_joined(rows),)
 
 

@@ -18,6 +18,9 @@ Known: TypeAlias = Sequence[tuple[ToolSpec, ToolTemplate]]
 ANNOTATIONS = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
 """Keywords of a property's schema that forbid no value of its type."""
 
+CHARACTER = 4
+"""The most bytes of a character in UTF-8."""
+
 
 def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: OutcomeSpec) -> Subjects:
     """Everything that a family can be about."""
@@ -34,7 +37,11 @@ def subjects_of(tools: Sequence[ToolSpec], invocation: InvocationSpec, outcome: 
             for sentence in outcome.sentences
             for exit in (sentence.exits if sentence.stderr is None else ())
         ],
-        "saying": [{"saying": sentence.id} for sentence in outcome.sentences if sentence.stderr is not None],
+        "saying": [
+            {"saying": sentence.id, "cause": sentence.cause or "its cause"}
+            for sentence in outcome.sentences
+            if sentence.stderr is not None
+        ],
     }
 
 
@@ -167,6 +174,7 @@ def _command_lines(tools: Sequence[ToolSpec], known: Known, invocation: Invocati
         "shell-argument": [row for row in _unique([*spoken, *named]) if row["argument"] in texts],
         "prompt": _unique(asked),
         "long-prompt": _unique(row for row in asked if "limit" in row),
+        "limited-prompt": _unique(row for row in asked if "reached" in row),
         "absent-argument": [
             {"argument": name, "absent": rule.absent}
             for name, rule in invocation.rules.items()
@@ -211,11 +219,21 @@ def _rules_for(name: str, invocation: InvocationSpec) -> tuple[Refusal, ...]:
 
 
 def _prompts(known: Known, invocation: InvocationSpec) -> Iterator[Subject]:
-    for _, template in known:
+    """The prompts, each with the least size from which on a form takes another way."""
+    for tool, template in known:
         forms = [element.name for element in template.argv if isinstance(element, Form)]
-        limits = [case.longer_than for name in forms for case in invocation.forms.get(name, ()) if case.longer_than]
-        limit = {"limit": str(min(limits)), "size": size_of(min(limits))} if limits else {}
-        yield from ({"argument": name, **limit} for name in prompts(template, invocation))
+        every = (case.longer_than for name in forms for case in invocation.forms.get(name, ()))
+        least = min((limit for limit in every if limit is not None), default=None)
+        for name in prompts(template, invocation):
+            yield {"argument": name, **_sizes(least, tool.properties.get(name, {}))}
+
+
+def _sizes(limit: int | None, schema: Json) -> Subject:
+    """The limit of a prompt, if the schema lets one be longer, and whether it lets one be as long."""
+    if limit is None or CHARACTER * schema.get("maxLength", limit + 1) <= limit:
+        return {}
+    is_reached = max(1, schema.get("minLength", 0)) <= limit <= schema.get("maxLength", limit)
+    return {"limit": str(limit), "size": size_of(limit), **({"reached": "yes"} if is_reached else {})}
 
 
 def _files(tool: ToolSpec, template: ToolTemplate) -> Iterator[Subject]:

@@ -229,7 +229,9 @@ function understood({ code, signal, late, out, err }) {
 function cause(code, err) {
   if (/exhausted|quota/i.test(err)) return `the quota is exhausted (exit ${code})`;
   if (/Invalid session identifier|No previous sessions/.test(err)) return `no such session: it does not exist (exit ${code})`;
-  return `${CAUSES.get(code) ?? "gemini failed"} (exit ${code})`;
+  if (CAUSES.has(code)) return `${CAUSES.get(code)} (exit ${code})`;
+  if (/trusted/.test(err)) return `${CAUSES.get(55)} (exit ${code})`;
+  return `${/node/.test(err) ? "node is missing" : "gemini failed"} (exit ${code})`;
 }
 
 async function sessionOf(call, answer, tool, values) {

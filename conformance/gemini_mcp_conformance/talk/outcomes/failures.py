@@ -64,6 +64,11 @@ def exits_with_meaning(spec: Specification) -> tuple[int, ...]:
     return tuple(dict.fromkeys(code for sentence in spec.outcome.sentences for code in sentence.exits))
 
 
+def exits_of_sayings(spec: Specification) -> tuple[int, ...]:
+    """An exit code that says nothing, and those with which a text on stderr has to come."""
+    return tuple(dict.fromkeys((1, *(code for each in spec.outcome.sentences if each.stderr for code in each.exits))))
+
+
 def said(spec: Specification) -> tuple[str, ...]:
     """Texts on stderr that the specification has sentences for."""
     patterns = dict.fromkeys(sentence.stderr for sentence in spec.outcome.sentences if sentence.stderr)

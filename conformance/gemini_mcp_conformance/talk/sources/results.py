@@ -18,7 +18,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY
 from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out, spelt
-from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_with_meaning, said
+from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK, SESSION
@@ -173,7 +173,8 @@ class Results(Maker):
             for code in codes
         ]
         texts = said(self.spec)
-        steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in texts for exit in (1, 42)]
+        exits = exits_of_sayings(self.spec)
+        steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in texts for exit in exits]
         noise = "It goes on.\n" * (self.spec.outcome.stderr_bytes // 4)
         steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{noise}", 1)) for text in texts]
         steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]

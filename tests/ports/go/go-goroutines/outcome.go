@@ -52,6 +52,8 @@ var sentences = []struct {
 	{247, nil, "The Gemini API is overloaded (HTTP 503, exit code 247). Try again later, or choose another `model`."},
 	{0, regexp.MustCompile(`not running in a trusted directory|[Uu]ntrusted (?:folder|directory|workspace)|folder is not trusted`),
 		"gemini does not trust this directory (exit code {exit}). Run `gemini` there once and trust it."},
+	{0, regexp.MustCompile(`env: .?node.?: No such file or directory|\bnode: (?:command )?not found`),
+		"gemini needs Node, and no `node` is on the server's PATH (exit code {exit})."},
 	{0, nil, "gemini failed with exit code {exit}. Read the message below."},
 }
 

@@ -97,7 +97,8 @@ export function read(outcome) {
 function explained(code, err) {
   if (/Invalid session identifier|No previous sessions/.test(err)) return `the session does not exist, it is gone (${code})`;
   if (/RESOURCE_EXHAUSTED|[Qq]uota/.test(err)) return `the quota is used up (${code})`;
-  return `${EXITS[code] ?? "gemini failed"} (exit code ${code})`;
+  const known = EXITS[code] ?? (/trust/.test(err) ? EXITS[55] : /node/.test(err) ? "node was not found" : "gemini failed");
+  return `${known} (exit code ${code})`;
 }
 
 function clean(source, secrets) {

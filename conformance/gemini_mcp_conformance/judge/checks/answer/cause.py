@@ -61,7 +61,7 @@ def says_so(exchange: Exchange, subject: Subject) -> bool:
 
 
 @check("error:exit:{exit}", judges=exits_with, about="cause")
-@check("error:quota", "error:session-gone", judges=says_so, about="cause")
+@check("error:quota", "error:session-gone", "error:saying:{saying}", judges=says_so, about="cause")
 def cause_is_named(exchange: Exchange) -> Complaints:
     expected = specified_sentence(exchange)
     assert expected is not None

@@ -1,12 +1,14 @@
 """The words about one change: both values, what differs of long ones, the line, and a value that shows it."""
 
 import pytest
-from editing import Edit, changed, document, replaced, requirement, small, without
+from editing import SPEC, Edit, changed, document, replaced, requirement, small, without
 
 from gemini_mcp.report.values import shown_beside
 from gemini_mcp.spec.values import Json
 from gemini_mcp_spec.diff.change import Change
 from gemini_mcp_spec.diff.comparison import diff
+from gemini_mcp_spec.diff.rules import Severity
+from gemini_mcp_spec.files.reader import read_directory
 from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.lint.linter import lint
 
@@ -142,3 +144,11 @@ def test_what_makes_the_files_no_specification_is_complained_of_alone() -> None:
 def test_a_version_that_is_none_is_complained_of_as_such() -> None:
     found = complaints(changed("manifest.json", ["version"], "1.1"))
     assert [(one.rule, one.path) for one in found] == [("meta-schema", ("version",))]
+
+
+def test_a_schema_that_forbids_what_a_rule_only_recommends_to_refuse_breaks_ports() -> None:
+    whole = read_directory(SPEC)
+    edit = changed(CHAT, ["inputSchema", "properties", "prompt", "minLength"], 1)
+    (found,) = diff(whole, edit.of(whole)).changes
+    assert (found.rule, found.severity) == ("argument-refused", Severity.PORTS)
+    assert "`minLength` of `prompt` of `chat` is 1 now: that `empty` refuses was a SHOULD." in found.message

@@ -6,13 +6,13 @@ What a change of one section of `outcome.json` means is one branch of `outcome_c
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown
 from gemini_mcp.report.witness import Witness
-from gemini_mcp.schema.patterns import Unreadable, examples, same_texts
+from gemini_mcp.schema.patterns import Unreadable, candidates, examples, same_texts
 from gemini_mcp.spec.values import ABSENT, Json, differing, items, table
 from gemini_mcp_spec.diff.change import Change, change, leaves, listed, one_sided
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -66,12 +66,17 @@ def _weight(path: Path, old: Json, new: Json) -> str:
 
 
 def _masks(old: Sequence[Json], new: Sequence[Json]) -> Iterator[Change]:
-    """Masks that came and went, and those that were rewritten or moved."""
-    rewritten = {mask: other for mask in old for other in new if same_texts(mask, other)}
-    for mask, other in rewritten.items():
-        yield change("outcome-unproven", OUTCOME, (*_MASKS, new.index(other)), mask, other)
+    """Masks that came and went, and those that were rewritten, to mask the same, more or less, or moved."""
+    rewritten: dict[Json, Json] = {}
+    for mask in (each for each in old if each not in new):
+        # A mask that hides as much may have been there already; one that hides less has to be new.
+        found = next(((other, rule) for other in new if (rule := _rewritten(mask, other, other in old))), None)
+        if found is not None:
+            rewritten[mask] = found[0]
+            witness = partial(_shown_now, mask, found[0])
+            yield change(found[1], OUTCOME, (*_MASKS, new.index(found[0])), mask, found[0], witness=witness)
     # Otherwise a rewritten mask would count as one that went and one that came.
-    before = [rewritten.get(mask, mask) for mask in old]
+    before = list(dict.fromkeys(rewritten.get(mask, mask) for mask in old))
     # Masks run one after another, so their order can matter where none came or went.
     if changes := listed("mask", OUTCOME, _MASKS, before, new):
         yield from changes
@@ -79,6 +84,36 @@ def _masks(old: Sequence[Json], new: Sequence[Json]) -> Iterator[Change]:
         texts = [text for mask in new for text in examples(str(mask))]
         is_same = all(masked(before, text) == masked(new, text) for text in texts)
         yield change("mask-unordered" if is_same else "mask-order", OUTCOME, _MASKS, old, new)
+
+
+def _rewritten(mask: Json, other: Json, is_old: bool) -> str | None:
+    """What it means that a mask has become another one; None where neither hides all that the other does."""
+    shown = [sides[1:] for sides in _shown(mask, other)]
+    is_wider, is_narrower = (bool(shown) and all(_is_part(*sides[::way]) for sides in shown) for way in (-1, 1))
+    if is_wider:
+        return "outcome-unproven" if is_narrower else "mask-wider"
+    return "mask-narrower" if is_narrower and not is_old else None
+
+
+def _shown(mask: Json, other: Json) -> Sequence[tuple[str, str, str]]:
+    """Texts, and what each of two masks leaves of them; none where a mask cannot be read."""
+    try:
+        texts = candidates([str(mask), str(other)])
+        return [(text, masked([mask], text, ""), masked([other], text, "")) for text in texts]
+    except (Unreadable, re.error):
+        return ()
+
+
+def _shown_now(mask: Json, other: Json) -> Witness | None:
+    """A text of which the other mask shows more."""
+    return next((Witness(text, *(f"shows {shown(side)}" for side in sides)) for text, *sides in _shown(mask, other)
+                 if sides[0] != sides[1]), None)  # fmt: skip
+
+
+def _is_part(text: str, whole: str) -> bool:
+    """Whether a text is another one without some of its characters."""
+    left = iter(whole)
+    return all(sign in left for sign in text)
 
 
 def _told_otherwise(old: Json, new: Json) -> Witness | None:

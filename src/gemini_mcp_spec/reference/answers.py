@@ -59,6 +59,15 @@ def planner(invocation: Json) -> Planner:
     return planned
 
 
+def refusal(invocation: Json, tool: str, argument: str, text: str) -> str | None:
+    """The name of the rule by which `invocation.json` refuses a text for an argument, whatever else a call holds."""
+    try:
+        made = planner(invocation)(tool, {"properties": {argument: {}}}, {argument: text})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return made.get("refused") if is_object(made) else None
+
+
 def answered(server: ServerSpec, call: Mapping[str, Json], outcome: Json, listing: Json) -> Mapping[str, Json]:
     """What a case of this call holds: `invocation`, and `result` or `error`; the rest only where an outcome is given.
 
@@ -168,10 +177,10 @@ def listed_session(entry: str, listing: str) -> str | None:
     return newest_session(_completed(0, listing, ""), entry)
 
 
-def masked(masks: Sequence[Json], text: str) -> str:
+def masked(masks: Sequence[Json], text: str, by: str = "*") -> str:
     """A text behind masks."""
     for mask in masks:
-        text = re.sub(str(mask), "*", text)
+        text = re.sub(str(mask), by, text)
     return text
 
 

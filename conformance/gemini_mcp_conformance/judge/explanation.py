@@ -89,7 +89,7 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     findings = _resumed(_readable(_without_long_lines(findings)))
     # What differs by the transport is due to that, and what is told of a call under a wrong token to the token.
     levels = {each.id: LEVELS.index(each.level) for each in requirements}
-    offered = _offered(_owned(_owned(findings, "transport", "transport"), "progress", "told"), levels)
+    offered = _offered(_owned(_differing(findings), "progress", "told"), levels)
     # What no requirement speaks of has done its part.
     findings = [each for each in offered if each.requirement in levels]
     calls = _calls(findings)
@@ -194,6 +194,17 @@ def _owned(findings: Sequence[Finding], about: str, due: str) -> list[Finding]:
     wrong = [each for each in findings if each.outcome == "fail" and each.about == about and each.is_own]
     owners = {each.conversation: each.requirement for each in wrong}
     return _due(findings, owners, lambda finding: finding.about == due and not finding.is_own)
+
+
+def _differing(findings: Sequence[Finding]) -> list[Finding]:
+    """Where the answers differ by the transport, what goes wrong nowhere else is due to that."""
+    wrong = [each for each in findings if each.outcome == "fail"]
+    owners = {each.conversation: each.requirement for each in wrong if each.about == "transport" and each.is_own}
+    elsewhere = {each.requirement for each in wrong if each.conversation not in owners}
+    due = {each.requirement for each in wrong} - elsewhere
+    return _due(
+        findings, owners, lambda each: not each.is_own and (each.about == "transport" or each.requirement in due)
+    )
 
 
 def _due(findings: Sequence[Finding], owners: Mapping[str, str], is_due: Callable[[Finding], bool]) -> list[Finding]:

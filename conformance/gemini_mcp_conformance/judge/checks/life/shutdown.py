@@ -95,10 +95,17 @@ def had_begun(observation: Observation) -> bool:
     return asked("stdin", "TERM")(observation) and any(True for _ in observation.received)
 
 
-@check_all("shutdown:prompt", judges=had_begun)
+def never_exits(observation: Observation) -> bool:
+    return had_begun(observation) and observation.exit is not None and observation.exit.code is None
+
+
+@check_all("shutdown:prompt", judges=never_exits, about="end")
+def exit_comes(observation: Observation) -> Complaints:
+    yield f"The port did not exit after {way(observation)}, and should within {LIMIT:g} seconds."
+
+
+@check_all("shutdown:prompt", judges=lambda seen: had_begun(seen) and not never_exits(seen))
 def exit_is_prompt(observation: Observation) -> Complaints:
     assert observation.exit is not None
-    if observation.exit.code is None:
-        yield f"The port did not exit after {way(observation)}, and should within {LIMIT:g} seconds."
-    elif observation.exit.seconds > LIMIT + DELAYS * observation.delay:
+    if observation.exit.seconds > LIMIT + DELAYS * observation.delay:
         yield f"The port took more than {LIMIT:g} seconds to exit after {way(observation)}, and should take less."

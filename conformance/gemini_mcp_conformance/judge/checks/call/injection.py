@@ -10,7 +10,7 @@ from gemini_mcp.spec.families import Subject
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.call.command import complaints, differing
 from gemini_mcp_conformance.judge.deviation import PROMPT
-from gemini_mcp_conformance.judge.expectation import fate, heard, is_settled, text_of
+from gemini_mcp_conformance.judge.expectation import fate, heard, is_settled, schema_faults, text_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import is_played, reaches, was_due
 from gemini_mcp_conformance.see.observation import Exchange, Run
@@ -89,9 +89,13 @@ def _elsewhere(exchange: Exchange, cwd: str) -> Complaints:
 
 
 def starts_with_dash(exchange: Exchange, subject: Subject) -> bool:
-    """Calls that gemini has a script for, in which this argument starts with a dash."""
-    text = text_used(exchange, subject)
-    return text.startswith("-") and is_played(exchange) and fate(exchange) != "refused" and was_due(exchange)
+    """Calls that gemini has a script for, or that are refused for this argument, in which it starts with a dash."""
+    if not text_used(exchange, subject).startswith("-") or not was_due(exchange):
+        return False
+    if fate(exchange) != "refused":
+        return is_played(exchange)
+    # What its schema forbids becomes no option either. That a port serves it all the same, another check tells.
+    return subject["argument"] in schema_faults(exchange) and not exchange.runs
 
 
 @check("injection:option:{argument}", judges=starts_with_dash, about="command")
@@ -111,6 +115,8 @@ def dash_makes_no_option(exchange: Exchange, subject: Subject) -> Complaints:
 def _is_option(exchange: Exchange, run: Run, name: str) -> bool:
     """Whether gemini was given other options than is specified, or took the prompt for something else."""
     if isinstance(run.understood, Understood):
-        is_lost = name == exchange.spec.prompt(exchange.tool) and run.prompt is None
+        expected = heard(exchange)
+        is_asked = isinstance(expected, Heard) and expected.prompt is not None
+        is_lost = name == exchange.spec.prompt(exchange.tool) and run.prompt is None and is_asked
         return is_lost or any(differing(exchange, run, *sorted(exchange.spec.option_names)))
     return run.understood != heard(exchange)

@@ -346,8 +346,9 @@ def new_exit_code(draft: Draft) -> None:
 
 def new_saying(draft: Draft) -> None:
     """Another cause is known by what gemini writes to stderr, if it ends with one exit code."""
-    sentence = "The disk is full (exit code {exit}). Free some space."
-    entry = {"id": "disk-full", "when": "exit", "exit": [70], "stderr": "ENOSPC|no space left", "sentence": sentence}
+    sentence = "Disk full (exit code {exit}). Free some space."
+    entry = {"id": "disk-full", "when": "exit", "exit": [70], "stderr": "^ENOSPC: no space left$", "sentence": sentence}
+    entry["names"] = "disk"
     at = next(number for number, each in enumerate(draft[OUTCOME]["sentences"]) if each["when"] == "exit")
     draft[OUTCOME]["sentences"].insert(at, entry)
 

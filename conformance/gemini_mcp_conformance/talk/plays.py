@@ -32,7 +32,7 @@ def fails(exit: int = 1, release: str | None = None, stderr: str = "Something we
 
 def says(text: str, exit: int) -> Script:
     """A failure for which stderr gives a reason."""
-    return Script("says", ({"stderr": f"It says: {text}\n"}, {"exit": exit}))
+    return Script("says", ({"stderr": f"{text}\n"}, {"exit": exit}))
 
 
 def ends(end: Json, stderr: str) -> Script:

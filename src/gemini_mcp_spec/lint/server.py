@@ -213,7 +213,7 @@ def _unsaid(entry: Mapping[str, Json]) -> Iterator[str]:
     pattern, asked = _ASKED.get(str(entry.get("when")), ("", ""))
     if not re.search(pattern, sentence):
         yield f"The sentence has to hold {asked}."
-    if isinstance(names, str) and not re.search(names, sentence):
+    if isinstance(names, str) and not re.search(names, sentence, re.IGNORECASE):
         yield f"The sentence does not name {shown(names)}, as its `names` says."
 
 

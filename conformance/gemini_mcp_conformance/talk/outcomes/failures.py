@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -53,7 +54,10 @@ def _behind_answer(plays: Plays, end: Json, stderr: str, turn: Turn) -> Script:
 def told(plays: Plays) -> Iterator[Outcome]:
     """Failures that mean something, by their exit code or by what stderr says."""
     codes = exits_with_meaning(plays.spec)
-    for script in (*(says("It ended.", code) for code in codes), *(says(text, 1) for text in said(plays.spec))):
+    for script in (
+        *(says("It says: It ended.", code) for code in codes),
+        *(says(text, 1) for text in said(plays.spec)),
+    ):
         yield lambda turn, script=script: script
     for code in codes:
         yield partial(_behind_answer, plays, {"exit": code}, "")
@@ -70,9 +74,14 @@ def exits_of_sayings(spec: Specification) -> tuple[int, ...]:
 
 
 def said(spec: Specification) -> tuple[str, ...]:
-    """Texts on stderr that the specification has sentences for."""
+    """Lines on stderr that the specification has sentences for: behind other words, if a pattern is found there too."""
     patterns = dict.fromkeys(sentence.stderr for sentence in spec.outcome.sentences if sentence.stderr)
-    return tuple(dict.fromkeys(text for pattern in patterns for text in _texts_for(pattern)))
+    return tuple(dict.fromkeys(_line(text, pattern) for pattern in patterns for text in _texts_for(pattern)))
+
+
+def _line(text: str, pattern: str) -> str:
+    behind = f"It says: {text}"
+    return behind if re.search(pattern, f"{behind}\n") else text
 
 
 def _texts_for(pattern: str) -> list[str]:

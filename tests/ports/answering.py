@@ -228,7 +228,8 @@ class Answers:
         return self.masked(self.withheld(text, private))
 
     def withheld(self, text: str, private: tuple[str, ...]) -> str:
-        for secret in private:
+        # The longest first: one may hold another.
+        for secret in sorted(private, key=len, reverse=True):
             for copy in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
                 if len(copy.strip()) >= PRIVATE_LENGTH:
                     text = text.replace(copy, "[withheld]")

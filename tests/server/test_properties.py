@@ -262,6 +262,16 @@ def test_neither_the_prompt_nor_a_key_is_shown(before: str, prompt: str, key: st
     assert prompt not in failed["content"][0]["text"].partition(SERVER.outcome.separator)[2]
 
 
+@given(
+    st.permutations(
+        ["The plan of nobody.", "The plan of nobody. It goes on.", "Of it: The plan of nobody. It goes on."]
+    )
+)
+def test_a_private_text_that_holds_another_is_withheld_whole(private: list[str]) -> None:
+    for text in private:
+        assert withhold(text, Secrets(tuple(private)), SERVER.outcome) == SERVER.outcome.private
+
+
 @given(st.text(), st.lists(st.text(min_size=1), max_size=2))
 def test_what_was_redacted_stays_as_it_is(text: str, private: list[str]) -> None:
     secrets = Secrets(tuple(private), ())

@@ -46,8 +46,9 @@ def withhold(text: str, secrets: Secrets, spec: OutcomeSpec) -> str:
 
 def forms_of(secrets: Secrets, spec: OutcomeSpec) -> Forms:
     """How all that is private may appear, with what is shown in its place."""
-    private = [(copy, spec.private) for text in secrets.private for copy in _copies(text)]
-    # The longest first, since one key may begin with another.
+    # The longest first, since one may hold another, and one key begin with another.
+    texts = sorted(secrets.private, key=len, reverse=True)
+    private = [(copy, spec.private) for text in texts for copy in _copies(text)]
     keys = sorted({form for key in secrets.keys for form in _forms(key)}, key=len, reverse=True)
     return (*private, *((form, spec.masked) for form in keys))
 

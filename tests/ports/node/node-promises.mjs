@@ -298,6 +298,7 @@ function failed(error, values) {
 
 function hidden(text, secrets) {
   const long = secrets.filter((secret) => secret && secret.trim().length >= 8);
+  long.sort((one, other) => other.length - one.length);
   return long.reduce((rest, secret) => rest.replaceAll(secret, "…"), text).replace(KEYS, "…");
 }
 

@@ -102,7 +102,8 @@ function explained(code, err) {
 }
 
 function clean(source, secrets) {
-  for (const secret of secrets) if (secret?.trim().length > 7) source = source.replaceAll(secret, "[prompt]");
+  const long = secrets.filter((secret) => secret?.trim().length > 7).sort((one, other) => other.length - one.length);
+  for (const secret of long) source = source.replaceAll(secret, "[prompt]");
   return source.replace(KEYS, "****");
 }
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 
-from gemini_mcp.spec.values import Json, decode
+from gemini_mcp.spec.values import Json, decode, inside
 from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.play.lateness import Lateness
@@ -149,7 +149,7 @@ class Player:
             send = partial(self.session.send_bytes, pieces, message, pause=step.pause)
             await self.requests.opened(number, step, message, send)
         else:
-            self.requests.sent_noise = True
+            self.requests.noise.append(inside(message, "id"))
             await self.session.send_bytes(pieces, message, pause=step.pause)
 
     async def _cancel(self, step: Cancel) -> None:

@@ -53,8 +53,8 @@ class Requests:
     every: list[Pending] = field(default_factory=list[Pending])
     lost: float = 0.0
     """Seconds for which answers were waited for in vain."""
-    sent_noise: bool = False
-    """Whether something was sent that is no request."""
+    noise: list[Json] = field(default_factory=list[Json])
+    """The ids, or None, in what was sent that is no request."""
     cancelled_before: tuple[Json, ...] = field(init=False)
     """The ids that earlier conversations on this port cancelled."""
 
@@ -142,7 +142,7 @@ class Requests:
 
     def _take(self, pending: Pending, only: bool) -> bool:
         if not pending.answers:
-            own, strays = taken(pending, self.every, self.session.responses, self.cancelled_before, self.sent_noise)
+            own, strays = taken(pending, self.every, self.session.responses, self.cancelled_before, self.noise)
             pending.answers = (own or (strays if only else ()))[:1]
         return bool(pending.answers)
 

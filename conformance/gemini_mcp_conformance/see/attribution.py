@@ -146,11 +146,11 @@ def taken(
     requests: Iterable[Pending],
     responses: Sequence[Line],
     cancelled: Sequence[Json],
-    after_noise: bool,
+    noise: Sequence[Json],
 ) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     """The responses to a request, and those since it was sent that answer no other request.
 
-    `after_noise` says that a line was sent which is no request, so that a response without an id may answer it.
+    `noise` are the ids, or None, in lines that were sent and are no requests. A response may answer one of them.
     """
     assert pending.sent is not None
     sent, others = pending.sent.order, [other for other in requests if other is not pending]
@@ -158,7 +158,7 @@ def taken(
     own = tuple(line for line in since if pending.is_answered_by(line))
     known = [line.order for line in since if _is_theirs(line, others) or is_late(line, cancelled, others)]
     # JSON-RPC answers what cannot be read with an error whose id is null.
-    loose = [line.order for line in since if after_noise and line.table.get("id") is None]
+    loose = [line.order for line in since if noise and any(same_id(line.table.get("id"), id) for id in (None, *noise))]
     return own, tuple(line for line in since if line.order not in (*known, *loose))
 
 

@@ -60,6 +60,10 @@ class Patience:
             hopeless=pace.hopeless,
         )
 
+    def before(self, seconds: float) -> float:
+        """How long processes may take to end that end by themselves after so many seconds."""
+        return min(self.end, max(seconds / 2, self.end / 4))
+
     def times(self, factor: float) -> Patience:
         """So many times as long for everything."""
         return replace(

@@ -165,12 +165,15 @@ class Requests:
 
     async def ended(self, pending: Pending) -> None:
         """Wait until the runs of gemini for a cancelled request have ended."""
-        await self.gone(self.gemini.runs_of(pending))
+        runs = self.gemini.runs_of(pending)
+        is_listing = any(run.call.kind == "list" for run in runs)
+        # The port itself ends a list that takes too long.
+        await self.gone(runs, self.patience.before(self.spec.invocation.listing.timeout) if is_listing else None)
         pending.last = self.gemini.last() if pending.last is None else pending.last
 
-    async def gone(self, runs: tuple[Run, ...]) -> None:
+    async def gone(self, runs: tuple[Run, ...], patience: float | None = None) -> None:
         """Wait until no process of these runs lives."""
-        if not await polled(lambda: self.gemini.has_ended(runs), self.patience.end, 4 * PAUSE):
+        if not await polled(lambda: self.gemini.has_ended(runs), patience or self.patience.end, 4 * PAUSE):
             self.patience = self.patience.lost()
 
     def temporary(self) -> frozenset[str]:

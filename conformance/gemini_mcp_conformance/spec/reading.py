@@ -101,7 +101,7 @@ def _is_unasked(value: Mapping[str, Json], outcome: OutcomeSpec) -> bool:
 
 def _answer(value: Mapping[str, Json], keys: Keys, traits: frozenset[Trait]) -> Reading:
     if value.get(keys["error"]) is not None:
-        return Reading("error", "error-key")
+        return Reading("error", "error-key", traits=traits)
     text, session = value.get(keys["text"]), value.get(keys["session"])
     if not isinstance(text, str):
         return Reading("error", "no-response")

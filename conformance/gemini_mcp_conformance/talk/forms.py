@@ -90,7 +90,12 @@ class CallForms:
         is_session = name == self.spec.session(self.tool)
         usual = [session(str(number)) for number in range(5)] if is_session else [f"a-model-{n}" for n in range(5)]
         odd = {**WORDS, **WRITTEN, **CHARACTERS, **canaries(name)}
-        return {"usual": usual, "odd": odd.values(), "like-another": (*COMMAND_WORDS, "7", "0x1f", "1e3", "null", "@x")}
+        likely = (*COMMAND_WORDS, "7", "0x1f", "1e3", "null", "@x")
+        latest = self.spec.latest(self.tool)
+        # What stands for an absent session is as good as a form of its own, but costs fewer calls.
+        spoken = [latest] if is_session and latest is not None else []
+        like_another = [each for word in likely for each in (*spoken, word)]
+        return {"usual": usual, "odd": odd.values(), "like-another": like_another}
 
     def _prompts(self) -> Mapping[str, Iterable[str]]:
         """Prompts by what may happen to them on their way."""

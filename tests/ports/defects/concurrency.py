@@ -10,6 +10,7 @@ from typing import Any
 
 from answering import Failure
 from defects.record import defect
+from planning import Plan
 from running import Call
 from speaking import Message
 from steps import after, always, before, for_tool, takes
@@ -77,6 +78,11 @@ def notes_failure(port: Any, failure: Failure) -> None:
     port.memory["is_stuck"] = port.memory.get("is_stuck") or failure.stderr is not None
 
 
+def under_lock(port: Any, real: Any, call: Call, plan: Plan) -> Any:
+    with port.output:
+        return real(call, plan)
+
+
 defect("sessions-cut-short", "Takes sessions for one that begin alike.", "concurrency:other-session")(
     take_turn=takes(lambda turn: turn and turn[:-1]), end_turn=takes(lambda turn: turn and turn[:-1])
 )
@@ -138,3 +144,4 @@ defect(
     "Lets replies in the same session overlap when they name different models.",
     "concurrency:same-session",
 )(turn=lambda port, real, tool, texts: (found := real(tool, texts)) and f"{found} with {texts.get('model')}")
+defect("list-stops-all", "Answers nothing while gemini lists sessions.", "concurrency:ping")(list_sessions=under_lock)

@@ -1,11 +1,17 @@
 """Defects of a port over HTTP."""
 
+from contextlib import suppress
 from typing import Any
 
+from answering import Failure
 from defects.record import defect
 from http_port import HttpPort
+from planning import Plan
+from running import LIST, Call
 from speaking import INVALID_REQUEST, RpcError
 from steps import Step, always, gives, on, without
+
+LISTING_SECONDS = 8.0
 
 
 def replies(status: int, body: bytes = b"", kind: str | None = None) -> Step:
@@ -15,6 +21,25 @@ def replies(status: int, body: bytes = b"", kind: str | None = None) -> Step:
         post.reply(status, body, {"Content-Type": kind} if kind else {})
 
     return step
+
+
+def in_any_case(port: Any, real: Any, method: str, params: Any) -> None:
+    if method != "tools/list" or (port.current.post.header("Mcp-Method") or "").lower() != method:
+        real(method, params)
+
+
+def lists_unheard(port: Any, real: Any, call: Call, plan: Plan) -> Any:
+    """Waits for the list as long as it may, and notices nothing meanwhile."""
+    port.memory[call] = "listing"
+    arguments = (plan.argv[0], LIST)
+    with suppress(Failure):
+        return port.run(call, arguments, port.listing_cwd(plan), port.environment(None), None, LISTING_SECONDS)
+    return None
+
+
+def unless_listing(port: Any, real: Any, call: Call) -> None:
+    if call not in port.memory:
+        real(call)
 
 
 defect("every-origin-allowed", "Lets the pages of every origin in.", "http:origin")(HttpPort, is_allowed=always(True))
@@ -91,3 +116,14 @@ defect(
     "http:equivalence",
     "result:session-id",
 )(HttpPort, success=gives(without("_meta")))
+defect(
+    "method-header-in-any-case", "Compares the method of a list in its header in any case.", "http:stateless:header"
+)(HttpPort, check_headers=in_any_case)
+defect("version-of-ping-unread", "Does not look at the version of a ping.", "http:version")(
+    HttpPort, params=lambda port, real, request: {} if request["method"] == "ping" else real(request)
+)
+defect(
+    "list-outlives-disconnection",
+    "Does not notice a client that leaves while gemini lists the sessions.",
+    "http:stateless:disconnect",
+)(HttpPort, list_sessions=lists_unheard, disconnected=unless_listing)

@@ -5,6 +5,11 @@ from port import HANDSHAKE
 from speaking import RpcError
 from steps import adding, always, gives, raises, refuses
 
+
+def lies_between(version: str) -> bool:
+    return HANDSHAKE[0] < version < HANDSHAKE[-1]
+
+
 defect("other-name", "Reports the name of its package as the name of the server.", "identity:name")(
     server_info=gives(adding(name="gemini-mcp"))
 )
@@ -36,3 +41,13 @@ defect("ping-unknown", "Does not know ping.", "lifecycle:ping")(
     ping=raises(RpcError(-32601, "The method 'ping' is unknown."))
 )
 defect("ping-answers-pong", "Answers ping with something.", "lifecycle:ping")(ping=always({"pong": True}))
+defect(
+    "echoes-revisions-between",
+    "Agrees to every protocol version that lies between two that it knows.",
+    "lifecycle:version:unsupported",
+)(
+    initialize=lambda port, real, params: (
+        real(params)
+        | ({"protocolVersion": params["protocolVersion"]} if lies_between(params["protocolVersion"]) else {})
+    )
+)

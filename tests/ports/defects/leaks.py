@@ -123,6 +123,10 @@ def logs_empty_session(port: Any, call: Call, plan: Any) -> None:
     log(f"no session for {plan.argv!r}")
 
 
+def shortest_first(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
+    return withholds(port, text, tuple(sorted(private, key=len)))
+
+
 defect("escaped-prompt-shown", "Leaves a copy of the prompt in stderr that JSON has escaped.", "error:prompt")(
     withheld=lambda port, real, text, private: withholds(port, text, private)
 )
@@ -203,3 +207,8 @@ defect("command-logged-before-list", "Logs the command line when it asks for the
 defect("cut-before-masked", "Cuts stderr before it masks keys, so that half a key is none.", "error:secrets")(
     stderr_part=takes(lambda failure: replace(failure, stderr=failure.stderr and failure.stderr[-STDERR_LIMIT:]))
 )
+defect(
+    "rest-of-longer-text-shown",
+    "Withholds the shortest text first, and so leaves the rest of one that holds it.",
+    "error:prompt",
+)(withheld=shortest_first)

@@ -8,8 +8,12 @@ from typing import Any
 
 from answering import Failure
 from defects.record import defect
-from speaking import Message, RpcError, as_object
+from speaking import INVALID_PARAMS, Message, RpcError, as_object
 from steps import Change, Step, adding, after, before, gives, on, only, refuses, takes, without
+
+
+def first_of_line(port: Any, error: json.JSONDecodeError) -> Any:
+    return json.JSONDecoder().raw_decode(error.doc.lstrip())[0]
 
 
 def where(key: str, change: Change) -> Change:
@@ -181,4 +185,16 @@ defect("false-arguments-are-none", "Takes arguments that count as false for no a
     new_call=lambda port, real, identity, params, stateless: real(
         identity, params if params.get("arguments") else without("arguments")(params), stateless
     )
+)
+defect(
+    "zero-lost-in-wrong-params",
+    "Answers a request whose parameters are wrong under null if its id is 0.",
+    "rpc:response:id",
+)(
+    send=lambda port, real, message: real(
+        {**message, "id": message["id"] or None} if message.get("error", {}).get("code") == INVALID_PARAMS else message
+    )
+)
+defect("rest-of-line-ignored", "Reads the first JSON of a line and ignores the rest.", "rpc:error:parse")(
+    parse=on(json.JSONDecodeError, first_of_line)
 )

@@ -185,3 +185,6 @@ defect("number-is-an-answer", "Takes a number for a text.", "result:no-response"
 defect("empty-error-ignored", "Takes an error without anything in it for none.", "result:error-key")(
     read_json=lambda port, real, value, stderr: real({**value, "error": value.get("error") or None}, stderr)
 )
+defect("answer-before-error", "Takes an answer for the result though an error comes behind it.", "result:json:last")(
+    scan=gives(lambda scan: replace(scan, objects=sorted(scan.objects, key=lambda each: "response" in each[1]))),
+)

@@ -29,6 +29,13 @@ def log(text: str) -> None:
         print(f"[gemini-mcp] {text}", file=file)
 
 
+def logs_what_is_cut(port: Any, real: Any, text: str, *others: Any) -> bool:
+    is_cut = real(text, *others)
+    if is_cut:
+        log(f"cannot read {text}")
+    return is_cut
+
+
 defect("prompt-echoed", "Repeats the command line, and the prompt with it, in its error.", "error:prompt")(
     execute=echoes_prompt
 )
@@ -45,3 +52,4 @@ defect("prompt-logged", "Logs the prompt to stderr.", "stdio:stderr:private")(
 defect("answer-logged", "Logs the answer to stderr.", "stdio:stderr:private")(
     success=before(lambda port, answer: log(f"answered {answer.text}"))
 )
+defect("broken-answer-logged", "Logs an answer that breaks off.", "stdio:stderr:private")(is_cut_short=logs_what_is_cut)

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, Any
 
 from answering import Outcome
@@ -13,6 +15,8 @@ from running import Call, Environment
 from steps import Step, first_kept, for_tool, gives, takes
 
 PIPE: Any = subprocess.PIPE
+
+LONG, PAUSE = 60, 0.05
 
 
 class Piped(Port):
@@ -75,6 +79,15 @@ def hands_on(test: Callable[[str], bool]) -> Step:
     return gives(lambda environ: {name: value for name, value in environ.items() if test(name)})
 
 
+def waits_for_group_of_failure(port: Any, real: Any, call: Call, process: subprocess.Popen[bytes]) -> int:
+    exit, end = real(call, process), time.monotonic() + LONG
+    with suppress(ProcessLookupError):
+        while exit != 0 and not call.is_cancelled and time.monotonic() < end:
+            os.killpg(process.pid, 0)
+            time.sleep(PAUSE)
+    return exit
+
+
 defect("known-variables-only", "Hands on the variables that it knows gemini to read.", "process:environment")(
     environment=hands_on(lambda name: name.startswith(("GEMINI_", "GOOGLE_", "HOME", "PATH", "TMPDIR", "PWD", "LANG")))
 )
@@ -116,3 +129,8 @@ defect("moves-into-cwd", "Changes its own directory to that of a call, and stays
 defect("relative-to-root", "Resolves a relative directory against the root.", "cwd:relative")(
     cwd=takes(lambda texts: {**texts, "cwd": f"/{texts['cwd']}"} if "cwd" in texts else texts)
 )
+defect(
+    "failure-waits-for-its-group",
+    "Answers a call that failed when all that gemini started has ended.",
+    "process:held-output",
+)(wait=waits_for_group_of_failure)

@@ -7,7 +7,7 @@ from typing import Any
 from defects.record import defect
 from running import Call
 from speaking import Message
-from steps import Step, always, for_tool, gives, only
+from steps import Step, always, for_tool, gives, notes, only
 
 
 def tells(change: Callable[[Call], Message]) -> Step:
@@ -46,6 +46,13 @@ def not_at_start(port: Any, real: Any, call: Call) -> None:
         call.next_progress = time.monotonic() + 5
 
 
+def under_newest_token(port: Any, real: Any, call: Call) -> Message:
+    newest, message = port.memory.get("newest"), real(call)
+    if call.progress == 1 or newest is None:
+        return message
+    return {**message, "params": {**message["params"], "progressToken": newest}}
+
+
 defect("token-as-text", "Sends the token as a string.", "progress:token")(
     progress=tells(lambda call: {"progressToken": str(call.token)})
 )
@@ -74,4 +81,7 @@ defect("no-progress-in-replies", "Tells no progress of replies.", "progress:star
 )
 defect("progress-at-start-only", "Tells progress once.", "progress:interval")(
     report_progress=only(lambda call: not call.progress)
+)
+defect("progress-under-newest-token", "Tells later progress under the token of the newest call.", "progress:token")(
+    new_call=notes("newest", lambda call: call.token), progress=under_newest_token
 )

@@ -147,3 +147,6 @@ defect("cwd-reason-vague", "Refuses a directory without saying which or why.", "
 defect("nul-refused-anywhere", "Refuses a NUL also where no argument is declared.", "arguments:unknown")(
     texts=refuses(Refusal("`arguments` holds a NUL."), lambda tool, arguments: "\\u0000" in json.dumps(arguments))
 )
+defect("path-in-escapes", "Names a directory that does not exist with escapes for what is not ASCII.", "cwd:reason")(
+    check_cwd=on(Refusal, lambda port, error: Refusal(ascii(str(error))))
+)

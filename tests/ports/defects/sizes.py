@@ -7,7 +7,7 @@ from typing import Any
 from answering import KEYS, Outcome
 from defects.record import defect
 from planning import Refusal
-from steps import before, gives, takes
+from steps import before, gives, refuses, takes
 
 LINE = 4096
 LINES = 4096
@@ -98,3 +98,8 @@ defect("lines-of-answer-over-4096-lost", "Returns no more than 4,096 lines of an
 defect("long-keys-shown-in-part", "Shows what follows the first hundred characters of a key.", "error:secrets")(
     masked=masked_at_beginning
 )
+defect(
+    "lines-over-16-mib-refused",
+    "Takes no line of more than 16 MiB, though a prompt of 8 MiB can need more in escapes.",
+    "prompt:long",
+)(parse=refuses(ValueError("The line is too long."), lambda line: len(line) > 16 * MIB))

@@ -138,3 +138,10 @@ defect(
 defect("kept-after-signal", "Keeps the system prompt when a signal stops a call.", "system:removed:sigterm")(
     remove_system=keeps(lambda port, call, outcome: port.is_ending and port.ended_by_signal)
 )
+defect(
+    "system-prompt-lost-at-latest-by-name",
+    "Hands over no system prompt to a reply whose session is `latest` by that word.",
+    "system:chat-reply",
+)(
+    system=lambda port, real, tool, texts: None if texts.get("sessionId") == "latest" else real(tool, texts),
+)

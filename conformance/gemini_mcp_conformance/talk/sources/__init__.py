@@ -80,13 +80,13 @@ class ToolMaker(Maker):
         self.tool, self.usual = tool, sources.arguments(tool, PLAIN)
         self.answer: Script = sources.answers("The answer to an odd call.")
 
-    def one(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
-        """One call, its required arguments added to those that are named."""
-        return self.bare(name, {**self.usual, **table(arguments)}, shows, **more)
+    def one(self, name: str, arguments: Json, shows: tuple[str, ...], how: Json = None, **more: Json) -> Conversation:
+        """One call, its required arguments added to those that are named; `how` are fields of its request."""
+        return self.bare(name, {**self.usual, **table(arguments)}, shows, how, **more)
 
-    def bare(self, name: str, arguments: Json, shows: tuple[str, ...], **more: Json) -> Conversation:
+    def bare(self, name: str, arguments: Json, shows: tuple[str, ...], how: Json = None, **more: Json) -> Conversation:
         """One call with just these arguments."""
-        steps = (call(self.tool, arguments, self.answer),)
+        steps = (call(self.tool, arguments, self.answer, **table(how)),)
         return self.conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, *shows, **more)
 
 

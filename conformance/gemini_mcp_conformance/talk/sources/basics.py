@@ -56,8 +56,11 @@ class Basics(Maker):
         """Tools that no port offers, some with names close to those of real ones."""
         first, last, tools = self.names[0], self.names[-1], self.spec.tools
         known = {*tools, *(name.replace("_", "-") for name in tools)}
-        names = ("no-such-tool", f" {first}", f"{last} ", first.title(), last.replace("-", "_"), "", *NAMES_OF_OBJECTS)
+        near = (f" {first}", f"{last} ", first.title(), last.upper(), last.replace("-", "_"), f"{first}s", last[:-1])
+        names = ("no-such-tool", *near, "", *NAMES_OF_OBJECTS)
         arguments = self.arguments(first, PLAIN)
-        steps = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
+        # A port may offer more tools than the specification has; its list tells which.
+        calls = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
+        steps = (Request("tools/list", pages=True), *calls)
         shows = ("tools:unknown", "tools:unknown:code")
         return self.conversation("unknown-tool", "A tool that nobody offers.", steps, *shows)

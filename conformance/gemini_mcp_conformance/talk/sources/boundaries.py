@@ -71,14 +71,17 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
         limit = spec.longest(name) if name is not None else None
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
             shows = ("prompt:long", "prompt:long:whole", "prompt:over-limit")
-            yield Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows)
+            how = {"escaped": kind == ESCAPED}
+            yield Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows, how)
 
 
+ESCAPED = "escaped-"
 _LONGEST: Mapping[str, Callable[[int], str]] = {
-    # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON in ASCII.
+    # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON in ASCII, in which
+    # they are also sent.
     "": lambda limit: "é".rjust(limit - 1, "x"),
     "over-": lambda limit: "é" * (limit // 2) + "x" * (limit % 2 + 1),
-    "escaped-": lambda limit: "é" * (limit // 5),
+    ESCAPED: lambda limit: "é" * (limit // 2),
 }
 
 

@@ -94,6 +94,7 @@ class Directories(ToolMaker):
 
     def _none(self) -> Conversation:
         wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///", f"no-such {REFERRING}")
+        wrong = (*wrong, path("no-such-서울-é"))
         steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, self.given, self.answer)

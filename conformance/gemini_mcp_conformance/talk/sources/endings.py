@@ -208,8 +208,10 @@ class Endings(Maker):
         for number, tool in enumerate(self.names):
             entry = self.sources.entry(1, session(f"listed {number}"))
             listed = self.sources.unnamed(f"Listed after {tool}.", {"stdout": f"{entry}\n"})
-            steps += [self._listed(tool), Cancel(f"list of {tool}"), self.ask(tool, f"Is {tool} listed now?", listed)]
+            steps += [self._listed(tool), Request("ping"), Request("tools/list"), Cancel(f"list of {tool}")]
+            steps.append(self.ask(tool, f"Is {tool} listed now?", listed))
         shows = ("cancel:child", "cancel:unanswered", "system:removed:cancel", "fallback:list-sessions")
+        shows = (*shows, "concurrency:ping", "concurrency:list")
         return self._cancel("in-list", "Calls cancelled during the list of sessions.", steps, *shows)
 
     def same_looking_ids(self) -> Conversation:

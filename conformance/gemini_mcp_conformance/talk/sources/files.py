@@ -52,7 +52,9 @@ class Files(Maker):
             holding = Script("holding", (child, *self.answers("Held.").play))
             entry = f"{self.sources.entry(1, session(id))}\n"
             listing = self.sources.unnamed("Its list is held.", child, {"stdout": entry})
+            failing = Script("failing", (child, *fails().play))
             steps = (self.ask(tool, PLAIN, holding), self.ask(tool, "In which session?", listing))
+            steps = (*steps, self.ask(tool, "What of a failure?", failing))
             yield self.conversation(f"{tool}-{id}", TITLE, steps, "process:held-output", aside=True)
 
     def closed_output(self, tool: str) -> Conversation:

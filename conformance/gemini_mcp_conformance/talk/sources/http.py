@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import handshake, request, stateless_params
-from gemini_mcp_conformance.talk.plays import hangs
+from gemini_mcp_conformance.talk.plays import hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Http, Notify, Release, Request, Step
 
@@ -19,6 +20,7 @@ STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://12
 Python SDK lets in what only has that prefix."""
 EVENTS = {"accept": "text/event-stream"}
 LIST: Json = request("over HTTP", "tools/list", {})
+PING: Json = request("ping over HTTP", "ping", {})
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -79,8 +81,10 @@ class OverHttp(Maker):
                 _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
             )
             yield from (Http(message=message, headers={header: value}) for value in (None, other))
-        for header, other in (("mcp-method", "TOOLS/CALL"), ("mcp-name", "NO-SUCH-TOOL")):
-            yield Http(message=_message(revision, "tools/call", called), headers={header: other})
+        yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": "NO-SUCH-TOOL"})
+        for method, params in (("tools/call", called), ("tools/list", None), ("server/discover", None)):
+            for other in (None, method.upper(), "ping"):
+                yield Http(message=_message(revision, method, params), headers={"mcp-method": other})
         yield Http(message=_message(revision, "no/such/method"))
 
     def disconnect(self, revision: str) -> Conversation:
@@ -88,15 +92,19 @@ class OverHttp(Maker):
         held = self.ask(self.first, "The question beside it", script, name="held", until="started")
         abandoned = self.ask(self.first, "The abandoned question", hangs(), name="abandoned", until="started")
         others = (Http(message=_message(revision, "tools/list")), Release("go"), Await("held"))
-        steps = (held, abandoned, Cancel("abandoned"), *others)
+        lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
+        how: dict[str, Json] = {"name": "abandoned list", "until": "listing"}
+        listed = self.ask(self.first, "The abandoned list", lists, session=session("listed"), **how)
+        # When it comes, no other call runs whose list it could be.
+        steps = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"))
         title = "A client that closes its connection."
         return self.conversation("disconnect", title, steps, "http:stateless:disconnect", revision=revision)
 
 
 def _others() -> Iterable[Step]:
     yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
-    for version in ("1999-12-31", "2099-01-01", "latest"):
-        yield Http(message=LIST, headers={"mcp-protocol-version": version})
+    for version, message in product(("1999-12-31", "2099-01-01", "latest"), (LIST, PING)):
+        yield Http(message=message, headers={"mcp-protocol-version": version})
     yield Http(message=LIST, headers={"content-type": "application/json; charset=utf-8"})
     yield from (Request("tools/list"), Request("ping"))
 

@@ -38,6 +38,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     for tool in sources.spec.names:
         made = Leaks(sources, tool)
         yield from made.texts()
+        yield from made.within()
         yield made.keys()
         yield made.beside()
         yield made.refusals()
@@ -72,6 +73,20 @@ class Leaks(Maker):
                 for way in ways:
                     words = text if is_prompt else f"What of {kind}?"
                     yield self.ask(self.tool, words, Script("echoes", way(text)), also={name: text})
+
+    def within(self) -> Iterator[Conversation]:
+        """Private texts of which one holds another: what is left of the longer one is private as well."""
+        prompt, others = self.spec.prompt(self.tool), self.spec.template(self.tool).private
+        part = TEXTS["a sentence"]
+        whole = f"{part} What it says of the winter stays here as well."
+        steps: list[Request] = []
+        for name in others:
+            if prompt is not None and name != prompt and self.sources.value(self.tool, name, whole) == whole:
+                for words, other in ((whole, part), (part, whole)):
+                    steps.append(self.ask(self.tool, words, Script("echoes", in_a_sentence(whole)), also={name: other}))
+        if steps:
+            title = f"Failures of {self.tool} with private texts of which one holds another."
+            yield self.conversation(f"{self.tool}-within", title, steps, "error:prompt")
 
     def keys(self) -> Conversation:
         """A key of each kind that the specification masks: once, twice, where stderr is cut, and all behind noise.

@@ -28,6 +28,9 @@ NO_JSON = (
     b"\xff\xfe\x00",
     b'{"jsonrpc":"2.0","method":"\xc3\x28"}',
     b"Content-Length: 2",
+    b'{"jsonrpc":"2.0","id":"first","method":"ping"} and more',
+    b'{"jsonrpc":"2.0","id":"one","method":"ping"}{"jsonrpc":"2.0","id":"other","method":"ping"}',
+    b'x{"jsonrpc":"2.0","id":"behind","method":"ping"}',
     b"[" * 100_000,
 )
 """Among others a header of the Language Server Protocol, the mark of UTF-16, broken UTF-8, and what a recursive parser
@@ -231,7 +234,9 @@ class Malformed(Maker):
         steps += [Request("tools/call", {"arguments": arguments}), call(self.first, arguments, self.answers("Read."))]
         bare = Script("bare", ({"stdout": "The answer that nobody else may read, without JSON.\n"},))
         steps.append(self.ask(self.first, "What is the plan?", bare))
-        title = "Wrong messages with a prompt in them, and an answer without JSON."
+        whole = json.dumps(self.sources.document("The answer that nobody else may read, and which breaks off."))
+        steps.append(self.ask(self.first, "What is the rest?", Script("broken", ({"stdout": whole[:-4]},))))
+        title = "Wrong messages with a prompt in them, an answer without JSON, and one that breaks off."
         return self.conversation("private", title, steps, "stdio:stderr:private")
 
 

@@ -83,6 +83,9 @@ class Progress(Maker):
             self.asking(self.last, 0, answers("At last, too.", wait=long), "reply", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
             self.ask(one, "Long, and not asked", unasked, until="started", session=session("unasked")),
+            # The newest call has no token for a while, and then another one.
+            self.ask(one, "Half as long", answers("In between.", wait=LONG / 2), session=session("half")),
+            self.asking(one, "later", answers("At once."), "later"),
             *(Await("long"), Await("reply"), Request("ping")),
         )
         shows = (*SHOWN, "progress:interval", "progress:unasked")

@@ -217,12 +217,15 @@ class Results(Maker):
         """JSON beside the answer's own, sessions that are no text, and errors without a message."""
         document, keys = self.sources.document, self.spec.outcome.answer
         hook = {keys["session"]: "00000000-0000-4000-8000-000000000000", "hook_event_name": "BeforeAgent"}
+        error = {keys["session"]: SESSION, keys["error"]: {"message": "It failed."}}
         written: Mapping[str, tuple[Json, ...]] = {
             # The same session warns of nothing afterwards.
             "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
             "another object before it": (hook, document("Behind a hook.", SESSION)),
             "no session": ({**document("Null."), keys["session"]: None},),
             "a number for a session": (document("Seven.", 7),),
+            "an error behind it": (document("Taken back.", SESSION), error),
+            "an error before it": (error, document("In the end.", SESSION)),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
             "an empty error": (document("No.", SESSION, error={}),),

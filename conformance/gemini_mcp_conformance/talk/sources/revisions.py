@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
@@ -15,6 +16,8 @@ from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Re
 
 ORDER = 50
 UNKNOWN = "2099-01-01"
+NEAR = ("{oldest}-draft", "{newest}1")
+"""Revisions that do not exist and are close to those that do; as texts they lie between them, or behind them all."""
 LIFECYCLE = ("lifecycle:initialize", "lifecycle:version:supported", "lifecycle:capabilities:tools", "lifecycle:ping")
 STATELESS = (
     *("stateless:discover", "stateless:no-handshake", "stateless:result-type", "stateless:server-info"),
@@ -27,7 +30,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = Revisions(sources)
     for revision in sources.spec.manifest.handshake_revisions:
         yield made.with_handshake(revision)
-    yield made.unknown()
+    for revision in (UNKNOWN, *made.near()):
+        yield made.unknown(revision)
     for revision in sources.spec.manifest.stateless_revisions:
         yield made.stateless(revision)
         yield made.incomplete(revision)
@@ -39,16 +43,21 @@ class Revisions(Maker):
     phase, prefix = "revisions", "revision-"
 
     def with_handshake(self, revision: str) -> Conversation:
-        steps = (Request("ping"), *self._steps(), Request("ping"))
+        steps = (Request("ping"), *self._steps(), *self._false_ids(revision), Request("ping"))
         return self.conversation(revision, f"The revision {revision}.", steps, *LIFECYCLE, revision=revision)
 
-    def unknown(self) -> Conversation:
-        id, title = f"unknown-{UNKNOWN}", "A client of a revision that does not exist."
-        steps = (Request("initialize", handshake(UNKNOWN)),)
+    def near(self) -> Iterable[str]:
+        revisions = sorted(self.spec.manifest.handshake_revisions)
+        return (form.format(oldest=revisions[0], newest=revisions[-1]) for form in NEAR if revisions)
+
+    def unknown(self, revision: str) -> Conversation:
+        id, title = f"unknown-{revision}", "A client of a revision that does not exist."
+        steps = (Request("initialize", handshake(revision)),)
         return self.conversation(id, title, steps, "lifecycle:version:unsupported", greet=False)
 
     def stateless(self, revision: str) -> Conversation:
-        steps = (Request("server/discover"), *self._steps(), *self._cancelled(), Request("server/discover"))
+        steps = (Request("server/discover"), *self._steps(), *self._false_ids(revision), *self._cancelled())
+        steps = (*steps, Request("server/discover"))
         return self.conversation(revision, f"The revision {revision}.", steps, *STATELESS, revision=revision)
 
     def incomplete(self, revision: str) -> Conversation:
@@ -75,10 +84,20 @@ class Revisions(Maker):
         yield Request("no/such/method", {}, id="unknown")
         for tool in self.names:
             yield from self._of_tool(tool)
-        yield from (Request("tools/list", id=""), Request("tools/list", id=0))
         yield call("no-such-tool", self.arguments(self.first, "x"), self.answers("x"))
         yield Request("tools/call", {"name": self.first, "arguments": ["prompt"]})
         yield from self._beside()
+
+    def _false_ids(self, revision: str) -> Iterable[Step]:
+        """The ids that many languages take for none, with another kind of request in each revision."""
+        manifest = self.spec.manifest
+        place = (*manifest.handshake_revisions, *manifest.stateless_revisions).index(revision)
+        unknown = call("no-such-tool", self.arguments(self.first, "x"))
+        failing = self.ask(self.first, "A failure of no id", fails(1))
+        served = self.ask(self.last, "A question of no id", self.answers("An answer."))
+        kinds = (unknown, failing, Request("no/such/method", {}), served, self._refused(self.last))
+        for number, id in enumerate((0, "")):
+            yield replace(kinds[(place + number) % len(kinds)], id=id)
 
     def _of_tool(self, tool: str) -> Iterable[Step]:
         ask, answers = self.ask, self.answers

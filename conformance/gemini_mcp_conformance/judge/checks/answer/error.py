@@ -43,8 +43,9 @@ def exits_badly(exchange: Exchange) -> bool:
 
 
 def is_failure(exchange: Exchange) -> bool:
-    """Calls whose gemini failed; a port may take JSON without a text, or with an empty one, for an answer."""
-    return failed(exchange) and (exchange.is_error or not reads(lambda found: found.cause in OPEN)(exchange))
+    """Calls whose gemini failed; a port may take JSON without a text, or an empty or earlier one, for an answer."""
+    is_open = reads(lambda found: found.cause in OPEN or "several" in found.traits)
+    return failed(exchange) and (exchange.is_error or not is_open(exchange))
 
 
 def cannot_start(exchange: Exchange) -> bool:

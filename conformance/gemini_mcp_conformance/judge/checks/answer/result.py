@@ -36,7 +36,7 @@ def reads(fits: Callable[[Reading], bool]) -> Predicate:
 
 def has_trait(trait: Trait) -> Predicate:
     """Calls for which gemini prints an answer with that trait."""
-    return reads(lambda found: trait in found.traits)
+    return reads(lambda found: found.kind == "answer" and trait in found.traits)
 
 
 def names_session(exchange: Exchange) -> bool:
@@ -216,8 +216,8 @@ def output_is_an_error(exchange: Exchange) -> Complaints:
 
 
 def is_read_as(cause: str) -> Predicate:
-    """Calls of which a port must read that cause of an error from gemini's output."""
-    return reads(lambda found: found.cause == cause)
+    """Calls of which a port must read that cause of an error from gemini's output; which of several counts is free."""
+    return reads(lambda found: found.cause == cause and "several" not in found.traits)
 
 
 for _cause in CAUSES:
@@ -229,5 +229,8 @@ def reports_an_error(has_lines: bool) -> Predicate:
     return lambda each: is_read_as("error-key")(each) and (b"\n" in end_of(each).stdout.strip()) == has_lines
 
 
+check("result:json:last", judges=reads(lambda found: found.kind == "error" and "several" in found.traits))(
+    output_is_an_error
+)
 check("result:json:pretty", judges=reports_an_error(has_lines=True))(output_is_an_error)
 check("result:json:compact", judges=reports_an_error(has_lines=False))(output_is_an_error)

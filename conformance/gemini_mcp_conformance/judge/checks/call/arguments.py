@@ -86,7 +86,12 @@ def forbidden_text_is_refused(exchange: Exchange) -> Complaints:
     return is_refused(exchange)
 
 
-@check("arguments:refused:not-started", judges=refused, any_outcome=True, about="served")
+def is_refused_call(exchange: Exchange) -> bool:
+    """Calls that must not reach gemini; one of an unknown tool that succeeds is no refused call."""
+    return refused(exchange) and (is_call(exchange) or not exchange.is_success)
+
+
+@check("arguments:refused:not-started", judges=is_refused_call, any_outcome=True, about="served")
 def refused_call_starts_nothing(exchange: Exchange) -> Complaints:
     for run in exchange.all_runs:
         yield f"The port started gemini {argv_shown(run)} for {shown(exchange.arguments)}, and should not."

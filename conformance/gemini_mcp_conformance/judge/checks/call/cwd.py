@@ -14,7 +14,7 @@ from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.witness import shown
 from gemini_mcp_conformance.spec.specification import Heard
 
-PLAIN = re.compile(r"[\w ./$&%{}-]+", re.ASCII)
+PLAIN = re.compile(r"[\w ./$&%{}-]+")
 """Paths that are written the same in any quotes."""
 
 

@@ -49,12 +49,12 @@ def is_own(exchange: Exchange, name: str) -> bool:
 
 
 def leaves_holder(exchange: Exchange) -> bool:
-    """Whether gemini answers and leaves a process behind that holds its output open."""
+    """Whether gemini answers or fails, and leaves a process behind that holds its output open."""
     if len(exchange.scripts) != 1 or fate(exchange) != "served" or exchange.silence in ("cancelled", "ended"):
         return False
     holds = any(inside(step, "child", "holds") in ("stdout", "stderr") for step in exchange.scripts[0].play)
     answers = read(end_of(exchange).stdout, exchange.spec.outcome).kind == "answer"
-    return holds and answers and end_of(exchange).exit == 0
+    return holds and (answers or end_of(exchange).exit not in (0, None))
 
 
 @check("process:held-output", judges=leaves_holder, any_outcome=True, about="text")
@@ -62,5 +62,5 @@ def held_output_delays_no_answer(exchange: Exchange) -> Complaints:
     expected = read(end_of(exchange).stdout, exchange.spec.outcome).text
     if exchange.answer is None:
         yield "The port did not answer while a process that gemini left behind held its output open, and should."
-    elif not (exchange.is_success and exchange.text == expected):
+    elif end_of(exchange).exit == 0 and not (exchange.is_success and exchange.text == expected):
         yield f"{reply(exchange, 'the call')}, and should answer with the text {shown(expected)}."

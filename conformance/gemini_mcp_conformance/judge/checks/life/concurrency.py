@@ -20,12 +20,15 @@ from gemini_mcp_conformance.see.timeline import (
     while_held,
 )
 from gemini_mcp_conformance.see.witness import reply, shown
+from gemini_mcp_conformance.talk.steps import Cancel
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
 """How two calls that are open at the same time relate; a port may do as it likes where that is unspecified."""
 
 FEWEST_RUNS = 8
 """A port may limit how many gemini run at once, but not below this."""
+DELAYS = 3
+"""How many times as late as the suite a port may be on a busy machine."""
 MANY_CALLS = 16
 """So many calls at once must all be answered."""
 
@@ -91,6 +94,16 @@ def ping_is_answered_meanwhile(observation: Observation) -> Complaints:
 @check_all("concurrency:list", judges=lambda seen: bool(_meanwhile(seen, "tools/list")))
 def tools_are_listed_meanwhile(observation: Observation) -> Complaints:
     return _not_meanwhile(observation, "tools/list")
+
+
+@check_all("concurrency:ping", judges=lambda seen: bool(_while_listed(seen, "ping")))
+def ping_is_answered_beside_a_list(observation: Observation) -> Complaints:
+    return _late_beside_list(observation, "ping")
+
+
+@check_all("concurrency:list", judges=lambda seen: bool(_while_listed(seen, "tools/list")))
+def tools_are_listed_beside_a_list(observation: Observation) -> Complaints:
+    return _late_beside_list(observation, "tools/list")
 
 
 @check("concurrency:crossed", judges=lambda each: not each.alone and answered(each) and each.is_success, about="text")
@@ -165,6 +178,30 @@ def _not_meanwhile(observation: Observation, method: str) -> Complaints:
         ends = [line.order for line in held.answers]
         if not each.answers or each.silence == "timeout" or (ends and each.answers[0].order > ends[0]):
             yield f"The port did not answer {method} while a call ran, and should."
+
+
+def _while_listed(observation: Observation, method: str) -> list[Exchange]:
+    """The requests of a method that were sent while the list of sessions of a call hung, which is cancelled next."""
+    steps = list(enumerate(observation.conversation.steps))
+    found: list[Exchange] = []
+    for call in filter(_hangs_in_list, observation.calls):
+        cancellations = (number for number, step in steps if number > call.step and isinstance(step, Cancel))
+        until = next(cancellations, call.step)
+        found += [each for each in observation.exchanges if each.method == method and call.step < each.step < until]
+    return found
+
+
+def _hangs_in_list(call: Exchange) -> bool:
+    return any("hang" in step for script in call.scripts for step in script.list_sessions or ())
+
+
+def _late_beside_list(observation: Observation, method: str) -> Complaints:
+    # A port that does nothing meanwhile does so until it has given the list up.
+    most = observation.spec.invocation.listing.timeout / 2
+    for each in _while_listed(observation, method):
+        is_late = bool(each.answers) and each.answers[0].at - each.sent.at > most + DELAYS * each.delay
+        if is_late or each.is_unanswered:
+            yield f"The port did not answer {method} while gemini listed sessions, and should."
 
 
 def _crowd(observation: Observation) -> list[Exchange]:

@@ -1,12 +1,14 @@
 """What a port writes to its stdout and stderr."""
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from gemini_mcp.spec.values import decode, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.answer.result import is_utf_8
-from gemini_mcp_conformance.judge.expectation import is_call, reading
+from gemini_mcp_conformance.judge.expectation import end_of, is_call, reading
 from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Line, Observation
 from gemini_mcp_conformance.see.witness import bytes_shown, shown
@@ -64,7 +66,21 @@ def private(observation: Observation) -> list[str]:
     given = [each.arguments.get(key) for each in calls for key in each.spec.template(each.tool).private]
     read = [found for each in observation.calls if (found := reading(each)) is not None]
     answers = [found.text for found in read if found.kind in ("answer", "plain")]
-    return [text for text in (*given, *answers) if isinstance(text, str) and len(text.strip()) >= PRIVATE]
+    return [
+        text
+        for text in (*given, *answers, *broken_off(observation))
+        if isinstance(text, str) and len(text.strip()) >= PRIVATE
+    ]
+
+
+def broken_off(observation: Observation) -> Iterator[str]:
+    """The beginnings of answers that break off."""
+    for each in observation.calls:
+        found = reading(each)
+        if found is not None and found.cause == "truncated":
+            opening = json.dumps(each.spec.outcome.answer["text"])
+            printed = end_of(each).stdout.decode("utf-8", "replace")
+            yield from re.findall(rf'{re.escape(opening)}\s*:\s*"([^"\\]*)', printed)
 
 
 def _parts(text: str, most: int) -> Iterator[bytes]:

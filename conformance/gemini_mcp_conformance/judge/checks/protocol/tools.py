@@ -162,6 +162,19 @@ def unknown_tool_is_no_success(exchange: Exchange) -> Complaints:
         yield f"{reply(exchange, f'a call of the unknown tool {exchange.tool!r}')}, and should answer with an error."
 
 
+def calls_unlisted(observation: Observation) -> list[Exchange]:
+    """The calls of tools that are not specified, and that the port does not list."""
+    known = {*observation.spec.tools, *(str(tool.get("name")) for tool in tools(observation))}
+    return [each for each in observation.calls if each.tool not in known and not calls_unknown(each)]
+
+
+@check_all("tools:unknown", judges=lambda seen: bool(whole_lists(seen)) and bool(calls_unlisted(seen)))
+def unlisted_tool_is_no_success(observation: Observation) -> Complaints:
+    for each in calls_unlisted(observation):
+        if not each.is_error:
+            yield f"{reply(each, f'a call of {each.tool!r}, which it does not list,')}, and should refuse it."
+
+
 @check("tools:unknown:code", judges=calls_unknown)
 def unknown_tool_is_a_wrong_parameter(exchange: Exchange) -> Complaints:
     return invalid_params(exchange, f"a call of the unknown tool {exchange.tool!r}")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from gemini_mcp.host.command import mcp_commands as commands
-from gemini_mcp.host.rules.javascript import as_parsed, cut_units, in_key_order, length, stringify
+from gemini_mcp.host.rules.javascript import as_parsed, cut_units, in_key_order, length, stringify, truthy
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
@@ -13,12 +13,15 @@ from gemini_mcp.host.settings.expansion import expand
 from gemini_mcp.host.settings.loading import Layer, load
 from gemini_mcp.host.tools.filters import ServerLists, select_servers
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, object_of, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, table, texts_of
 
 SETTINGS_FILE = "<ROOT>/proj/.gemini/settings.json"
 FILES = {"user": "<ROOT>/home/.gemini/settings.json", "project": SETTINGS_FILE}
 ENVIRONMENT = {"HOME": "<ROOT>/home"}
 """What of the environment the vectors let show."""
+
+OLDER = {"allowed": "allow", "excluded": "exclude"}
+"""How the names in the settings of 0.1.19 begin that stand for those in `mcp`."""
 
 EXCERPT = 700
 """How much of a longer text the vectors quote."""
@@ -60,16 +63,19 @@ def transport(value: JsonObject, rules: Rules) -> Json:
     except (UnusableConfig, InvalidUrl) as error:
         return {"error": str(error)}
     if isinstance(chosen, Stdio):
-        shown = {"command": chosen.command, "args": list(chosen.args), "cwd": chosen.cwd, "stderr": "pipe"}
+        shown = {"command": chosen.command, "args": chosen.args, "cwd": chosen.cwd, "stderr": "pipe"}
         return {"transport": "StdioClientTransport", **shown}
-    return _shown(chosen, rules, "headers" in value["config"])
+    return _shown(chosen, rules, value["config"].get("headers"))
 
 
-def _shown(chosen: Remote, rules: Rules, has_headers: bool) -> JsonObject:
+def _shown(chosen: Remote, rules: Rules, given: Json) -> JsonObject:
     kind = "SSEClientTransport" if isinstance(chosen, Sse) else "StreamableHTTPClientTransport"
     shown: JsonObject = {"transport": kind, "url": chosen.url}
-    if (has_headers and not chosen.auth_provider) or rules.vectors["showsEmptyHeaders"]:
+    if rules.vectors["showsEmptyHeaders"]:
         shown["headers"] = chosen.headers
+    elif truthy(given) and not chosen.auth_provider:
+        # A profile without rules for the environment hands on what the settings say, whatever it is.
+        shown["headers"] = given
     if chosen.auth_provider:
         shown["authProvider"] = chosen.auth_provider
     return shown
@@ -78,10 +84,12 @@ def _shown(chosen: Remote, rules: Rules, has_headers: bool) -> JsonObject:
 def server_filter(value: JsonObject, rules: Rules) -> Json:
     """`{servers, settings}` to the servers used and those shown as blocked."""
     settings: JsonObject = value["settings"]
-    mcp = object_of(settings.get("mcp")) or {}
+    # The names of 0.1.19, which 0.61 does not read.
+    older = {} if rules.unites_lists else {key: settings.get(f"{verb}MCPServers") for key, verb in OLDER.items()}
+    mcp = {**older, **table(settings.get("mcp"))}
     lists = ServerLists(
-        texts_of(mcp.get("allowed", settings.get("allowMCPServers"))),
-        texts_of(mcp.get("excluded", settings.get("excludeMCPServers"))),
+        texts_of(mcp.get("allowed")),
+        texts_of(mcp.get("excluded")),
         texts_of(value.get("flag_allowed_mcp_server_names")),
     )
     chosen = select_servers(in_key_order(dict.fromkeys(value["servers"])), lists, rules)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from gemini_mcp.spec.values import SURROGATE, Json, items, list_of, object_of
+from gemini_mcp.spec.values import SURROGATE, Json, JsonObject, items, list_of, object_of, table
 
 _COLLATION = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
 """Punctuation and digits in the order of ICU's root collation, which `localeCompare` of Node uses."""
@@ -30,9 +30,12 @@ LINE_ENDS = r"\n\r\u2028\u2029"
 """What `.` does not stand for in a regular expression."""
 
 
+PROTOTYPE = "__proto__"
+"""To put a value under this name into an object of JavaScript by its brackets changes no member of it."""
+
 INHERITED = frozenset(
     (
-        *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
+        *(PROTOTYPE, "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
         *("toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
     )
 )
@@ -151,6 +154,14 @@ def truthy(value: Json) -> bool:
     if isinstance(value, list | dict):
         return True
     return not isinstance(value, Undefined) and bool(value)
+
+
+def entries(value: Json) -> JsonObject:
+    """What `Object.entries` lists of the value."""
+    if isinstance(value, str):
+        return {str(place): unit for place, unit in enumerate(units(value))}
+    listed = list_of(value)
+    return {str(place): one for place, one in enumerate(listed)} if listed is not None else dict(table(value))
 
 
 def in_key_order(names: Iterable[str]) -> list[str]:

@@ -248,7 +248,7 @@ async def _open(stack: AsyncExitStack, chosen: Transport, attempt: _Attempt, sur
         raise Unreachable(*refused)
     seconds = config.timeout_ms / 1000
     carrier = bearer.transport(frozenset() if attempt.rules.sends_protocol_version else WITHHELD)
-    client = httpx2.AsyncClient(headers=_latin(chosen.headers), timeout=seconds, auth=bearer, transport=carrier)
+    client = httpx2.AsyncClient(headers=_latin(chosen.header_texts), timeout=seconds, auth=bearer, transport=carrier)
     http = await stack.enter_async_context(client)
     if isinstance(chosen, Sse):
         opened = sse.streams(bearer.address(chosen.url), http, seconds, attempt.hang_up)

@@ -6,6 +6,7 @@ The names and patterns are data of the profile; a profile without them passes ev
 import re
 from collections.abc import Mapping
 
+from gemini_mcp.host.rules.javascript import PROTOTYPE
 from gemini_mcp.host.settings.expansion import expand_late
 from gemini_mcp.spec import Rules
 
@@ -47,7 +48,7 @@ def server_environment(
     )
     visible = inherited({**host, **given}, rules)
     # Against what the server may see: a name in `env` that is withheld from it becomes empty.
-    expanded = {name: expand_late(value, visible) for name, value in allowed.items()}
+    expanded = {name: expand_late(value, visible) for name, value in allowed.items() if name != PROTOTYPE}
     # What is set for an extension reaches its servers, secret-looking names too, so `given` is not only in `visible`.
     return {**guard.identification, **given, **visible, **expanded}
 

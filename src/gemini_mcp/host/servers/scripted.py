@@ -3,11 +3,12 @@
 It plays what a vector's `spec` says and nothing else; real servers are in `connection`.
 """
 
+import errno
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from gemini_mcp.host.rules import fetch
+from gemini_mcp.host.rules import fetch, spawn
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
 from gemini_mcp.host.servers import discovery
 from gemini_mcp.host.servers.discovery import (
@@ -21,13 +22,20 @@ from gemini_mcp.host.servers.discovery import (
     Status,
 )
 from gemini_mcp.host.servers.handshake import greeting
-from gemini_mcp.host.servers.transport import Remote, Sse, UnusableConfig, choose
+from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table
 
 CLOSED = "MCP error -32000: Connection closed"
 TIMED_OUT = "MCP error -32001: Request timed out"
+
+OWN_COMMAND = "/usr/bin/node"
+"""The command of the script where the configuration has none."""
+
+FOLDERS = frozenset(("/", "/tmp", "/usr", "/usr/bin", "/etc", "/bin", "/home", "/var"))
+FILES = frozenset(("/etc/passwd", "/etc/hosts"))
+"""What every system has, and no program; other directories count as missing."""
 
 _COMMANDS = ("true", "false", "echo", "ls", "pwd", "date", "id", "uname", "env")
 
@@ -123,10 +131,19 @@ def _ends_at_once(command: Json) -> bool:
 def _nobody_there(chosen: Remote) -> str:
     """What is said of an address at which nobody listens; streamable HTTP gives no reason."""
     url = parse(chosen.url)
-    refused = fetch.refused_headers(chosen.headers) or fetch.refused(url)
+    refused = fetch.refused_headers(chosen.header_texts) or fetch.refused(url)
     if not isinstance(chosen, Sse):
         return refused.said.format(url=url) if refused else "fetch failed"
     return f"SSE error: {refused.said_by_sse.format(url=url) if refused else _not_connected(url)}"
+
+
+def _error_of(chosen: Stdio) -> int | None:
+    """The number of the error with which the process does not start."""
+    if chosen.cwd and chosen.cwd not in FOLDERS:
+        return errno.ENOTDIR if chosen.cwd in FILES else errno.ENOENT
+    if chosen.command in FOLDERS | FILES:
+        return errno.EACCES
+    return None if chosen.command == OWN_COMMAND or _ends_at_once(chosen.command) else errno.ENOENT
 
 
 def _is_instant(config: JsonObject) -> bool:
@@ -144,15 +161,21 @@ def _not_connected(url: Url) -> str:
 
 
 def _unreachable(spec: JsonObject, config: JsonObject, rules: Rules) -> str | None:
-    if config.get("httpUrl") or config.get("url") or _lacks_transport(config):
-        try:
-            chosen = choose(config, {}, rules, has_google=False)
-        except (InvalidUrl, UnusableConfig) as error:
-            return str(error)
-        assert isinstance(chosen, Remote)
+    own = {} if "command" in config else {"command": OWN_COMMAND}
+    try:
+        chosen = choose({**own, **config}, {}, rules, has_google=False)
+    except (InvalidUrl, UnusableConfig) as error:
+        return str(error)
+    if isinstance(chosen, Remote):
         return _nobody_there(chosen)
+    refused = spawn.refused(chosen.command, chosen.args, chosen.cwd, {})
+    if refused is not None:
+        return refused
+    number = _error_of(chosen)
+    if number is not None:
+        return spawn.failed(chosen.command, number)
     if "command" in config:
-        return CLOSED if _ends_at_once(config["command"]) else f"spawn {config['command']} ENOENT"
+        return CLOSED
     if "exit" in spec:
         return CLOSED
     if _is_instant(config):

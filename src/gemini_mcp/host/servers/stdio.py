@@ -3,10 +3,11 @@
 Only what concerns the process and its pipes belongs here.
 """
 
+import errno
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -16,15 +17,19 @@ import anyio.abc
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage
 
+from gemini_mcp.host.rules import spawn
 from gemini_mcp.host.rules.javascript import template
 from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.channel import Channel, Incoming, Streams, channel
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.traffic import SHOWN, Traffic
 from gemini_mcp.host.servers.transport import Stdio
+from gemini_mcp.spec.values import items
 
 GRACE_SECONDS = 0.5
 """How long each step of its end may take. MCP has the input closed first; Gemini CLI 0.61.0 sends SIGTERM at once."""
+
+SHELL = "/bin/sh"
 
 LONGEST_LINE = 64 * 1024 * 1024
 """A server that never ends its line is left at this length, before it fills the memory."""
@@ -81,23 +86,31 @@ async def streams(
 
 
 async def _start(server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
-    words = [server.command, *map(template, server.args)]
-    process: anyio.abc.Process | None = None
+    said = spawn.refused(server.command, server.args, server.cwd, environment)
+    if said is not None:
+        raise NotStarted(said, failure.not_started(template(server.command), said))
+    words = [server.command, *map(template, items(server.args))]
     try:
-        # Cancelled half-way, the event loop would end the process and leave its group.
-        with anyio.CancelScope(shield=True):
-            process = await anyio.open_process(words, env=environment, cwd=server.cwd, start_new_session=True)
+        return await _opened(words, server, environment)
     except (OSError, ValueError) as error:
-        # Node names the error where Python has a sentence.
-        reasons: Mapping[type, str] = {FileNotFoundError: "ENOENT", PermissionError: "EACCES"}
-        reason = reasons.get(type(error), str(error))
-        raise NotStarted(f"spawn {server.command} {reason}", _cause(server, error)) from error
+        if isinstance(error, OSError) and error.errno == errno.ENOEXEC:
+            # What has no `#!` is run by the shell, as the C library does it for Node.
+            return await _opened([SHELL, *words], server, environment)
+        number = error.errno if isinstance(error, OSError) else None
+        raise NotStarted(spawn.failed(server.command, number), _cause(server, error)) from error
+
+
+async def _opened(words: Sequence[str], server: Stdio, environment: Mapping[str, str]) -> anyio.abc.Process:
+    process: anyio.abc.Process | None = None
+    # Cancelled half-way, the event loop would end the process and leave its group.
+    with anyio.CancelScope(shield=True):
+        process = await anyio.open_process(words, env=environment, cwd=server.cwd or None, start_new_session=True)
     assert process is not None
     return process
 
 
 def _cause(server: Stdio, error: OSError | ValueError) -> Failure:
-    if server.cwd is not None and not Path(server.cwd).is_dir():
+    if server.cwd and not Path(server.cwd).is_dir():
         return failure.no_folder(server.cwd)
     if isinstance(error, FileNotFoundError):
         return failure.not_found(server.command)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from gemini_mcp.host.rules import fetch
-from gemini_mcp.host.rules.javascript import template, truthy
+from gemini_mcp.host.rules.javascript import PROTOTYPE, entries, template, truthy
 from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.environment import inherited
@@ -17,11 +17,14 @@ from gemini_mcp.host.servers.secrecy import shown_address
 from gemini_mcp.host.settings.expansion import expand_late
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, table
+from gemini_mcp.spec.values import Json, JsonObject, inside, table
 
 MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and command (for stdio)."
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
 """Gemini CLI since 0.21 sends credentials of Google to these and no others, though the guide has `run.app`."""
+
+NOT_TEXT = "value.replace is not a function"
+"""What JavaScript says when a header's value is no text."""
 
 GOOGLE = "GoogleCredentialProvider"
 USER_PROJECT = "x-goog-user-project"
@@ -35,9 +38,9 @@ class UnusableConfig(Exception):
 class Stdio:
     """A process; messages go over its standard input and output."""
 
-    command: str
-    args: tuple[Json, ...] = ()
-    cwd: str | None = None
+    command: Json
+    args: Json = ()
+    cwd: Json = None
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,13 @@ class Remote:
     """An address; messages go over HTTP."""
 
     url: str
-    headers: dict[str, str] = field(default_factory=dict[str, str])
+    headers: JsonObject = field(default_factory=dict[str, Json])
     auth_provider: str | None = None
+
+    @property
+    def header_texts(self) -> dict[str, str]:
+        """The headers as `fetch` writes them."""
+        return {name: template(value) for name, value in self.headers.items()}
 
 
 @dataclass(frozen=True)
@@ -74,15 +82,16 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules, has
         is_sse = not truthy(config.get("httpUrl")) and url_transports(config, rules)[0] == "sse"
         url, headers = str(parse(template(address))), _headers(config, environment, rules, provider)
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
-    if not config.get("command"):
+    if not truthy(config.get("command")):
         raise UnusableConfig(MISSING)
-    return Stdio(str(config["command"]), tuple(list_of(config.get("args")) or ()), config.get("cwd"))
+    args = config.get("args")
+    return Stdio(config["command"], args if truthy(args) else [], config.get("cwd"))
 
 
 def refusal(chosen: Remote) -> tuple[str, Failure] | None:
     """Why Gemini CLI does not connect to the address, in its words and in ours, without what it keeps secret."""
     shown = shown_address(chosen.url)
-    refused = fetch.refused_headers(chosen.headers, lambda value: "***") or fetch.refused(parse(chosen.url))
+    refused = fetch.refused_headers(chosen.header_texts, lambda value: "***") or fetch.refused(parse(chosen.url))
     if refused is None:
         return None
     said = f"SSE error: {refused.said_by_sse}" if isinstance(chosen, Sse) else refused.said
@@ -104,15 +113,28 @@ def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
     return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
 
 
-def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules, provider: str | None) -> dict[str, str]:
-    headers = {name: template(value) for name, value in table(config.get("headers")).items()}
+def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules, provider: str | None) -> JsonObject:
+    headers = entries(config.get("headers"))
     if rules.environment is None:
         # 0.1.18 made the transport of Google's credentials without them.
         return {} if provider == GOOGLE else headers
     visible = inherited(environment, rules)
     # The provider reads the name of the project from the configuration, where its variables are not put in.
     kept = _user_project(config) if provider == GOOGLE else None
-    return {name: value if name == kept else expand_late(value, visible) for name, value in headers.items()}
+    return {
+        name: value if name == kept else _expanded(value, visible)
+        for name, value in headers.items()
+        if name != PROTOTYPE
+    }
+
+
+def _expanded(value: Json, visible: Mapping[str, str]) -> Json:
+    """A header's value with its variables put in; raises UnusableConfig."""
+    if not truthy(value):
+        return value
+    if not isinstance(value, str):
+        raise UnusableConfig(NOT_TEXT)
+    return expand_late(value, visible)
 
 
 def _user_project(config: JsonObject) -> str | None:

@@ -16,10 +16,15 @@ _WRITTEN = {
     # `$` of `re` also stands before a newline that ends the text.
     "$": r"\Z",
     "(?<": "(?P<",
+    # Without a first number, braces stand for themselves.
+    "{": r"\{",
     "[]": "(?!)",
     "[^]": r"[\s\S]",
 }
-_PART = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?<(?![=!])|\$|\.", re.DOTALL)
+_PART = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?<(?![=!])|\$|\.|\{(?=,\d*\})", re.DOTALL)
+
+_OTHER = re.compile(r"\(\?(?![:=!]|<[=!])|(?:[*+?]|\{\d+(?:,\d*)?\})\+")
+"""What only `re` knows: a group such as `(?i)` or `(?P<name>`, and `a++`, which gives nothing back."""
 
 _ESCAPE = r"\\(?:[bBdDsSwWfnrtv^$\\.*+?()\[\]{}|/]|0(?!\d)|[1-9]\d*|x[\da-fA-F]{2}|u[\da-fA-F]{4})"
 _CLASS = rf"\[(?:{_ESCAPE}|\\-|[^\]\\])*\]"
@@ -36,6 +41,8 @@ class Uncompilable(Exception):
 def compiled(pattern: str, is_unicode: bool = False) -> re.Pattern[str]:
     """The pattern as JavaScript reads it; with the flag `u`, as Ajv sets it, JavaScript refuses more."""
     if is_unicode and _UNICODE.fullmatch(pattern) is None:
+        raise Uncompilable
+    if _OTHER.search(_PART.sub("x", pattern)) is not None:
         raise Uncompilable
     try:
         return re.compile(_PART.sub(_written, pattern), re.ASCII)

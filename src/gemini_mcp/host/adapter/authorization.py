@@ -79,16 +79,21 @@ def _token_file(value: JsonObject, rules: Rules) -> Json:
         "scope": "a b",
         "expiresAt": rules.vectors["tokenExpiresAt"],
     }
+    is_text = rules.vectors["tokenFile"] == "text"
+    token = object_of(value.get("token")) or given
+    if is_text and not token.get("refreshToken"):
+        # 0.61.0 keeps the token that it had in place of an empty one, and here it had none.
+        token = {key: member for key, member in token.items() if key != "refreshToken"}
     entry = grants.entry(
         value["serverName"],
-        object_of(value.get("token")) or given,
+        token,
         value.get("clientId", "cid"),
         value.get("tokenUrl", "https://as/token"),
         value.get("mcpServerUrl", "https://h/mcp"),
         value.get("now", "__now_ms__"),
     )
     entries = [entry]
-    if rules.vectors["tokenFile"] == "text":
+    if is_text:
         return {"files": [{"path": TOKEN_FILE, "mode": "600", "text": stringify(entries, 2)}]}
     return {"path": TOKEN_FILE, "mode": "600", "json": entries}
 

@@ -21,12 +21,12 @@ from gemini_mcp.host.command.mcp_line import NO_COMMAND, CommandMisused, read_li
 from gemini_mcp.host.command.mcp_listing import ENABLEMENT, kept_back, listing, refuse_lists, servers_of, settings_of
 from gemini_mcp.host.command.mcp_values import Failed, Given, given_by
 from gemini_mcp.host.command.mcp_word_values import given_by_words
-from gemini_mcp.host.rules.javascript import INHERITED, as_parsed, in_key_order, stringify, truthy
+from gemini_mcp.host.rules.javascript import INHERITED, PROTOTYPE, as_parsed, in_key_order, stringify, truthy
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.settings.standing import identifier
-from gemini_mcp.host.settings.warnings import BROKEN_EXIT, MEND, said_of
+from gemini_mcp.host.settings.warnings import BROKEN_EXIT, MEND, said_of, warning
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, object_of, table
 
@@ -132,7 +132,7 @@ def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -
 
 
 def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
-    configured = {name: config for scope in SCOPES for name, config in servers_of(texts.get(scope, "")).items()}
+    configured = {name: one for scope in SCOPES for name, one in _read(texts.get(scope, ""), rules).items()}
     if rules.faulty_settings == "warn":
         settings = [settings_of(texts.get(scope, "")) for scope in SCOPES]
         listed = [one for given in settings for one in items(inside(given, "mcpServers"))]
@@ -141,6 +141,14 @@ def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, ar
     expanded = {name: expand_everywhere(config, around.environment, rules) for name, config in servers.items()}
     shown = [ServerConfig(name, config) for name, config in expanded.items()]
     return Ran(said=listing(shown, {**around.states, **kept_back(servers, texts, rules)}, rules))
+
+
+def _read(text: str, rules: Rules) -> JsonObject:
+    """The servers of a settings file, without one that its reader loses."""
+    servers = servers_of(text)
+    if rules.faulty_settings == "warn" and not warning(settings_of(text), rules.settings_schema, ""):
+        servers.pop(PROTOTYPE, None)
+    return servers
 
 
 def _switch(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
@@ -195,7 +203,7 @@ def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, ar
     if command == "remove":
         told, is_untouched = f'Server "{name}" removed from {said} settings.\n', name not in servers
     else:
-        told, is_untouched = _added(given, is_known), is_inherited and name == "__proto__"
+        told, is_untouched = _added(given, is_known), is_inherited and name == PROTOTYPE
     if list_of(inside(settings_of(text), "mcpServers")) is not None:
         changed = text  # The server becomes a property of an array, which JSON does not show.
     # It writes `mcpServers` all the same, so that a file without it gets an empty one.

@@ -14,6 +14,9 @@ _LATE = re.compile(r"(?<!\\)\$\{([^{}]+)\}|(?<!\\)\$([A-Za-z_][A-Za-z0-9_]*)")
 _MOST_STEPS = 100
 _OPERATOR = re.compile(r":\+|\+|:-|-")
 
+_OF_EVERY_OBJECT = {"__proto__": "[object Object]", "isPrototypeOf": "false", "toString": "[object Undefined]"}
+"""What dotenv-expand puts in for members that every object of JavaScript has. With others it throws, or never ends."""
+
 
 def expand(text: str, environment: Mapping[str, str], rules: Rules) -> str:
     """The text with its variables put in; a variable that is not set stays as it is written."""
@@ -57,7 +60,7 @@ def _late_value(match: re.Match[str], environment: Mapping[str, str], seen: set[
     operator = _OPERATOR.search(expression)
     name = expression[: operator.start()] if operator else expression
     default = expression[operator.end() :] if operator else ""
-    value = environment.get(name, "")
+    value = environment.get(name, _OF_EVERY_OBJECT.get(name, ""))
     if operator and operator.group().endswith("+"):
         return default if value else ""
     # dotenv-expand takes a value that the whole text was before for a reference to itself, and puts the default in.

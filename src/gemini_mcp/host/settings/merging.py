@@ -38,13 +38,12 @@ def merged(extension: JsonObject, settings: JsonObject, known: ExtensionRules) -
     for key in known.intersected:
         sides = [side[key] for side in (extension, settings) if truthy(side.get(key))]
         # With nothing in common the list stays, empty: without it every tool would be let through.
-        values[key] = [one for one in sides[0] if all(one in side for side in sides)] if sides else None
-    for key in known.united:
-        values[key] = list(dict.fromkeys((*items(extension.get(key)), *items(settings.get(key))))) or None
-    for key in known.joined:
-        joined = {**table(extension.get(key)), **table(settings.get(key))}
-        values[key] = {name: joined[name] for name in in_key_order(joined)} or None
-    return {key: value for key, value in values.items() if value is not None}
+        if sides:
+            values[key] = [one for one in sides[0] if all(one in side for side in sides)]
+    united = {key: list(dict.fromkeys((*items(extension.get(key)), *items(settings.get(key))))) for key in known.united}
+    joined = {key: {**table(extension.get(key)), **table(settings.get(key))} for key in known.joined}
+    combined = {**united, **{key: {name: one[name] for name in in_key_order(one)} for key, one in joined.items()}}
+    return {key: value for key, value in {**values, **combined}.items() if value or key not in combined}
 
 
 @dataclass

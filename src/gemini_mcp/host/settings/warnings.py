@@ -5,7 +5,7 @@ It repeats Gemini CLI 0.61; the reference's own wording is in `validation`.
 
 import json
 
-from gemini_mcp.host.rules.javascript import number_of_text
+from gemini_mcp.host.rules.javascript import PROTOTYPE, number_of_text
 from gemini_mcp.host.rules.json_schema import SchemaFault, schema_faults
 from gemini_mcp.host.rules.v8_json import complaint
 from gemini_mcp.host.settings.jsonc import without_comments
@@ -46,8 +46,9 @@ def as_read(settings: JsonObject, schema: Json) -> JsonObject:
     servers = {
         name: {key: _turned(member, inside(kinds, key, "type")) for key, member in table(config).items()}
         for name, config in table(settings.get("mcpServers")).items()
+        if name != PROTOTYPE
     }
-    return {**settings, "mcpServers": servers} if servers else settings
+    return {**settings, "mcpServers": servers} if "mcpServers" in settings else settings
 
 
 def _turned(value: Json, types: Json) -> Json:

@@ -1,6 +1,7 @@
 """`gemini-mcp-host inspect`: what is lost is said and is exit 1, and a failure is told with its cause."""
 
 import json
+import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -147,6 +148,51 @@ def test_a_failure_of_a_command_has_its_cause(
     assert told in current["findings"][0]["sentence"]
 
 
+_LISTS: dict[str, dict[str, Any]] = {
+    "closed the connection before it answered `tools/list`. Look into": {"exitAtList": True},
+    "did not answer `tools/list` within 2 s. Give it more time": {"silentAtList": True},
+    "answered `tools/list` with an error: db down. Look into": {"toolsError": [-32603, "db down"]},
+}
+
+
+@pytest.mark.parametrize("told", _LISTS)
+def test_a_list_that_fails_has_its_step_and_one_remedy(tmp_path: Path, told: str) -> None:
+    (program := tmp_path / "odd.py").write_text(_ODD, encoding="utf-8")
+    words = ("--", sys.executable, str(program), json.dumps(_LISTS[told]))
+    ran = desk(tmp_path).run("inspect", "--alone", "--json", "--timeout", "2000", *words)
+    current = json.loads(ran.stdout)[0]
+    assert (ran.returncode, current["status"]) == (1, "CONNECTED")
+    failed = [finding["sentence"] for finding in current["findings"] if finding["kind"] == "list-failed"]
+    assert [told in sentence for sentence in failed] == [True]
+
+
+_ODD = """
+import json, sys
+spec = json.loads(sys.argv[1])
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        version = asked["params"]["protocolVersion"]
+        said = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "o", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+    elif asked["method"] == "tools/list" and "exitAtList" in spec:
+        sys.exit(2)
+    elif asked["method"] == "tools/list" and "toolsError" in spec:
+        code, message = spec["toolsError"]
+        told = {"code": code, "message": message}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": told}), flush=True)
+"""
+"""A server that introduces itself, and fails at its list as it is told."""
+
+
+def test_a_name_that_stands_twice_is_told_where_it_costs_the_list(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.stand_in("server", {"tools": [TOOL, TOOL]})
+    documented = json.loads(here.run("inspect", "--alone", "--json", "--", "server").stdout)[1]
+    kinds = [finding["kind"] for finding in documented["findings"]]
+    assert kinds == ["list-refused", "empty"]
+
+
 def test_what_a_server_says_on_stdout_that_is_no_message_is_shown(tmp_path: Path) -> None:
     ran = desk(tmp_path).run("inspect", "--alone", "--", "echo", "Listening on stdin")
     assert "'Listening on stdin' on stdout, which is no message of MCP" in ran.stdout
@@ -154,9 +200,8 @@ def test_what_a_server_says_on_stdout_that_is_no_message_is_shown(tmp_path: Path
 
 def test_a_server_that_floods_stdout_is_left_without_complaint(tmp_path: Path) -> None:
     ran = desk(tmp_path).run("inspect", "--alone", "--timeout", "300", "--", "yes", "flood")
-    assert ran.returncode == 4
-    said = "[MCP STDERR (server)]: 'flood' on stdout, which is no message of MCP\n"
-    assert ran.stderr == said * 2
+    assert (ran.returncode, ran.stderr) == (4, "")
+    assert ran.stdout.count("within 0.3 s and wrote:\n    'flood' on stdout, which is no message of MCP\n") == 2
 
 
 def test_a_command_that_is_not_there_is_named_in_text_json_and_page(tmp_path: Path) -> None:

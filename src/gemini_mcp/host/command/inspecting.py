@@ -72,19 +72,17 @@ async def _seen(context: Context, asked: Asked) -> Seen:
     try:
         subject = await _subject(context, config)
     except (Unreachable, UnusableConfig, InvalidUrl, TimeoutError) as error:
-        why = _cause(error, config)
+        why = _cause(error, config, [line for name, line in context.stderr_lines if line and name == config.name])
         said = discovery.connection_failure(config.name, str(error) or TIMED_OUT, context.rules)
-        if why.cause == "timed-out":
-            context.show_stderr(config.name)
         return Seen(failed(config.name, said, why, context.rules), failure=why)
     return Seen(inspect(subject, others, context.environment, context.rules, asked.budget), subject)
 
 
-def _cause(error: Exception, config: ServerConfig) -> Failure:
+def _cause(error: Exception, config: ServerConfig, stderr: Sequence[str]) -> Failure:
     if isinstance(error, Unreachable):
         return error.why
     if isinstance(error, TimeoutError):
-        return failure.timed_out("initialize", config.timeout_ms / 1000)
+        return failure.timed_out("initialize", config.timeout_ms / 1000, stderr)
     return failure.unusable(str(error))
 
 
@@ -129,8 +127,10 @@ async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
 
 async def _subject(context: Context, config: ServerConfig) -> Subject:
     plan = context.plan([config], is_interactive=False)
-    with anyio.fail_after(config.timeout_ms / 1000):
+    with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
         async with reach(config, plan.surroundings, context.rules, plan.auth_for) as connection:
+            # From here on `timeout` bounds each request, not the connection.
+            scope.deadline = float("inf")
             pages: dict[str, list[Json]] = {}
             failures: dict[str, Refusal] = {}
             for kind in ("tools", "prompts", "resources"):
@@ -139,7 +139,10 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
                 # Tools are asked for in any case, so that a forgotten capability can be told.
                 if kind == "tools" or connection.capabilities.get(kind) is not None:
                     pages[kind] = await _pages(connection, kind, failures)
+            if any(refusal.message in (discovery.CLOSED, discovery.TIMED_OUT) for refusal in failures.values()):
+                context.show_stderr(config.name)
             return Subject(config.name, connection.greeting, pages, config.values, failures, config.origin)
+    raise TimeoutError
 
 
 async def _pages(connection: Connection, kind: str, failures: dict[str, Refusal]) -> list[Json]:

@@ -27,6 +27,7 @@ from gemini_mcp.host.servers.discovery import (
     Refusal,
     Reply,
     Status,
+    cause_of,
     conclude,
     interview,
 )
@@ -141,6 +142,7 @@ def inspect(
     sentence = "it is left out by includeTools or excludeTools."
     remarks = (
         *_list_remarks(subject, rules),
+        *_twice_remarks(subject, found),
         *(Remark("filtered", (name,), sentence, is_loss=True) for name in found.dropped),
         *(remark for tool in tools for remark in _tool_remarks(tool, subject, others, rules)),
         *_waiting_remarks(tools, rules),
@@ -188,8 +190,14 @@ def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:
         yield Remark("capability", (subject.name,), sentence, is_loss=True)
     for kind, refusal in subject.failures.items():
         if refusal.code != METHOD_NOT_FOUND:
-            how = refusal.why.sentence if refusal.why else refusal.message.partition(": ")[2]
-            yield Remark("list-failed", (subject.name,), f"{kind}/list failed: {how}.", is_loss=True)
+            cause = cause_of(f"{kind}/list", refusal, ServerConfig(subject.name, subject.config))
+            yield Remark("list-failed", (subject.name,), f"{kind}/list failed: {cause}", is_loss=True)
+
+
+def _twice_remarks(subject: Subject, found: Found) -> Iterator[Remark]:
+    """A name that stands twice in a list, where that costs the list."""
+    if found.why is not None and found.why.cause == "list-refused":
+        yield Remark(found.why.cause, (subject.name,), str(found.why), is_loss=True)
 
 
 def _tool_remarks(

@@ -290,7 +290,7 @@ def _unreachable(error: BaseException, chosen: Transport, attempt: _Attempt) -> 
 def _refused(refusal: Refusal, attempt: _Attempt) -> Failure:
     """Why the handshake failed."""
     if refusal.code == TIMED_OUT:
-        return failure.timed_out("initialize", attempt.config.timeout_ms / 1000)
+        return failure.timed_out("initialize", attempt.config.timeout_ms / 1000, [*filter(None, attempt.stderr)])
     if refusal.code == CLOSED and attempt.exit_code is not None:
-        return failure.exited(attempt.exit_code, "initialize", [line for line in attempt.stderr if line])
-    return discovery.why("initialize", refusal)
+        return failure.exited(attempt.exit_code, "initialize", [*filter(None, attempt.stderr)])
+    return discovery.cause_of("initialize", refusal, attempt.config)

@@ -24,6 +24,10 @@ from gemini_mcp.spec.values import Json, JsonObject, objects_of
 
 METHOD_NOT_FOUND = -32601
 
+CLOSED = "MCP error -32000: Connection closed"
+TIMED_OUT = "MCP error -32001: Request timed out"
+"""What Gemini CLI's own libraries say when no answer comes."""
+
 
 class Status(enum.Enum):
     """Where a server stands."""
@@ -114,9 +118,11 @@ def interview(config: ServerConfig, capabilities: JsonObject, rules: Rules) -> I
             if _has_no_such_list(refusal, rules):
                 continue
             if rules.refused_list_ends_discovery:
-                return Found(messages=found.messages, failure=refusal.message, why=why(f"{kind}/list", refusal))
+                cause = cause_of(f"{kind}/list", refusal, config)
+                return Found(messages=found.messages, failure=refusal.message, why=cause)
             said = f"Error discovering {kind} from {config.name}: {refusal.message}"
-            found = replace(found, messages=(*found.messages, said))
+            cause = cause_of(f"{kind}/list", refusal, config)
+            found = replace(found, messages=(*found.messages, said), why=found.why or cause)
     return found
 
 
@@ -211,13 +217,20 @@ def read(method: str, answer: Json, rules: Rules) -> JsonObject:
     return reading.value
 
 
-def why(step: str, refusal: Refusal) -> Failure:
+def cause_of(step: str, refusal: Refusal, config: ServerConfig) -> Failure:
     """The cause of a refusal of that request."""
-    return refusal.why or failure.refusal(step, refusal.message)
+    if refusal.why is not None:
+        return refusal.why
+    if refusal.message == CLOSED:
+        return failure.closed(step)
+    if refusal.message == TIMED_OUT:
+        return failure.timed_out(step, config.timeout_ms / 1000)
+    return failure.refusal(step, refusal.message)
 
 
 def _refuse_duplicates(names: Sequence[str]) -> None:
     # They are kept as members of an object, which has some from the start.
     twice = next((name for index, name in enumerate(names) if name in INHERITED or name in names[:index]), None)
     if twice is not None:
-        raise Refusal(f"Duplicate function name {twice} found in MCP tools. Please ensure function names are unique.")
+        said = f"Duplicate function name {twice} found in MCP tools. Please ensure function names are unique."
+        raise Refusal(said, why=failure.duplicate(twice))

@@ -49,9 +49,13 @@ def no_folder(folder: str) -> Failure:
 def exited(code: int, step: str, stderr: Sequence[str]) -> Failure:
     """A stdio server ended while it was asked."""
     how = f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
-    wrote = "".join(f"\n    {line}" for line in stderr[-SHOWN_LINES:])
-    said = f" and wrote:{wrote}" if wrote else " and wrote nothing"
+    said = _wrote(stderr) or " and wrote nothing"
     return Failure("exited", f"it {how} before it answered `{step}`{said}", "Run the command by hand and mend that.")
+
+
+def _wrote(stderr: Sequence[str]) -> str:
+    lines = "".join(f"\n    {line}" for line in stderr[-SHOWN_LINES:])
+    return f" and wrote:{lines}" if lines else ""
 
 
 def closed(step: str) -> Failure:
@@ -59,9 +63,9 @@ def closed(step: str) -> Failure:
     return Failure("closed", f"it closed the connection before it answered `{step}`", "Look into the server's own log.")
 
 
-def timed_out(step: str, seconds: float) -> Failure:
+def timed_out(step: str, seconds: float, stderr: Sequence[str] = ()) -> Failure:
     """A step took too long."""
-    sentence = f"it did not answer `{step}` within {seconds:g} s"
+    sentence = f"it did not answer `{step}` within {seconds:g} s{_wrote(stderr)}"
     return Failure("timed-out", sentence, "Give it more time with `timeout`, or look what it waits for.")
 
 
@@ -82,7 +86,7 @@ def tls(why: str) -> Failure:
 
 def broken(why: str) -> Failure:
     """The network failed in another way."""
-    return Failure("network", f"the connection failed: {why}", "Check the URL and the network.")
+    return Failure("network", f"the connection failed: {why.rstrip('.')}", "Check the URL and the network.")
 
 
 def http_status(status: int, body: str) -> Failure:
@@ -90,7 +94,8 @@ def http_status(status: int, body: str) -> Failure:
     first = next(iter(body.strip().splitlines()), "")
     said = f": {first[:200]}" if first else ""
     hints = {404: "Correct the path of the URL.", 403: "Give it the right credentials with `headers`."}
-    remedy = hints.get(status, "Look into the server's own log.")
+    moved = "Give the URL that it redirects to." if 300 <= status < 400 else "Look into the server's own log."
+    remedy = hints.get(status, moved)
     return Failure("http-status", f"it answered HTTP {status}{said}", remedy)
 
 
@@ -163,6 +168,14 @@ def refusal(step: str, message: str) -> Failure:
     """A JSON-RPC error."""
     bare = re.sub(r"^MCP error -?\d+: ", "", message)
     return Failure("refusal", f"it answered `{step}` with an error: {bare}", "Look into the server's own log.")
+
+
+def duplicate(name: str) -> Failure:
+    """Two tools of one name, or one of a name that every object of JavaScript has."""
+    sentence = (
+        f"Gemini CLI refuses its `tools/list`: the name {name!r} is taken twice, and the server loses all its tools"
+    )
+    return Failure("list-refused", sentence, "Give each tool a name of its own.")
 
 
 def endless(step: str, cursor: str) -> Failure:

@@ -12,7 +12,9 @@ from gemini_mcp.host.rules import fetch, spawn
 from gemini_mcp.host.rules.urls import InvalidUrl, Url, parse
 from gemini_mcp.host.servers import discovery
 from gemini_mcp.host.servers.discovery import (
+    CLOSED,
     METHOD_NOT_FOUND,
+    TIMED_OUT,
     Ask,
     Conclusion,
     Found,
@@ -26,9 +28,6 @@ from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table
-
-CLOSED = "MCP error -32000: Connection closed"
-TIMED_OUT = "MCP error -32001: Request timed out"
 
 OWN_COMMAND = "/usr/bin/node"
 """The command of the script where the configuration has none."""

@@ -39,7 +39,9 @@ class Likeness:
 
 def likenesses(own: Sequence[OfferedTool], others: Sequence[OfferedTool]) -> Iterator[Likeness]:
     """The pairs of tools, of which one at least is of the server's own, that may be taken for each other."""
-    pairs = [*itertools.combinations(own, 2), *itertools.product(own, others)]
+    # Of two tools that have the same name, one cannot be called.
+    differing = (pair for pair in itertools.combinations(own, 2) if pair[0].name != pair[1].name)
+    pairs = [*differing, *itertools.product(own, others)]
     spelled = {id(tool): _spelling(tool.name) for tool in (*own, *others)}
     words = _telling_words([*own, *others])
     for one, other in pairs:

@@ -185,6 +185,16 @@ for line in sys.stdin:
 """A server that introduces itself, and fails at its list as it is told."""
 
 
+@pytest.mark.parametrize("told", _LISTS)
+def test_no_lock_is_made_of_a_server_whose_list_fails(tmp_path: Path, told: str) -> None:
+    (program := tmp_path / "odd.py").write_text(_ODD, encoding="utf-8")
+    here = desk(tmp_path)
+    words = ("--", sys.executable, str(program), json.dumps(_LISTS[told]))
+    ran = here.run("lock", "--name", "odd", "--timeout", "2000", *words)
+    assert (ran.returncode, told in ran.stderr) == (4, True)
+    assert not (here.project / "odd.lock.json").exists()
+
+
 def test_a_name_that_stands_twice_is_told_where_it_costs_the_list(tmp_path: Path) -> None:
     here = desk(tmp_path)
     here.stand_in("server", {"tools": [TOOL, TOOL]})

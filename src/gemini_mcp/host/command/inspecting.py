@@ -46,6 +46,13 @@ class Seen:
         """Whether nothing is known of the server; a host that hangs up has had an answer."""
         return self.failure is not None and self.failure.cause not in REFUSED_BY_HOST
 
+    @property
+    def gap(self) -> Failure | None:
+        """Why what the server declares is not known, or not all of it."""
+        if self.has_not_answered:
+            return self.failure
+        return next(iter(self.subject.unlisted.values()), None) if self.subject is not None else None
+
 
 async def run(context: Context, asked: Asked) -> int:
     """Inspect the server that the words start, address or name, as each profile sees it."""

@@ -56,6 +56,13 @@ class Subject:
     failures: Mapping[str, Refusal]
     origin: Origin | None = None
 
+    @property
+    def unlisted(self) -> Mapping[str, Failure]:
+        """Why lists of it are not known whole, by kind."""
+        config = ServerConfig(self.name, self.config)
+        refused = {kind: one for kind, one in self.failures.items() if one.code != METHOD_NOT_FOUND}
+        return {kind: cause_of(f"{kind}/list", refusal, config) for kind, refusal in refused.items()}
+
     def reply_to(self, ask: Ask) -> Reply:
         """The answer to a list request, asked again."""
         kind = ask.method.partition("/")[0]
@@ -188,10 +195,8 @@ def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:
     ):
         sentence = "the server does not declare the tools capability, so its tools are never asked for."
         yield Remark("capability", (subject.name,), sentence, is_loss=True)
-    for kind, refusal in subject.failures.items():
-        if refusal.code != METHOD_NOT_FOUND:
-            cause = cause_of(f"{kind}/list", refusal, ServerConfig(subject.name, subject.config))
-            yield Remark("list-failed", (subject.name,), f"{kind}/list failed: {cause}", is_loss=True)
+    for kind, cause in subject.unlisted.items():
+        yield Remark("list-failed", (subject.name,), f"{kind}/list failed: {cause}", is_loss=True)
 
 
 def _twice_remarks(subject: Subject, found: Found) -> Iterator[Remark]:

@@ -1,17 +1,17 @@
 """`lock` and `diff`: keep what a server declares, and judge what has changed since. Effect."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemini_mcp.host.command import inspecting
 from gemini_mcp.host.command.asking import Asked
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, Context
-from gemini_mcp.host.command.inspecting import Seen
 from gemini_mcp.host.locks import lock as locks
 from gemini_mcp.host.locks import view
 from gemini_mcp.host.locks.comparison import compare
 from gemini_mcp.host.locks.lock import InvalidLock, Lock
+from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.secrecy import shown_words
 from gemini_mcp.host.settings.files import replace_text
 from gemini_mcp.schema.bound import Endless, bounded
@@ -40,13 +40,13 @@ class _Side:
     name: str
     lock: Lock
     content: str | None = None
-    failed: Sequence[Seen] = field(default_factory=tuple[Seen, ...])
+    gaps: Sequence[Failure] = ()
 
 
 async def lock(context: Context, asked: Asked, output: str | None) -> int:
     """Write the lock of the server into a file, or to stdout for `-`."""
     side = await _asked(context, asked)
-    if side.failed:
+    if side.gaps:
         return _say_failure(context, side)
     text = locks.text(side.lock)
     file = output or f"{side.lock.server}.lock.json"
@@ -66,7 +66,7 @@ async def diff(context: Context, compared: Compared) -> int:
     except InvalidLock as error:
         context.complain(str(error))
         return USAGE
-    if new.failed:
+    if new.gaps:
         return _say_failure(context, new)
     try:
         with bounded(SECONDS):
@@ -109,11 +109,11 @@ async def _new(context: Context, compared: Compared, old: _Side) -> _Side:
 async def _asked(context: Context, asked: Asked) -> _Side:
     seen = await inspecting.seen(context, asked)
     made = locks.lock(seen[0].inspection.server, [(one.subject, one.inspection) for one in seen])
-    return _Side(shown_words(asked.words), made, failed=[one for one in seen if one.has_not_answered])
+    return _Side(shown_words(asked.words), made, gaps=[one.gap for one in seen if one.gap is not None])
 
 
 def _say_failure(context: Context, side: _Side) -> int:
-    said = dict.fromkeys(f"{side.name}: {one.failure}" for one in side.failed)
+    said = dict.fromkeys(f"{side.name}: {gap}" for gap in side.gaps)
     context.complain(*said)
     return SERVER_FAILED
 

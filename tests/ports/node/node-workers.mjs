@@ -123,7 +123,8 @@ function begin(call) {
   call.worker = fork(HERE, ["worker"], { stdio: ["ignore", "ignore", "inherit", "ipc"], detached: true });
   call.worker.on("error", () => {});
   call.worker.on("message", ({ answer }) => leave(call, answer));
-  call.worker.on("exit", () => leave(call, problem("the worker has ended too early")));
+  // Not at its exit, which may be told before its last message.
+  call.worker.on("disconnect", () => leave(call, problem("the worker has ended too early")));
   call.worker.send({ tool: call.tool, found: call.found });
 }
 

@@ -11,6 +11,8 @@ const EXITS = {
   244: "HTTP status 500", 247: "HTTP status 503",
 };
 
+const QUOTA = /RESOURCE_EXHAUSTED|TerminalQuotaError|exhausted your (?:capacity|quota)|[Qq]uota exceeded/;
+
 export class Refused extends Error {}
 
 export function checked(names, values) {
@@ -96,15 +98,22 @@ export function read(outcome) {
 
 function explained(code, err) {
   if (/Invalid session identifier|No previous sessions/.test(err)) return `the session does not exist, it is gone (${code})`;
-  if (/RESOURCE_EXHAUSTED|[Qq]uota/.test(err)) return `the quota is used up (${code})`;
+  if (QUOTA.test(err)) return code === 173 ? EXITS[code] : `the quota is used up (${code})`;
   const known = EXITS[code] ?? (/trust/.test(err) ? EXITS[55] : /node/.test(err) ? "node was not found" : "gemini failed");
   return `${known} (exit code ${code})`;
 }
 
 function clean(source, secrets) {
-  const long = secrets.filter((secret) => secret?.trim().length > 7).sort((one, other) => other.length - one.length);
-  for (const secret of long) source = source.replaceAll(secret, "[prompt]");
+  const long = secrets.filter((secret) => secret?.trim().length > 7).flatMap(written);
+  for (const secret of long.sort((one, other) => other.length - one.length)) source = source.replaceAll(secret, "[prompt]");
   return source.replace(KEYS, "****");
+}
+
+/** A text as it is, and as JSON may hold it. */
+function written(secret) {
+  const json = JSON.stringify(secret.trim()).slice(1, -1);
+  const escape = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return [secret, secret.trim(), json, json.replace(/[\u0080-\uffff]/g, escape)];
 }
 
 function tail(source) {

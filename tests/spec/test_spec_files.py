@@ -27,6 +27,7 @@ CALL_AREAS = {
 NOT_A_CALL = {
     "process:environment": "the environment is the server's",
     "cancel:unknown": "a step cancels a call that was made",
+    "cancel:falsy-id": "a step does not say which id its request has",
     "concurrency:ping": "a ping is no call",
     "concurrency:list": "`tools/list` is no call",
 }

@@ -106,9 +106,6 @@ defect("cancel-silences-only", "Lets gemini run on, and only keeps the answer to
 defect("cancel-knows-numbers-only", "Finds no call whose id is a string.", "cancel:child")(
     cancel=only(lambda call: not isinstance(call.id, str))
 )
-defect("cancel-overlooks-falsy-ids", "Takes the ids 0 and '' for none.", "cancel:falsy-id")(
-    cancel=only(lambda call: bool(call.id))
-)
 defect("replies-uncancellable", "Does not cancel replies.", "cancel:child")(cancel=for_tool("chat-reply", always(None)))
 defect("cancel-spares-lists", "Lets a list of sessions run on.", "cancel:child")(
     list_sessions=lambda port, real, call, plan: real(Call(call.id, call.tool, call.arguments), plan)

@@ -95,7 +95,9 @@ def notes_served(port: Any, call: Call) -> None:
 
 
 def deaf_when_idle(port: Any, real: Any, number: int, frame: Any) -> None:
-    if port.calls or not port.memory.get("has served"):
+    # A call that has its answer is forgotten a moment later.
+    is_idle = all(call.is_answered for call in port.calls)
+    if not is_idle or not port.memory.get("has served"):
         real(number, frame)
 
 

@@ -227,7 +227,7 @@ defect(
     "Looks at the version of a request in `server/discover` alone.",
     "stateless:version",
 )(requested=before(notes_method), check_stateless=looks_in_discover)
-defect("cancel-of-zero-overlooked", "Overlooks a cancellation of the request 0.", "cancel:child")(
+defect("cancel-of-zero-overlooked", "Takes the ids 0 and '' of a cancellation for none.", "cancel:falsy-id")(
     notified=needs_true_id
 )
 defect(

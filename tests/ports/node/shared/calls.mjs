@@ -1,7 +1,7 @@
 // What ports in Node share: which arguments they refuse, how they read gemini's output, and the text of an error.
 
 import { accessSync, constants, statSync } from "node:fs";
-import { KEYS } from "./keys.mjs";
+import { hidden } from "./keys.mjs";
 
 const EXITS = {
   41: "not signed in: set GEMINI_API_KEY", 42: "gemini did not accept its input", 44: "the sandbox did not start",
@@ -103,26 +103,13 @@ function explained(code, err) {
   return `${known} (exit code ${code})`;
 }
 
-function clean(source, secrets) {
-  const long = secrets.filter((secret) => secret?.trim().length > 7).flatMap(written);
-  for (const secret of long.sort((one, other) => other.length - one.length)) source = source.replaceAll(secret, "[prompt]");
-  return source.replace(KEYS, "****");
-}
-
-/** A text as it is, and as JSON may hold it. */
-function written(secret) {
-  const json = JSON.stringify(secret.trim()).slice(1, -1);
-  const escape = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return [secret, secret.trim(), json, json.replace(/[\u0080-\uffff]/g, escape)];
-}
-
 function tail(source) {
   return new TextDecoder().decode(Buffer.from(source).subarray(-8000)).replace(/^\uFFFD+/, "");
 }
 
 export function problem(sentence, said, err, secrets = []) {
-  const stderr = err === undefined ? "" : `\nStderr: ${tail(clean(err, secrets))}`;
-  const message = `Error executing gemini: ${sentence}${said ? `: ${clean(said, secrets)}` : ""}${stderr}`;
+  const stderr = err === undefined ? "" : `\nStderr: ${tail(hidden(err, secrets, "****"))}`;
+  const message = `Error executing gemini: ${sentence}${said ? `: ${hidden(said, secrets, "****")}` : ""}${stderr}`;
   return { isError: true, content: [{ type: "text", text: message }] };
 }
 

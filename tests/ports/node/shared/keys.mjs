@@ -1,4 +1,4 @@
-// What looks like a key, so that no error shows it.
+// What no error shows: private texts, and what looks like a key.
 
 const LOOKS = [
   /AIza[\w-]{20,}/,
@@ -15,4 +15,19 @@ const LOOKS = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----(?:BEGIN|END) )[^])*(?:-----END [A-Z ]*PRIVATE KEY-----)?/,
 ];
 
-export const KEYS = new RegExp(LOOKS.map((look) => look.source).join("|"), "g");
+const KEYS = new RegExp(LOOKS.map((look) => look.source).join("|"), "g");
+const LEAST = 8;
+
+/** A text as it is, and as JSON may hold it. */
+function written(secret) {
+  const json = JSON.stringify(secret.trim()).slice(1, -1);
+  const escape = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return [secret, secret.trim(), json, json.replace(/[\u0080-\uffff]/g, escape)];
+}
+
+/** The text with a sign in place of private texts, the longest first, and of what looks like a key. */
+export function hidden(text, secrets, sign) {
+  const long = secrets.filter((secret) => secret && secret.trim().length >= LEAST).flatMap(written);
+  long.sort((one, other) => other.length - one.length);
+  return long.reduce((rest, secret) => rest.replaceAll(secret, sign), text).replace(KEYS, sign);
+}

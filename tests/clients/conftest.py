@@ -1,4 +1,4 @@
-"""Makes the servers' client importable, and gives each test a place."""
+"""Makes the servers' client and what npm installed importable, and gives each test a place."""
 
 import sys
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 from client import Place
 

@@ -3,9 +3,8 @@
 // sdk-port.mjs MODULES 1|2
 
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { TOOLS, chat, running, stop } from "../ports/node/shared/promises.mjs";
+import { TOOLS, chat, end, running, stop } from "../ports/node/shared/promises.mjs";
 
 const [modules, version] = process.argv.slice(2);
 const load = (path) => import(pathToFileURL(join(modules, "node_modules/@modelcontextprotocol", path)));
@@ -73,15 +72,6 @@ const SERVE = {
     serveStdio(serve, { transport: new StdioServerTransport(process.stdin, process.stdout, LONGEST) });
   },
 };
-
-let isEnding = false;
-async function end() {
-  if (isEnding) return;
-  isEnding = true;
-  await Promise.all([...running].map(stop));
-  for (let tries = 0; running.size > 0 && tries < 20; tries += 1) await pause(50);
-  process.exit(0);
-}
 
 await SERVE[version]();
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);

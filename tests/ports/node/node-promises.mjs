@@ -1,7 +1,6 @@
 // Written in Node with promises: speaks the newest handshake and 2026-07-28, lists in pages, keeps output in files.
 
-import { setTimeout as pause } from "node:timers/promises";
-import { Cancelled, TOOLS, chat, parsed, running, stop } from "./shared/promises.mjs";
+import { Cancelled, TOOLS, chat, end, parsed, running, stop } from "./shared/promises.mjs";
 
 const META = "io.modelcontextprotocol/";
 const NEW = "2026-07-28";
@@ -107,15 +106,6 @@ async function receive(line) {
 function cancelled(method, params) {
   if (method !== "notifications/cancelled") return;
   for (const each of running) if (each.id === params?.requestId) void stop(each);
-}
-
-let isEnding = false;
-async function end() {
-  if (isEnding) return;
-  isEnding = true;
-  await Promise.all([...running].map(stop));
-  for (let tries = 0; running.size > 0 && tries < 20; tries += 1) await pause(50);
-  process.exit(0);
 }
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, end);

@@ -288,3 +288,13 @@ function last(text) {
   const bytes = Buffer.from(text);
   return bytes.length <= 8192 ? text : bytes.subarray(-8192).toString().replace(/^\uFFFD+/, "");
 }
+
+let isEnding = false;
+/** Stops every call and then the port, once. */
+export async function end() {
+  if (isEnding) return;
+  isEnding = true;
+  await Promise.all([...running].map(stop));
+  for (let tries = 0; running.size > 0 && tries < 20; tries += 1) await pause(50);
+  process.exit(0);
+}

@@ -26,30 +26,27 @@ def has_survivors(exchange: Exchange) -> bool:
     return any(run.survivors for run in exchange.all_runs)
 
 
-def was_cancelled(exchange: Exchange) -> bool:
-    """Whether it was cancelled, and its id is none that many languages take for no id."""
-    return exchange.silence == "cancelled" and not has_falsy_id(exchange)
-
-
 def has_falsy_id(exchange: Exchange) -> bool:
+    """Whether its id is one that many languages take for no id."""
     return exchange.request["id"] in (0, "")
 
 
-def was_cut(exchange: Exchange) -> bool:
+def was_stopped(exchange: Exchange) -> bool:
     """Whether it was cancelled while its gemini ran."""
-    return was_cancelled(exchange) and bool(exchange.runs)
+    return exchange.silence == "cancelled" and bool(exchange.runs)
 
 
-def was_cut_by_falsy_id(exchange: Exchange) -> bool:
-    return exchange.silence == "cancelled" and bool(exchange.runs) and has_falsy_id(exchange)
+def was_cut(exchange: Exchange) -> bool:
+    return was_stopped(exchange) and not has_falsy_id(exchange)
 
 
 def was_unfinished(exchange: Exchange) -> bool:
     """Whether it was cancelled while its gemini ran, or before the gemini that must answer it had started."""
-    return was_cut(exchange) or (was_cancelled(exchange) and fate(exchange) == "served")
+    is_due = was_stopped(exchange) or (exchange.silence == "cancelled" and fate(exchange) == "served")
+    return is_due and not has_falsy_id(exchange)
 
 
-@check("cancel:falsy-id", judges=was_cut_by_falsy_id, any_outcome=True, about="left")
+@check("cancel:falsy-id", judges=lambda each: was_stopped(each) and has_falsy_id(each), any_outcome=True, about="left")
 @check("cancel:child", judges=lambda each: was_cut(each) and not ignores_term(each), any_outcome=True, about="left")
 def gemini_itself_has_ended(exchange: Exchange) -> Complaints:
     if any(run.call.pid in run.survivors for run in exchange.all_runs):

@@ -14,7 +14,7 @@ from gemini_mcp_conformance.judge.judging import judge
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.pace import ENOUGH, NEVER, Kind, Pace
-from gemini_mcp_conformance.play.patience import HOPELESS, LEAST, MARGIN, MOST, STARTS, Patience
+from gemini_mcp_conformance.play.patience import BRIEF, HOPELESS, LEAST, MARGIN, MOST, STARTS, Patience
 from gemini_mcp_conformance.play.stderr import KEPT
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
@@ -71,6 +71,24 @@ def test_calls_that_are_open_are_waited_for_too() -> None:
 
 def test_what_never_came_is_hardly_waited_for_however_long_it_would_take() -> None:
     assert BASE.at(SILENT).answer_to(KIND, 11, is_new=False, open_before=3) == HOPELESS
+    assert BASE.at(SILENT).scripts_of(KIND, 11) == 0
+
+
+def test_each_further_wait_in_vain_of_a_conversation_is_half_as_long() -> None:
+    waits, patience = [], BASE
+    for _ in range(20):
+        patience = patience.lost()
+        waits.append(patience.answer_to(KIND, 0, False, 0))
+    assert waits[:3] == [BRIEF, BRIEF / 2, BRIEF / 4]
+    assert sum(waits) < 2 * BRIEF
+
+
+def test_a_port_that_has_answered_calls_is_never_waited_for_less_than_its_pace_says() -> None:
+    for took in (0.01, 1.0):
+        patience = BASE.at(Pace(answered=1, took=took))
+        for _ in range(20):
+            patience = patience.lost()
+        assert patience.answer == max(HOPELESS, STARTS * took)
 
 
 def test_one_answer_gives_hope_again() -> None:

@@ -21,7 +21,7 @@ LEAST = 3.0
 BUSY = 2
 """How many times as long as scripts take alone they may take on a busy machine."""
 BRIEF = 2.0
-"""Seconds that the rest of a conversation is waited for that has failed already."""
+"""Seconds that a conversation is waited for that has failed once; half of it each time that it fails again."""
 HOPELESS = 0.5
 """Seconds that an answer is waited for which never came so far."""
 
@@ -31,7 +31,8 @@ class Patience:
     """Seconds to wait for what should happen at once.
 
     `launch` is for the first answer of a new port, `first` for the first call of all, `answer` for another answer,
-    `start` for gemini to run, `end` for processes to end and `files` for files to go. `usual` is what a call takes.
+    `start` for gemini to run, `end` for processes to end and `files` for files to go. `usual` is what a call takes,
+    `brief` what is waited for everything once something was waited for in vain.
     """
 
     answer: float = 10
@@ -41,6 +42,7 @@ class Patience:
     first: float = 30
     launch: float = 60
     usual: float = 0
+    brief: float = BRIEF
     hopeless: frozenset[Kind] = frozenset()
 
     def at(self, pace: Pace) -> Patience:
@@ -77,8 +79,8 @@ class Patience:
         )
 
     def lost(self) -> Patience:
-        """For the rest of a conversation that has failed already."""
-        brief = max(BRIEF, min(MOST, STARTS * self.usual))
+        """For the rest of a conversation that has failed already, once or several times."""
+        brief = max(self.brief, min(MOST, STARTS * self.usual))
         return replace(
             self,
             answer=min(brief, self.answer),
@@ -87,6 +89,8 @@ class Patience:
             files=min(1.0, self.files),
             first=min(brief, self.first),
             launch=min(brief, self.launch),
+            # A port that has answered calls may only be slow with the next one.
+            brief=max(self.brief / 2, HOPELESS if self.usual else 0.0),
         )
 
     def unstarted(self) -> Patience:
@@ -99,12 +103,18 @@ class Patience:
             return min(HOPELESS, self.start)
         return self.start + STARTS * self.usual * open_before
 
-    def answer_to(self, kind: Kind, at_least: float, is_new: bool, open_before: int) -> float:
-        """For the answer to a request whose scripts take at least so long, of a port that is new or has others open."""
-        at_least *= BUSY
+    def answer_to(self, kind: Kind, reading: float, is_new: bool, open_before: int) -> float:
+        """For the answer to a request that takes so long to read, of a port that is new or has others open.
+
+        What the scripts of gemini take comes on top.
+        """
         if is_new:
-            return at_least + self.launch
+            return BUSY * reading + self.launch
         if kind in self.hopeless:
             return min(HOPELESS, self.answer)
         wait = max(self.answer, self.first) if kind.runs else self.answer
-        return at_least + wait + STARTS * self.usual * open_before
+        return BUSY * reading + wait + STARTS * self.usual * open_before
+
+    def scripts_of(self, kind: Kind, seconds: float) -> float:
+        """For scripts that take so long, once gemini runs."""
+        return 0.0 if kind in self.hopeless else BUSY * seconds

@@ -129,16 +129,23 @@ class Requests:
         unfinished = [other for other in self.every if other.is_unfinished]
         only, began = unfinished == [pending], self.session.now()
         # A busy port takes long to read what was sent before. After a wait in vain it gets no more time for that.
-        unheeded = 0 if self.lost else self.session.unheeded
-        at_least = seconds(pending.step, self.spec.invocation.listing.timeout) + unheeded / BUSY
-        wait = self.patience.answer_to(_kind(pending), at_least, not self.session.is_heard, len(unfinished) - 1)
+        reading = 0.0 if self.lost else self.session.unheeded / BUSY
+        wait = self.patience.answer_to(_kind(pending), reading, not self.session.is_heard, len(unfinished) - 1)
         answered = await self.session.wait(lambda: self._take(pending, only), wait, pending.id)
+        if not answered and self.gemini.last() > pending.mark:
+            scripts = self._scripts_of(pending)
+            answered = await self.session.wait(lambda: self._take(pending, only), scripts, pending.id)
+            wait += scripts
         pending.last = self.gemini.last()
         if not answered and not self.session.wire.ended and self.session.wire.is_over(pending.id):
             pending.silence = "closed"
         elif not answered:
             pending.silence, pending.waited = "died" if self.session.wire.ended else "timeout", wait
             self.patience, self.lost = self.patience.lost(), self.lost + self.session.now() - began
+
+    def _scripts_of(self, pending: Pending) -> float:
+        """How long the scripts of a request are waited for."""
+        return self.patience.scripts_of(_kind(pending), seconds(pending.step, self.spec.invocation.listing.timeout))
 
     def _take(self, pending: Pending, only: bool) -> bool:
         if not pending.answers:

@@ -72,7 +72,7 @@ class Run:
     survivors: frozenset[int] = frozenset()
 
 
-# Without `eq=False` it would be compared by its fields and have no hash, by which `memo` finds it.
+# Without `eq=False` it would be compared by its fields and have no hash.
 @dataclass(frozen=True, eq=False)
 class Exchange:
     """A request, its answers, and the runs of gemini between them.

@@ -75,7 +75,8 @@ def test_what_never_came_is_hardly_waited_for_however_long_it_would_take() -> No
 
 
 def test_each_further_wait_in_vain_of_a_conversation_is_half_as_long() -> None:
-    waits, patience = [], BASE
+    waits: list[float] = []
+    patience = BASE
     for _ in range(20):
         patience = patience.lost()
         waits.append(patience.answer_to(KIND, 0, False, 0))

@@ -108,12 +108,13 @@ class Patience:
 
         What the scripts of gemini take comes on top.
         """
+        reading *= BUSY
         if is_new:
-            return BUSY * reading + self.launch
+            return reading + self.launch
         if kind in self.hopeless:
             return min(HOPELESS, self.answer)
         wait = max(self.answer, self.first) if kind.runs else self.answer
-        return BUSY * reading + wait + STARTS * self.usual * open_before
+        return reading + wait + STARTS * self.usual * open_before
 
     def scripts_of(self, kind: Kind, seconds: float) -> float:
         """For scripts that take so long, once gemini runs."""

@@ -131,10 +131,11 @@ class Requests:
         # A busy port takes long to read what was sent before. After a wait in vain it gets no more time for that.
         reading = 0.0 if self.lost else self.session.unheeded / BUSY
         wait = self.patience.answer_to(_kind(pending), reading, not self.session.is_heard, len(unfinished) - 1)
-        answered = await self.session.wait(lambda: self._take(pending, only), wait, pending.id)
+        take = partial(self._take, pending, only)
+        answered = await self.session.wait(take, wait, pending.id)
         if not answered and self.gemini.last() > pending.mark:
             scripts = self._scripts_of(pending)
-            answered = await self.session.wait(lambda: self._take(pending, only), scripts, pending.id)
+            answered = await self.session.wait(take, scripts, pending.id)
             wait += scripts
         pending.last = self.gemini.last()
         if not answered and not self.session.wire.ended and self.session.wire.is_over(pending.id):

@@ -83,6 +83,12 @@ def under_lock(port: Any, real: Any, call: Call, plan: Plan) -> Any:
         return real(call, plan)
 
 
+def by_written_path(port: Any, real: Any, tool: str, texts: Any) -> str | None:
+    turn = real(tool, texts)
+    is_latest = turn is not None and turn.startswith("latest in ")
+    return f"latest in {os.path.join(os.getcwd(), texts.get('cwd', ''))}" if is_latest else turn
+
+
 defect("sessions-cut-short", "Takes sessions for one that begin alike.", "concurrency:other-session")(
     take_turn=takes(lambda turn: turn and turn[:-1]), end_turn=takes(lambda turn: turn and turn[:-1])
 )
@@ -145,3 +151,8 @@ defect(
     "concurrency:same-session",
 )(turn=lambda port, real, tool, texts: (found := real(tool, texts)) and f"{found} with {texts.get('model')}")
 defect("list-stops-all", "Answers nothing while gemini lists sessions.", "concurrency:ping")(list_sessions=under_lock)
+defect(
+    "latest-by-written-path",
+    "Tells the latest sessions of directories apart by their paths as they are written.",
+    "concurrency:latest",
+)(turn=by_written_path)

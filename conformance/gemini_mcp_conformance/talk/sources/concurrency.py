@@ -12,7 +12,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.showing import shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path
 
 ORDER = 40
 CROWD = 16
@@ -128,8 +128,9 @@ class Concurrency(Maker):
         yield self._pair("same-session-cancelled", "Replies in one session, of which one is cancelled while it waits.",
                          ("concurrency:same-session", "cancel:others", "system:removed:cancel"),
                          self.held(tool, "first", **same),
-                         *self.behind(tool, "second", file="You wait.", **same), Cancel("second"),
-                         *self.behind(tool, "third", **same))  # fmt: skip
+                         *self.behind(tool, "second", file="You wait.", **same),
+                         *self.behind(tool, "third", **same), Cancel("second"),
+                         *self.behind(tool, "fourth", **same))  # fmt: skip
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),
@@ -165,6 +166,16 @@ class Concurrency(Maker):
         yield self._pair("latest-by-names", "Replies to the latest session of one directory, by its names.", LATEST,
                          self.held(tool, "first"), *self.behind(tool, "second", directory=path()),
                          *self.behind(tool, "third", session=self.spec.latest(tool)))  # fmt: skip
+        yield self._by_paths(tool)
+
+    def _by_paths(self, tool: str) -> Conversation:
+        """Gemini CLI keeps the sessions of a directory by its path without links."""
+        paths = {"second": "other", "third": path("one/link"), "fourth": path("one/..//other/")}
+        behind = [step for name, each in paths.items() for step in self.behind(tool, name, directory=each)]
+        held, links = self.held(tool, "first", directory=path("other")), {"one/link": "../other"}
+        steps = (Arrange({"one": None, "other": None}, links, tuple(links)), held, *behind, Release("first"))
+        title = "Replies to the latest session of one directory, by several paths."
+        return self.conversation("latest-by-paths", title, (*steps, Await("first")), *LATEST)
 
     def _pair(self, id: str, title: str, shows: tuple[str, ...], one: Request, *other: Step) -> Conversation:
         steps = (one, *other, Release(one.name), Await(one.name))

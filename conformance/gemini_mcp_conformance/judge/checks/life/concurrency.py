@@ -232,9 +232,9 @@ def _session(exchange: Exchange) -> str | None:
 
 
 def _directory(exchange: Exchange) -> str:
-    """The working directory of a call, as far as its arguments tell."""
+    """The working directory of a call, without links where it was there."""
     cwd = text_of(exchange, exchange.spec.directory(exchange.tool))
-    return exchange.place.work if cwd in (None, "", ".") else cwd
+    return exchange.place.work if cwd in (None, "", ".") else exchange.directory or cwd
 
 
 def _told(exchange: Exchange) -> str:

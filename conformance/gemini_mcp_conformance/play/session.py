@@ -98,7 +98,8 @@ class Session:
             return
         more = CANCELS[len(self.cancelled) % len(CANCELS)]
         params = {"requestId": id, **more}
-        await self.send(notification("notifications/cancelled", params))
+        # The request has written its id as it is. In JSON both are the same id.
+        await self.send(notification("notifications/cancelled", params), escaped=True)
 
     async def wait(self, condition: Callable[[], bool], seconds: float, id: Json = None) -> bool:
         """Whether the condition came true in time, and before the port ended or closed the request of that id.

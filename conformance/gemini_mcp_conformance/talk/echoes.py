@@ -34,11 +34,11 @@ def few(spec: Specification) -> tuple[Way, ...]:
 
 
 def many(spec: Specification) -> tuple[Way, ...]:
-    """On stderr and on stdout, as it is and as JSON escapes it, twice, behind noise, and where stderr is cut."""
+    """On stderr and on stdout, as it is and as JSON escapes it, many times, behind noise, and where stderr is cut."""
     answer, limit = spec.outcome.answer, spec.outcome.stderr_bytes
     return (
         in_a_sentence,
-        lambda text: ({"stderr": f"{text}\nnot {text}\n"}, FAILED),
+        lambda text: ({"stderr": f"{text}\nnot {text}\n" * 8}, FAILED),
         _in_an_error(answer["error"]),
         lambda text: ({"stderr": f"at call({json.dumps(text, ensure_ascii=False)})\n"}, FAILED),
         lambda text: ({"stderr": f"at call({json.dumps(text)})\n"}, {"signal": "TERM"}),

@@ -99,6 +99,20 @@ def in_a_place(port: Any, real: Any, call: Call) -> Any:
     return result
 
 
+def all_of_none(port: Any, method: str, params: Any) -> None:
+    if method == "notifications/cancelled" and (as_object(params) or {}).get("requestId") is None:
+        for call in list(port.calls):
+            port.cancel(call)
+
+
+def first_behind(port: Any, call: Call) -> None:
+    with port.turn_changed:
+        for line in port.turns.values():
+            if call in line[1:]:
+                at = line.index(call)
+                line[:] = line[at:] + line[:at]
+
+
 defect("cancel-ignored", "Ignores cancellations.", "cancel:child")(cancel=always(None))
 defect("cancel-silences-only", "Lets gemini run on, and only keeps the answer to itself.", "cancel:child")(
     cancel=only_silences, answer=only(lambda call, result: not call.is_answered)
@@ -137,3 +151,16 @@ defect("eight-can-be-cancelled", "Finds only the eight newest calls when one is 
 defect(
     "cancelled-keep-their-places", "Serves no more than 17 calls at a time, and counts cancelled ones.", "cancel:others"
 )(execute=in_a_place)
+defect("cancel-of-none-ends-all", "Cancels every call when a cancellation names none.", "cancel:others")(
+    notified=before(all_of_none)
+)
+defect(
+    "cancel-in-escapes-overlooked",
+    "Overlooks a cancellation that writes the id in escapes.",
+    "cancel:child",
+)(receive=lambda port, real, line: None if b"/cancelled" in line and b"\\u" in line else real(line))
+defect(
+    "cancelled-waiter-lets-next-begin",
+    "Begins the reply behind one that is cancelled while both wait for another.",
+    "concurrency:same-session",
+)(cancel=before(first_behind))

@@ -42,6 +42,22 @@ def unless_listing(port: Any, real: Any, call: Call) -> None:
         real(call)
 
 
+def once_while_running(port: Any, real: Any, call: Call) -> None:
+    missed = port.memory.setdefault("missed", [])
+    if call.process is None:
+        missed.append(call)
+    elif call not in missed:
+        real(call)
+
+
+def takes_unanswered(port: Any, real: Any, post: Any, body: bytes) -> None:
+    is_over = post.session is not None and post.session not in port.sessions
+    if is_over and b'"id"' not in body:
+        port.accept(post)
+    else:
+        real(post, body)
+
+
 defect("every-origin-allowed", "Lets the pages of every origin in.", "http:origin")(HttpPort, is_allowed=always(True))
 defect("origin-by-its-beginning", "Lets in every origin that begins like its own.", "http:origin")(
     HttpPort,
@@ -127,3 +143,13 @@ defect(
     "Does not notice a client that leaves while gemini lists the sessions.",
     "http:stateless:disconnect",
 )(HttpPort, list_sessions=lists_unheard, disconnected=unless_listing)
+defect(
+    "waiting-reply-outlives-disconnection",
+    "Overlooks that a client leaves while its reply waits for another.",
+    "http:stateless:disconnect",
+)(HttpPort, disconnected=once_while_running)
+defect(
+    "notifications-outlive-session",
+    "Accepts notifications in a session that has been ended.",
+    "http:session:ended",
+)(HttpPort, posted=takes_unanswered)

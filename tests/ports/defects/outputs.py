@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from answering import Answer, Failure, Outcome, Scan
 from defects.record import defect
@@ -99,6 +99,12 @@ def dumps_empty(port: Any, real: Any, value: Any, stderr: str) -> Answer:
     return answer if answer.text else replace(answer, text=json.dumps(value))
 
 
+def depth(value: Any) -> int:
+    members = (as_object(value) or {}).values()
+    inner: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [*members]
+    return 1 + max(map(depth, inner)) if inner else 0
+
+
 defect("stderr-makes-error", "Calls a success an error when there is anything on stderr.", "result:success")(
     read=refuses_stderr
 )
@@ -187,4 +193,16 @@ defect("empty-error-ignored", "Takes an error without anything in it for none.",
 )
 defect("answer-before-error", "Takes an answer for the result though an error comes behind it.", "result:json:last")(
     scan=gives(lambda scan: replace(scan, objects=sorted(scan.objects, key=lambda each: "response" in each[1]))),
+)
+defect("message-looked-for-in-tail", "Looks for JSON in the last 8 KiB of stderr.", "error:json-on-stderr")(
+    said=takes(lambda stderr: stderr[-8192:])
+)
+defect("cause-looked-for-in-32-kib", "Looks for causes in the last 32 KiB of stderr.", "error:quota")(
+    exit_sentence=takes(lambda stderr: stderr[-32768:])
+)
+defect("parts-of-answer-joined", "Joins a response that is a list of texts.", "result:no-response")(
+    response=gives(lambda value: "".join(cast("list[str]", value)) if isinstance(value, list) else value)
+)
+defect("deep-json-unread", "Reads no JSON that is nested more than twelve levels deep.", "result:text")(
+    scan=gives(lambda scan: replace(scan, objects=[each for each in scan.objects if depth(each[1]) <= 12]))
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from answering import PREFIX, Failure
+from answering import PREFIX, PRIVATE_LENGTH, Failure
 from defects.record import defect
 from running import Call
 from speaking import Message
@@ -36,6 +36,17 @@ def logs_what_is_cut(port: Any, real: Any, text: str, *others: Any) -> bool:
     return is_cut
 
 
+def least_known(port: Any, real: Any, *arguments: Any) -> Any:
+    plan = real(*arguments)
+    return plan if plan.stdin is None else replace(plan, private=plan.private[:1])
+
+
+def first_copies(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
+    for secret in private:
+        text = text.replace(secret, "[withheld]", 4) if len(secret) >= PRIVATE_LENGTH else text
+    return text
+
+
 defect("prompt-echoed", "Repeats the command line, and the prompt with it, in its error.", "error:prompt")(
     execute=echoes_prompt
 )
@@ -53,3 +64,11 @@ defect("answer-logged", "Logs the answer to stderr.", "stdio:stderr:private")(
     success=before(lambda port, answer: log(f"answered {answer.text}"))
 )
 defect("broken-answer-logged", "Logs an answer that breaks off.", "stdio:stderr:private")(is_cut_short=logs_what_is_cut)
+defect(
+    "system-prompt-shown-beside-long-prompt",
+    "Leaves copies of the system prompt in stderr if the prompt goes to stdin.",
+    "error:prompt",
+)(plan=least_known)
+defect("fifth-copy-shown", "Takes four copies of a prompt out of stderr and leaves the fifth.", "error:prompt")(
+    withheld=first_copies
+)

@@ -29,10 +29,20 @@ WARNINGS: tuple[Json, ...] = (
 NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
 """What gemini may write to stderr in any case."""
 
+DEEP = 20
+"""Objects in each other, each in a list. JSON itself sets no limit; some readers of JSON stop at 64 levels."""
+
+
+def nested(depth: int) -> Json:
+    """Objects and lists in each other."""
+    return {"in": [nested(depth - 1)]} if depth else {}
+
+
 STATS: Json = {
     "models": {"a-model": {"api": {"totalLatencyMs": 1234.5}, "tokens": {"total": 9223372036854776000}}},
     "numbers": [0, -1, 0.1, -0.0, 1e21, 5e-324, 1.7976931348623157e308],
     "": [None, True],
+    "deep": nested(DEEP),
 }
 """What JSON may hold beside an answer; JavaScript can print every one of these numbers."""
 

@@ -127,8 +127,10 @@ class Endings(Maker):
         return self._cancel(f"{tool}-late", title, steps, "cancel:late", "cancel:others")
 
     def _cancel_unknown(self, tool: str) -> Conversation:
-        """Ids that nothing has, and the id of a call that is sent afterwards."""
-        steps: list[Step] = []
+        """Ids that nothing has, and the id of a call that is sent afterwards; all while another call runs."""
+        beside = f"beside nothing of {tool}"
+        held = self.hanging(self.sources.after(tool), beside, self.answers("Beside nothing.", release=beside))
+        steps: list[Step] = [held]
         for id in ("no such call", 99_000_002, 0, ""):
             steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
@@ -136,7 +138,8 @@ class Endings(Maker):
         words, early = f"Cancelled before it was sent to {tool}", f"early {tool}"
         # Something is asked between the two: ports that read both at once may take the cancellation for a later one.
         steps += [Notify(CANCELLED, {"requestId": early}), Request("tools/list")]
-        steps.append(self.ask(tool, words, self.answers("Served."), id=early))
+        steps += [self.ask(tool, words, self.answers("Served."), id=early, session=session(early))]
+        steps += [Release(beside), Await(beside)]
         return self._cancel(
             f"{tool}-unknown", "A cancellation of an unknown call.", steps, "cancel:unknown", "cancel:others"
         )

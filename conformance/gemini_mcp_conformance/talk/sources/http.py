@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import product
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.messages import handshake, request, stateless_params
+from gemini_mcp_conformance.talk.messages import handshake, notification, request, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Http, Notify, Release, Request, Step
@@ -18,9 +19,17 @@ STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://12
              "null")  # fmt: skip
 """Origins of pages that the port has not served. Some only begin like an allowed one: the pattern `127.0.0.1:*` of the
 Python SDK lets in what only has that prefix."""
+MOMENT = 0.6
+"""Seconds in which a port notices that a client has left."""
 EVENTS = {"accept": "text/event-stream"}
 LIST: Json = request("over HTTP", "tools/list", {})
 PING: Json = request("ping over HTTP", "ping", {})
+UNANSWERED: tuple[Json, ...] = (
+    notification("notifications/no-such"),
+    notification("notifications/cancelled", {"requestId": "no such call"}),
+    {"jsonrpc": "2.0", "id": "nobody", "result": {}},
+)
+"""Messages that no port answers but by a status."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -54,7 +63,7 @@ class OverHttp(Maker):
     def ended(self) -> Conversation:
         stranger = Http("DELETE", headers={"origin": STRANGERS[0]})
         steps: list[Step] = [stranger, Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
-        steps.append(Http("DELETE"))
+        steps += [*(Http(message=each) for each in UNANSWERED), Http("DELETE")]
         shows = ("http:session:ended", "http:origin")
         return self.conversation("ended", "A session that has been ended.", steps, *shows, aside=True)
 
@@ -96,9 +105,25 @@ class OverHttp(Maker):
         how: dict[str, Json] = {"name": "abandoned list", "until": "listing"}
         listed = self.ask(self.first, "The abandoned list", lists, session=session("listed"), **how)
         # When it comes, no other call runs whose list it could be.
-        steps = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"))
+        steps = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"), *self._in_line())
         title = "A client that closes its connection."
         return self.conversation("disconnect", title, steps, "http:stateless:disconnect", revision=revision)
+
+    def _in_line(self) -> Iterable[Step]:
+        """A reply whose client has been gone for a moment when its turn comes."""
+        tool, ask, answers = self.spec.resumes, self.ask, self.answers
+        if tool is None:
+            return
+        line, own = {"session": session("the line")}, {"session": session("beside the line")}
+        front = ask(tool, "The reply in front", answers("In front.", release="front"), name="front", **line)
+        yield replace(front, until="started")
+        yield ask(tool, "The abandoned reply", hangs(), name="gone", until="sent", **line)
+        yield ask(self.first, "The question before it leaves", answers("Here."), **own)
+        yield Cancel("gone")
+        yield ask(self.first, "The question of a moment", answers("Gone.", wait=MOMENT), **own)
+        yield from (Release("front"), Await("front"))
+        yield ask(self.first, "The question behind the line", answers("Behind."), **own)
+        yield Await("gone")
 
 
 def _others() -> Iterable[Step]:

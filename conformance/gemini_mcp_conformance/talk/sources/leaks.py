@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import cycle, pairwise
+from itertools import cycle, pairwise, product
 
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.echoes import KEY, NOISE, in_a_sentence, many
+from gemini_mcp_conformance.talk.echoes import KEY, NOISE, few, in_a_sentence, many
 from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
@@ -39,6 +40,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         made = Leaks(sources, tool)
         yield from made.texts()
         yield from made.within()
+        yield made.among()
         yield made.keys()
         yield made.beside()
         yield made.refusals()
@@ -87,6 +89,18 @@ class Leaks(Maker):
         if steps:
             title = f"Failures of {self.tool} with private texts of which one holds another."
             yield self.conversation(f"{self.tool}-within", title, steps, "error:prompt")
+
+    def among(self) -> Conversation:
+        """Each private text once more, among all that a call can hold, with the other texts as long as they may be."""
+        prompt, text = self.spec.prompt(self.tool), TEXTS["a sentence"]
+        long, steps = self.overlong("A question that is as long as it may be. "), list[Request]()
+        for name, way in product(self.spec.template(self.tool).private, few(self.spec)):
+            words, file = (text, long) if name == prompt else (long, text)
+            everything: dict[str, Json] = {"session": session("among"), "directory": ".", "option": "a-model"}
+            given = {name: self.sources.value(self.tool, name, text)}
+            steps.append(self.ask(self.tool, words, Script("echoes", way(text)), file=file, also=given, **everything))
+        title = f"Failures of {self.tool} that repeat one text of a call that holds much else."
+        return self.conversation(f"{self.tool}-among", title, steps, "error:prompt")
 
     def keys(self) -> Conversation:
         """A key of each kind that the specification masks: once, twice, where stderr is cut, and all behind noise.

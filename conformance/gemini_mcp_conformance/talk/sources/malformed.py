@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
@@ -39,6 +40,8 @@ NO_REQUEST = (b"42", b'"text"', b"true", b"null", b"[]", b"[1,2]", b"{}", b'{"js
               b'{"jsonrpc":"2.0","method":7}', b'{"jsonrpc":"2.0","id":"no-method"}')  # fmt: skip
 UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call", "tools/list", "ping")
 """Methods that no notification has; some are methods of requests, which must not be answered without an id."""
+UNNEEDED: tuple[Json, ...] = (None, {"a": [1]}, {}, {"_meta": {"progressToken": "none"}})
+"""Parameters of notifications."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -89,7 +92,7 @@ class Malformed(Maker):
         """Unknown notifications, responses without a request, and blank lines."""
         replies: tuple[Json, ...] = ({"result": {}}, {"error": {"code": -32603, "message": "No."}})
         lines = [line({"jsonrpc": "2.0", "id": id, **reply}) for reply in replies for id in ("nobody", 99_000_001)]
-        steps: list[Step] = [step for method in UNKNOWN for step in (Notify(method), Notify(method, {"a": [1]}))]
+        steps: list[Step] = [Notify(*each) for each in product(UNKNOWN, UNNEEDED)]
         steps += [Request("tools/list"), *map(Raw, lines), Raw(b"\n"), Raw(b"\r\n"), Raw(b"   \n")]
         shows = ("rpc:notification:unanswered", "rpc:alive:malformed")
         title = "Notifications and answers that nobody asked for."

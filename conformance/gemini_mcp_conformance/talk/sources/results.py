@@ -16,7 +16,7 @@ from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.echoes import KEY
+from gemini_mcp_conformance.talk.echoes import KEY, NOISE
 from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out, spelt
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
@@ -175,8 +175,7 @@ class Results(Maker):
         texts = said(self.spec)
         exits = exits_of_sayings(self.spec)
         steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in texts for exit in exits]
-        noise = "It goes on.\n" * (self.spec.outcome.stderr_bytes // 4)
-        steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{noise}", 1)) for text in texts]
+        steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{NOISE}", 1)) for text in texts]
         steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]
         shows = (*FAILURE, "result:success", *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
@@ -231,6 +230,8 @@ class Results(Maker):
             "an empty error": (document("No.", SESSION, error={}),),
             "a number for a text": (document(42, SESSION),),
             "a truth for a text": (document(True, SESSION),),
+            "texts for a text": (document(["In ", "parts."], SESSION),),
+            "a part for a text": (document({"text": "Within."}, SESSION),),
         }
         steps: list[Request] = []
         for kind, documents in written.items():
@@ -265,7 +266,7 @@ class Results(Maker):
         told = json.dumps({outcome.answer["error"]: {"type": "Error", "message": "It is told in JSON.", "code": 1}})
         noisy = ({"stderr": "Behind a notice.\n"}, {"stdout": f"{json.dumps(document('Noisy.', SESSION))}\nBye.\n"})
         steps = [self.ask("Who is asked?", Script("keyed", ({"stdout": json.dumps(each)},))) for each in answers]
-        steps.append(self.ask("What does JSON tell?", ends({"exit": 1}, f"{told}\n")))
+        steps += [self.ask("What does JSON tell?", ends({"exit": 1}, f"{told}\n{noise}")) for noise in ("", NOISE)]
         steps.append(self.ask("What is around an answer?", Script("keyed", noisy)))
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")

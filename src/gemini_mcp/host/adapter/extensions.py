@@ -1,5 +1,6 @@
 """Vectors about extensions: what `mcp list` says of those installed, and one server that an extension shares. Pure."""
 
+import json
 import posixpath
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +15,10 @@ from gemini_mcp.host.settings.standing import Circumstances, Standing, placed
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, table
 
-HOME, WORKSPACE = "<ROOT>/home", "<ROOT>/proj"
+MARK, ROOT = "<ROOT>", "/root-of-vectors"
+"""What a vector writes for the folder of both, and a folder in its place, since places are judged."""
+
+HOME, WORKSPACE = f"{ROOT}/home", f"{ROOT}/proj"
 SETTINGS_FILE = f"{WORKSPACE}/.gemini/settings.json"
 CRITICAL = "An unexpected critical error occurred:Error: Extension with name {name} already was loaded."
 
@@ -23,6 +27,11 @@ def extensions(value: JsonObject, rules: Rules) -> Json:
     """`{extension, settings}` to the server that both configure; `{files, ...}` to what `mcp list` says."""
     if rules.extensions is not None and "extension" in value:
         return {"merged": merged(value["extension"], value["settings"], rules.extensions)}
+    return json.loads(stringify(_listed(json.loads(stringify(value).replace(MARK, ROOT)), rules)).replace(ROOT, MARK))
+
+
+def _listed(value: JsonObject, rules: Rules) -> JsonObject:
+    """What `mcp list` says, and its exit code."""
     environment = {**value.get("environment", {}), "HOME": HOME}
     found = _installed(value, environment, rules)
     if found.twice is not None:

@@ -8,10 +8,11 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from gemini_mcp.host.rules.javascript import template, truthy
 from gemini_mcp.host.rules.v8_json import complaint
-from gemini_mcp.host.settings import dotenv
+from gemini_mcp.host.settings import dotenv, extension_faults
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.spec import ExtensionRules, Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, object_of, table, texts_of, type_of
@@ -25,8 +26,24 @@ _NO_TEXT = (
 _PLACEHOLDER = re.compile(r"\$\{([^\n\r\u2028\u2029]*?)\}")
 
 
+_HOOKS = "hooks/hooks.json"
+
+
+class _Stage(IntEnum):
+    """When something is said of an extension: Gemini CLI reads all of them side by side, one file after the other."""
+
+    FOUND, MANIFEST, HOOKS, PLAN = range(4)
+
+
+_Said = list[tuple[_Stage, str]]
+
+
 class _Unusable(Exception):
     """Why an extension is skipped."""
+
+
+class _Missing(_Unusable):
+    """It has no manifest."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +73,7 @@ class Extension:
 
 @dataclass(frozen=True)
 class Installed:
-    """The extensions in their order, and what is said of those that are skipped.
+    """The extensions in their order, and what is said of those that are skipped or have a fault.
 
     `twice` is a name that two of them have, with which Gemini CLI does not start.
     """
@@ -72,16 +89,18 @@ def installed(shelf: Shelf, environment: Mapping[str, str], rules: Rules) -> Ins
     if known is None:
         return Installed()
     found: list[Extension] = []
-    warnings: list[str] = []
+    said: _Said = []
     for folder in shelf.folders:
         place = _place(posixpath.join(shelf.directory, folder), shelf, known)
         try:
-            found.append(_extension(place, shelf, environment, rules, known))
+            found.append(_extension(place, shelf, environment, rules, known, said))
         except _Unusable as reason:
-            warnings.append(f"Warning: Skipping extension in {place}: {reason}")
+            stage = _Stage.FOUND if isinstance(reason, _Missing) else _Stage.MANIFEST
+            said.append((stage, f"Warning: Skipping extension in {place}: {reason}"))
     names = [one.name for one in found]
     twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
-    return Installed(() if twice else tuple(found), tuple(warnings), twice)
+    warnings = tuple(text for _, text in sorted(said, key=lambda one: one[0]))
+    return Installed(() if twice else tuple(found), warnings, twice)
 
 
 def _place(folder: str, shelf: Shelf, known: ExtensionRules) -> str:
@@ -91,7 +110,7 @@ def _place(folder: str, shelf: Shelf, known: ExtensionRules) -> str:
 
 
 def _extension(
-    place: str, shelf: Shelf, environment: Mapping[str, str], rules: Rules, known: ExtensionRules
+    place: str, shelf: Shelf, environment: Mapping[str, str], rules: Rules, known: ExtensionRules, said: _Said
 ) -> Extension:
     manifest = _manifest(place, shelf, known)
     name: str = manifest["name"]
@@ -102,7 +121,15 @@ def _extension(
     asked = [str(setting.get("envVar")) for setting in settings]
     chosen = {key: variables[key] for key in asked if key in variables}
     servers = dict(_servers(filled.get("mcpServers"), known))
+    said += _faults(filled, posixpath.join(place, _HOOKS), shelf)
     return Extension(name, place, servers, chosen, _is_enabled(name, shelf, known))
+
+
+def _faults(manifest: Mapping[str, Json], hooks: str, shelf: Shelf) -> Iterator[tuple[_Stage, str]]:
+    """What is said of an extension that is loaded all the same."""
+    yield from ((_Stage.MANIFEST, text) for text in extension_faults.of_context_files(manifest))
+    yield from ((_Stage.HOOKS, text) for text in extension_faults.of_hooks(shelf.read(hooks), hooks))
+    yield from ((_Stage.PLAN, text) for text in extension_faults.of_plan(manifest))
 
 
 def _manifest(place: str, shelf: Shelf, known: ExtensionRules) -> JsonObject:
@@ -110,7 +137,7 @@ def _manifest(place: str, shelf: Shelf, known: ExtensionRules) -> JsonObject:
     file = posixpath.join(place, known.manifest)
     text = shelf.read(file)
     if text is None:
-        raise _Unusable(f"Configuration file not found at {file}")
+        raise _Missing(f"Configuration file not found at {file}")
     own = {"extensionPath": place, "workspacePath": shelf.workspace, "/": "/", "pathSeparator": "/"}
     broken = complaint(text)
     manifest: Json = None if broken else _with_places(json.loads(text), own)

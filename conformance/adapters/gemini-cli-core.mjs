@@ -237,9 +237,12 @@ async function envExpansion(input) {
   const configured = 'value' in input ? { value: input.value } : input.env ?? {};
   const seen = await within(host, async () => {
     const expanded = program.settingsExpander(isCurrent)({ command: 'c', args: ['arg' in input ? input.arg : ''], env: configured });
-    const made = await client.createTransport('srv', expanded, false, fakeConfig({ sanitizationConfig: {} }));
-    return (made.transport ?? made)._serverParams;
+    try {
+      const made = await client.createTransport('srv', expanded, false, fakeConfig({ sanitizationConfig: {} }));
+      return (made.transport ?? made)._serverParams;
+    } catch (error) { return { error: error.message }; }
   });
+  if (seen.error) return seen;
   if ('arg' in input) return { arg: seen.args[0] };
   if ('hostVariable' in input) return { visibleInServer: input.hostVariable in seen.env };
   if ('value' in input) return { value: seen.env.value };

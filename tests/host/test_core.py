@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from gemini_mcp.host.rules.javascript import as_parsed, locale_key, number_text,
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.discovery import Ask, Refusal, interview
 from gemini_mcp.host.servers.secrecy import shown_address, shown_words
-from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.host.settings.expansion import Unexpandable, expand_late
 from gemini_mcp.host.settings.jsonc import BrokenJson, read, with_value, without_value
 from gemini_mcp.host.settings.loading import Layer, ServerConfig, load
 from gemini_mcp.host.settings.server_command import UnusableCommand, split
@@ -91,7 +92,21 @@ def test_prompt_arguments_survive_being_written_and_read(arguments: dict[str, st
 
 @given(st.text("$V{}:-+a\\", max_size=14), st.dictionaries(st.sampled_from(["V", "a"]), st.text("$V{}a", max_size=6)))
 def test_the_late_expansion_ends(text: str, environment: dict[str, str]) -> None:
-    assert isinstance(expand_late(text, environment), str)
+    with suppress(Unexpandable):
+        assert isinstance(expand_late(text, environment), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "environment"),
+    [("$constructor", {}), ("a${constructor:-d}", {}), ("x$A", {"A": "$B", "B": "$A"}), ("x$A", {"A": "y$A"})],
+)
+def test_a_variable_that_leads_to_itself_is_named(text: str, environment: dict[str, str]) -> None:
+    with pytest.raises(Unexpandable, match="puts it in for ever"):
+        expand_late(text, environment)
+
+
+def test_a_variable_that_is_set_is_no_member_of_every_object() -> None:
+    assert expand_late("$valueOf ${constructor+set}", {"valueOf": "own"}) == "own set"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

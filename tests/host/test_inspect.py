@@ -203,6 +203,22 @@ def test_a_name_that_stands_twice_is_told_where_it_costs_the_list(tmp_path: Path
     assert kinds == ["list-refused", "empty"]
 
 
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("$constructor", "the variable 'constructor' leads to itself: Gemini CLI puts it in for ever"),
+        ("$valueOf", "Cannot convert undefined or null to object. Take the variable 'valueOf' out"),
+    ],
+)
+def test_a_variable_that_stops_the_program_is_named(tmp_path: Path, variable: str, told: str) -> None:
+    here = desk(tmp_path)
+    here.stand_in("server", {"tools": [TOOL]})
+    here.settings(json.dumps({"mcpServers": {"s": {"command": "server", "env": {"A": variable}}}}))
+    ran = here.run("inspect", "--alone", "s")
+    assert ran.returncode == 4
+    assert told in ran.stdout
+
+
 def test_what_a_server_says_on_stdout_that_is_no_message_is_shown(tmp_path: Path) -> None:
     ran = desk(tmp_path).run("inspect", "--alone", "--", "echo", "Listening on stdin")
     assert "'Listening on stdin' on stdout, which is no message of MCP" in ran.stdout

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from gemini_mcp.host.command import mcp_commands as commands
 from gemini_mcp.host.rules.javascript import as_parsed, cut_units, in_key_order, length, stringify, truthy
 from gemini_mcp.host.rules.urls import InvalidUrl
-from gemini_mcp.host.servers.environment import server_environment
-from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
+from gemini_mcp.host.servers.environment import UnusableConfig, server_environment
+from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, choose
 from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand
 from gemini_mcp.host.settings.loading import Layer, load
@@ -29,6 +29,13 @@ EXCERPT = 700
 
 def env_expansion(value: JsonObject, rules: Rules) -> Json:
     """A value of `env` or `args` expanded, or what of the host's environment a server sees."""
+    try:
+        return _expanded(value, rules)
+    except UnusableConfig as error:
+        return {"error": str(error)}
+
+
+def _expanded(value: JsonObject, rules: Rules) -> Json:
     if "hostVariable" in value:
         name = value["hostVariable"]
         return {"visibleInServer": name in server_environment({}, {name: value["hostValue"]}, rules)}

@@ -15,9 +15,9 @@ from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers import discovery, failure
 from gemini_mcp.host.servers.connection import Connection, Unreachable, reach
 from gemini_mcp.host.servers.discovery import Refusal
+from gemini_mcp.host.servers.environment import UnusableConfig
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.host import TIMED_OUT, open_host
-from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.files import replace_text
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools.registry import OfferedTool
@@ -85,12 +85,14 @@ async def _seen(context: Context, asked: Asked) -> Seen:
     return Seen(inspect(subject, others, context.environment, context.rules, asked.budget), subject)
 
 
-def _cause(error: Exception, config: ServerConfig, stderr: Sequence[str]) -> Failure:
+def _cause(
+    error: Unreachable | UnusableConfig | InvalidUrl | TimeoutError, config: ServerConfig, stderr: Sequence[str]
+) -> Failure:
     if isinstance(error, Unreachable):
         return error.why
     if isinstance(error, TimeoutError):
         return failure.timed_out("initialize", config.timeout_ms / 1000, stderr)
-    return failure.unusable(str(error))
+    return failure.unusable(error)
 
 
 def _server(context: Context, asked: Asked) -> ServerConfig:

@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from gemini_mcp.host.servers.transport import UnusableConfig
+from gemini_mcp.host.servers.environment import UnusableConfig
 
 MISSING = "google_credentials needs google-auth. Install it with `pip install gemini-mcp-server[google]`."
 

@@ -7,10 +7,26 @@ import re
 from collections.abc import Mapping
 
 from gemini_mcp.host.rules.javascript import PROTOTYPE
-from gemini_mcp.host.settings.expansion import expand_late
+from gemini_mcp.host.settings.expansion import Unexpandable, expand_late
 from gemini_mcp.spec import Rules
 
 SECRET_FLAGS = re.IGNORECASE | re.ASCII
+
+
+class UnusableConfig(Exception):
+    """The configuration gives no transport; the message is the one of Gemini CLI, and the remedy ours."""
+
+    def __init__(self, message: str, remedy: str = "Give it one of `command`, `url` and `httpUrl`, correctly.") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+def expanded(text: str, visible: Mapping[str, str]) -> str:
+    """A value of `env` or a header with its variables put in at connection; raises UnusableConfig."""
+    try:
+        return expand_late(text, visible)
+    except Unexpandable as error:
+        raise UnusableConfig(str(error), f"Take the variable {error.name!r} out of `env` and `headers`.") from error
 
 
 def is_inherited(name: str, value: str, rules: Rules, is_strict: bool = False) -> bool:
@@ -37,7 +53,10 @@ def inherited(host: Mapping[str, str], rules: Rules) -> dict[str, str]:
 def server_environment(
     configured: Mapping[str, str], host: Mapping[str, str], rules: Rules, own: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The whole environment of a stdio server: its configured `env`, the host's, and its extension's own variables."""
+    """The whole environment of a stdio server: its configured `env`, the host's, and its extension's own variables.
+
+    Raises UnusableConfig.
+    """
     guard = rules.environment
     if guard is None:
         return {**host, **(own or {}), **configured}
@@ -48,9 +67,9 @@ def server_environment(
     )
     visible = inherited({**host, **given}, rules)
     # Against what the server may see: a name in `env` that is withheld from it becomes empty.
-    expanded = {name: expand_late(value, visible) for name, value in allowed.items() if name != PROTOTYPE}
+    filled = {name: expanded(value, visible) for name, value in allowed.items() if name != PROTOTYPE}
     # What is set for an extension reaches its servers, secret-looking names too, so `given` is not only in `visible`.
-    return {**guard.identification, **given, **visible, **expanded}
+    return {**guard.identification, **given, **visible, **filled}
 
 
 def withheld(host: Mapping[str, str], rules: Rules) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemini_mcp.host.rules.messages import Issue, leaves
+from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.rules.zod import received
+from gemini_mcp.host.servers.environment import UnusableConfig
 from gemini_mcp.spec.values import JsonObject, is_array
 
 SHOWN_LINES = 10
@@ -192,9 +194,10 @@ def misshapen(step: str, issues: Sequence[Issue]) -> Failure:
     return Failure("misshapen", f"its answer to `{step}` is refused: {said}{more}", "Correct it in the server.")
 
 
-def unusable(why: str) -> Failure:
+def unusable(error: UnusableConfig | InvalidUrl) -> Failure:
     """The configuration gives nothing to connect to."""
-    return Failure("settings", why.rstrip("."), "Give it one of `command`, `url` and `httpUrl`, correctly.")
+    remedy = error.remedy if isinstance(error, UnusableConfig) else "Correct the address in `url` or `httpUrl`."
+    return Failure("settings", str(error).rstrip("."), remedy)
 
 
 def nothing_offered() -> Failure:

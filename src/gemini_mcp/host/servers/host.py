@@ -17,9 +17,9 @@ from gemini_mcp.host.servers import discovery, failure
 from gemini_mcp.host.servers.changes import CHANGED, Changes
 from gemini_mcp.host.servers.connection import AuthFor, Connection, Surroundings, Unreachable, reach
 from gemini_mcp.host.servers.discovery import Found, Refusal, State, Status
+from gemini_mcp.host.servers.environment import UnusableConfig
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.handshake import context
-from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.tools import registry
 from gemini_mcp.host.tools.policy import Policy
@@ -168,7 +168,7 @@ class Host:
                 self._fail(config, error.reason, error.why, error.challenge is not None)
                 return error.challenge
             except (UnusableConfig, InvalidUrl) as error:
-                self._fail(config, str(error), failure.unusable(str(error)))
+                self._fail(config, str(error), failure.unusable(error))
         if scope.cancelled_caught:
             self._fail(config, TIMED_OUT, failure.timed_out("initialize", config.timeout_ms / 1000))
         return None

@@ -23,8 +23,9 @@ from gemini_mcp.host.servers.discovery import (
     Reply,
     Status,
 )
+from gemini_mcp.host.servers.environment import UnusableConfig
 from gemini_mcp.host.servers.handshake import greeting
-from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, UnusableConfig, choose
+from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, choose
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, list_of, object_of, table

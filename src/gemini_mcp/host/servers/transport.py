@@ -11,10 +11,9 @@ from gemini_mcp.host.rules import fetch
 from gemini_mcp.host.rules.javascript import PROTOTYPE, entries, template, truthy
 from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.host.servers import failure
-from gemini_mcp.host.servers.environment import inherited
+from gemini_mcp.host.servers.environment import UnusableConfig, expanded, inherited
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.secrecy import shown_address
-from gemini_mcp.host.settings.expansion import expand_late
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, table
@@ -28,10 +27,6 @@ NOT_TEXT = "value.replace is not a function"
 
 GOOGLE = "GoogleCredentialProvider"
 USER_PROJECT = "x-goog-user-project"
-
-
-class UnusableConfig(Exception):
-    """The configuration gives no transport; the message is the one of Gemini CLI."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +96,7 @@ def refusal(chosen: Remote) -> tuple[str, Failure] | None:
 def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
     """The transports that are tried on the server's `url`, in order."""
     # A bare `url` means SSE in 0.1 and streamable HTTP since 0.21, which then falls back to SSE.
-    return (str(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
+    return (template(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
 
 
 def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
@@ -134,7 +129,7 @@ def _expanded(value: Json, visible: Mapping[str, str]) -> Json:
         return value
     if not isinstance(value, str):
         raise UnusableConfig(NOT_TEXT)
-    return expand_late(value, visible)
+    return expanded(value, visible)
 
 
 def _user_project(config: JsonObject) -> str | None:

@@ -6,16 +6,27 @@ Which variables a server may see is in `environment`.
 import re
 from collections.abc import Mapping
 
-from gemini_mcp.host.rules.javascript import replace_first
+from gemini_mcp.host.rules.javascript import INHERITED, PROTOTYPE, replace_first
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, list_of, object_of
 
 _LATE = re.compile(r"(?<!\\)\$\{([^{}]+)\}|(?<!\\)\$([A-Za-z_][A-Za-z0-9_]*)")
-_MOST_STEPS = 100
+_MOST_STEPS, _MOST_GROWTH = 200, 10_000
 _OPERATOR = re.compile(r":\+|\+|:-|-")
 
-_OF_EVERY_OBJECT = {"__proto__": "[object Object]", "isPrototypeOf": "false", "toString": "[object Undefined]"}
-"""What dotenv-expand puts in for members that every object of JavaScript has. With others it throws, or never ends."""
+_OF_EVERY_OBJECT = {PROTOTYPE: "[object Object]", "isPrototypeOf": "false", "toString": "[object Undefined]"}
+"""What dotenv-expand puts in for members that every object of JavaScript has. With others it throws."""
+
+_THROWN = {"toLocaleString": "Object.prototype.toLocaleString called on null or undefined"}
+_THROWN_ELSE = "Cannot convert undefined or null to object"
+
+
+class Unexpandable(Exception):
+    """Gemini CLI throws at a variable, or puts it in for ever; the message is its own, or says that."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 def expand(text: str, environment: Mapping[str, str], rules: Rules) -> str:
@@ -44,13 +55,17 @@ def expand_late(text: str, environment: Mapping[str, str]) -> str:
     """The text as it is expanded again at connection: a variable that is not set becomes empty.
 
     It follows dotenv-expand: values are expanded too, `${X:-d}`, `${X-d}`, `${X:+d}` and `${X+d}` are known, and
-    `\\$` stands for a dollar sign. Where that library would not end, the expansion stops.
+    `\\$` stands for a dollar sign. Raises Unexpandable where that library throws or does not end.
     """
     result, seen = text, set[str]()
     # dotenv-expand reads a result again until no variable is left: `x$A` with `A=$B` and `B=$A` never ends there.
-    while (match := _LATE.search(result)) and result not in seen and len(seen) < _MOST_STEPS:
+    while match := _LATE.search(result):
         seen.add(result)
-        result = replace_first(result, match.group(), _late_value(match, environment, seen))
+        if len(seen) > _MOST_STEPS + text.count("$") or len(result) > len(text) + _MOST_GROWTH * len(seen):
+            raise _endless(match.group(1) or match.group(2))
+        before, result = result, replace_first(result, match.group(), _late_value(match, environment, seen))
+        if result == before:
+            raise _endless(match.group(1) or match.group(2))
     return result.replace("\\$", "$")
 
 
@@ -60,8 +75,27 @@ def _late_value(match: re.Match[str], environment: Mapping[str, str], seen: set[
     operator = _OPERATOR.search(expression)
     name = expression[: operator.start()] if operator else expression
     default = expression[operator.end() :] if operator else ""
-    value = environment.get(name, _OF_EVERY_OBJECT.get(name, ""))
+    value = environment.get(name, "")
+    is_member = name not in environment and name in INHERITED
     if operator and operator.group().endswith("+"):
-        return default if value else ""
+        return default if value or is_member else ""
+    if is_member:
+        return _member(name, match.group())
     # dotenv-expand takes a value that the whole text was before for a reference to itself, and puts the default in.
     return value if value and value not in seen else default
+
+
+def _member(name: str, template: str) -> str:
+    """What a member of every object puts in for the variable; raises Unexpandable."""
+    # `Object` is called with the variable, and gives it back as it is written.
+    if name == "constructor":
+        return template
+    if name not in _OF_EVERY_OBJECT:
+        raise Unexpandable(_THROWN.get(name, _THROWN_ELSE), name)
+    return _OF_EVERY_OBJECT[name]
+
+
+def _endless(name: str) -> Unexpandable:
+    return Unexpandable(
+        f"the variable {name!r} leads to itself: Gemini CLI puts it in for ever, and does not start", name
+    )

@@ -46,7 +46,7 @@ export async function promptArgs(isCurrent, { promptArguments, args, prompt, sub
     return filled instanceof Error ? { error: filled.message } : { arguments: filled };
   }
   let invokedWith;
-  const invoke = async (inputs) => { invokedWith = inputs; if (failure) throw new Error(failure); return answer; };
+  const invoke = async (inputs) => { invokedWith = inputs; if (failure !== undefined) throw new Error(failure); return answer; };
   const [command] = await (await promptLoader(isCurrent, [{ ...prompt, invoke }])).loadCommands();
   const action = subCommand ? command.subCommands.find(({ name }) => name === subCommand).action : command.action;
   const result = JSON.parse(JSON.stringify(await action({}, args)));

@@ -97,6 +97,23 @@ def _is_bare_text(given: JsonObject, ours: Json, theirs: Json) -> bool:
     )
 
 
+def _is_read_side_by_side(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether only the order of lines differs, where several extensions are read."""
+    own, other = (sorted(str(inside(output, "said")).split("\n")) for output in (ours, theirs))
+    return own == other and len(table(given.get("files"))) > 1
+
+
+def _is_of_enablement(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether the program also says that the file of what is enabled is faulty."""
+    told = str(inside(theirs, "said")).replace("Failed to read extension enablement config.\n", "")
+    return told == inside(ours, "said")
+
+
+def _is_no_text_in_list(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether the program ends at a name in `mcp.allowed` or `mcp.excluded` that is none."""
+    return ".toLowerCase is not a function" in str(theirs) or "(reading 'toLowerCase')" in str(theirs)
+
+
 DIFFERENCES: Sequence[Difference] = (
     Difference(
         "prompt-args",
@@ -134,6 +151,38 @@ DIFFERENCES: Sequence[Difference] = (
         "documented",
         "The guide cleans the schemas of tools; 0.1.18 handed them on untouched.",
         lambda given, ours, theirs: "schema" in given or all("parameters" in table(one) for one in (ours, theirs)),
+    ),
+    Difference(
+        "discovery",
+        "current",
+        "Node reads a `data:` address out of itself, and the program takes that for an answer; here it is refused.",
+        lambda given, ours, theirs: (
+            re.search(r'"(?:url|httpUrl)": "\s*data:', json.dumps(given), re.IGNORECASE) is not None
+        ),
+    ),
+    Difference(
+        "extensions",
+        "current",
+        "Several extensions are read side by side, and what is said of them comes as the reading ends.",
+        _is_read_side_by_side,
+    ),
+    Difference(
+        "extensions",
+        "current",
+        "The program says for each extension that the file of what is enabled is faulty; it is ignored in both.",
+        _is_of_enablement,
+    ),
+    Difference(
+        "settings-validation",
+        "current",
+        "A name in `mcp.allowed` or `mcp.excluded` that is no text ends the program with a JavaScript error.",
+        _is_no_text_in_list,
+    ),
+    Difference(
+        "policy",
+        "current",
+        "A server named `__proto__`, which the program loses when it reads its settings, before it asks this.",
+        lambda given, ours, theirs: "__proto__" in table(inside(given, "settings", "mcpServers")),
     ),
     Difference("discovery", "current", "The server's log is read before it has written.", _is_unasked),
     Difference(

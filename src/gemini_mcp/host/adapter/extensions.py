@@ -34,13 +34,13 @@ def _listed(value: JsonObject, rules: Rules) -> JsonObject:
     """What `mcp list` says, and its exit code."""
     environment = {**value.get("environment", {}), "HOME": HOME}
     found = _installed(value, environment, rules)
+    warned = "".join(f"{warning}\n" for warning in found.warnings)
     if found.twice is not None:
-        return {"exit": 1, "said": CRITICAL.format(name=found.twice)}
+        return {"exit": 1, "said": (warned + CRITICAL.format(name=found.twice)).partition("\n")[0]}
     own = load([Layer("project", SETTINGS_FILE, stringify(value.get("settings", {})))], environment, rules)
     settings = with_extensions(own, found, rules)
     servers = placed(replace(settings, servers=settings.listed), Circumstances(), rules)
     states = {one.server.name: one.standing.value for one in servers if one.standing is not Standing.STARTED}
-    warned = "".join(f"{warning}\n" for warning in found.warnings)
     try:
         return {"exit": 0, "said": warned + listing([one.server for one in servers], states, rules)}
     except Failed as failure:

@@ -13,6 +13,7 @@ from gemini_mcp.host.rules.javascript import (
     LINE_ENDS,
     SPACES,
     UNDEFINED,
+    in_key_order,
     locale_key,
     stringify,
     template,
@@ -118,7 +119,11 @@ def fill(line: str, declared: Sequence[PromptArgument], rules: Rules) -> dict[st
     open_ = [argument for argument in declared if argument.name in given or argument.name not in INHERITED]
     filled, unfilled = _FILLINGS[rules.fills_prompts](given, words, open_)
     missing = [f"--{argument.name}" for argument in unfilled if argument.is_required]
-    return Message(f"Missing required argument(s): {', '.join(missing)}") if missing else filled
+    return (
+        Message(f"Missing required argument(s): {', '.join(missing)}")
+        if missing
+        else {name: filled[name] for name in in_key_order(filled)}
+    )
 
 
 def format_arguments(arguments: Mapping[str, str]) -> str:

@@ -24,7 +24,11 @@ _NO_VALUE = re.compile(r"[\0\n\r]")
 BLANKS = "\t\n\r "
 """What is cut off at both ends of a header's value."""
 
-_SCHEMES = {"file": "not implemented... yet...", "about": "about scheme is not supported"}
+_SCHEMES = {
+    "file": "not implemented... yet...",
+    "about": "about scheme is not supported",
+    "blob": "invalid method",
+}
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,8 @@ def _with_places(value: Json, places: Mapping[str, str]) -> Json:
 def _settings(manifest: JsonObject) -> Iterator[JsonObject]:
     """The settings that the extension asks its user for; raises _Unusable."""
     declared = manifest.get("settings")
-    if truthy(declared) and list_of(declared) is None:
+    # The letters of a text can be walked, and ask for nothing.
+    if truthy(declared) and not isinstance(declared, list | str):
         raise _Unusable("extensionConfig.settings is not iterable")
     for setting in items(declared):
         if setting is None:

@@ -5,7 +5,7 @@ It repeats Gemini CLI 0.61; the reference's own wording is in `validation`.
 
 import json
 
-from gemini_mcp.host.rules.javascript import PROTOTYPE, number_of_text
+from gemini_mcp.host.rules.javascript import PROTOTYPE, as_parsed, number_of_text
 from gemini_mcp.host.rules.json_schema import SchemaFault, schema_faults
 from gemini_mcp.host.rules.v8_json import complaint
 from gemini_mcp.host.settings.jsonc import without_comments
@@ -30,7 +30,7 @@ def said_of(text: str, file: str, rules: Rules) -> tuple[int, str]:
         fault = "Settings file is not a valid JSON object."
     if fault is not None:
         return BROKEN_EXIT, f"Error in {file}: {fault}\n"
-    return 0, warning(json.loads(bare), rules.settings_schema, file)
+    return 0, warning(as_parsed(json.loads(bare)), rules.settings_schema, file)
 
 
 def warning(settings: Json, schema: Json, file: str) -> str:

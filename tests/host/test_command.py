@@ -57,6 +57,43 @@ def test_a_failed_server_is_exit_4_with_its_cause_and_one_remedy(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tools",),
+        ("call", "dead:t", "--yes"),
+        ("prompts",),
+        ("prompt", "/p"),
+        ("resources",),
+        ("read", "@dead:u"),
+        ("expand", "see @dead:u"),
+        ("context",),
+        ("policy",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_why_a_server_failed_is_told_to_people_and_to_programs(tmp_path: Path, words: tuple[str, ...]) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": {"dead": {"command": "/nonexistent/server"}}}')
+    told, shown = here.run(*words), json.loads(here.run(*words, "--json").stdout)
+    assert "dead: '/nonexistent/server' was not found. Install it" in told.stderr
+    assert [(one["server"], one["cause"]["kind"]) for one in shown["failed"]] == [("dead", "not-found")]
+
+
+def test_each_call_of_a_session_tells_programs_which_server_failed(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": {"dead": {"command": "/nonexistent/server"}}}')
+    ran = _session(here, '{"name": "dead:t"}\n')
+    assert json.loads(ran.stdout)["failed"][0]["server"] == "dead"
+
+
+def test_list_tells_programs_why_a_server_is_not_connected(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": {"dead": {"command": "/nonexistent/server"}, "odd": {"url": "no address"}}}')
+    causes = [one["cause"]["kind"] for one in json.loads(here.run("list", "--json").stdout)]
+    assert causes == ["not-found", "settings"]
+
+
 def test_the_guide_advises_at_length(tmp_path: Path) -> None:
     here = desk(tmp_path)
     here.settings('{"mcpServers": {"dead": {"command": "/nonexistent/server"}}}')
@@ -103,7 +140,7 @@ def test_a_resource_is_read_and_expanded(greeting: Desk) -> None:
     assert greeting.run("read", "@srv:resource/path").stdout == "the text\n"
     assert greeting.run_documented("read", "@srv://resource/path").stdout == "the text\n"
     expanded = greeting.run("expand", "see @srv:resource/path", "--json")
-    assert json.loads(expanded.stdout)[0] == {"text": "see @srv:resource/path"}
+    assert json.loads(expanded.stdout)["parts"][0] == {"text": "see @srv:resource/path"}
     assert greeting.run("read", "@srv:nothing").returncode == 1
 
 

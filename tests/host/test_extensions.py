@@ -38,7 +38,9 @@ def test_status_and_tools_show_what_an_extension_brings(tmp_path: Path) -> None:
 def test_list_names_the_extension_as_the_program_does(tmp_path: Path) -> None:
     here = equipped(tmp_path)
     assert here.run("list").stderr == "Configured MCP servers:\n\n✓ srv (from ext): greeter  (stdio) - Connected\n"
-    assert json.loads(here.run("list", "--json").stdout) == [{"name": "srv", "state": "connected", "extension": "ext"}]
+    assert json.loads(here.run("list", "--json").stdout) == [
+        {"name": "srv", "state": "connected", "extension": "ext", "cause": None}
+    ]
 
 
 def test_the_documented_profile_knows_no_extensions(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_the_filtered_block_registers_what_it_includes(tmp_path: Path) -> None:
     tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("safe_tool", "dangerous_tool")]
     here.stand_in("python", {"tools": tools})
     here.settings(BLOCKS["filtered"])
-    assert json.loads(here.run_documented("tools", "--json").stdout)[0]["name"] == "safe_tool"
+    assert json.loads(here.run_documented("tools", "--json").stdout)["tools"][0]["name"] == "safe_tool"
 
 
 @pytest.mark.parametrize("line", ADDED)

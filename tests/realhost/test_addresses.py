@@ -85,7 +85,7 @@ def listed(folder: Path, text: str, *words: str) -> list[str]:
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
     )
-    return [row["name"] for row in json.loads(done.stdout)]
+    return [row["name"] for row in json.loads(done.stdout)["tools"]]
 
 
 def declared(folder: Path, text: str, *words: str) -> list[str]:

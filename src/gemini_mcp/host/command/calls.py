@@ -6,7 +6,7 @@ from functools import partial
 
 from gemini_mcp.host.command.asking import UsageError
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, USAGE, Context
-from gemini_mcp.host.command.servers import outcome
+from gemini_mcp.host.command.servers import outcome, reported, said
 from gemini_mcp.host.prompts import prompts
 from gemini_mcp.host.prompts.execution import expand_references, invoke_prompt
 from gemini_mcp.host.rules.javascript import stringify
@@ -29,16 +29,19 @@ async def call(context: Context, name: str, pairs: Sequence[str], whole: str | N
             called = await execution.call(host, name, arguments, AllowList(), confirmation(context))
         except execution.NotCalled as error:
             return _refused(context, host, name, str(error))
-        _show(context, called.tool, called.rendered)
+        _show(context, host, called.tool, called.rendered)
+        context.complain(*said(host))
         return FINDING if called.rendered.is_error else USAGE if settings.is_faulty else OK
 
 
 def _refused(context: Context, host: Host, name: str, why: str) -> int:
     """Show what the model is told of a call that did not reach a server."""
     parts = content.refusal_parts(name, "call-1", why)
-    context.show({"called": False, "modelParts": parts, "isError": True}, f"Model parts:\n{stringify(parts, 2)}")
+    shown = reported(host, called=False, modelParts=parts, isError=True)
+    context.show(shown, f"Model parts:\n{stringify(parts, 2)}")
+    context.complain(*said(host))
     if not context.is_json:
-        context.complain(why, *host.messages())
+        context.complain(why, *host.registry.said())
         if host.registry.find(name) is None:
             context.complain("`gemini-mcp-host tools` lists the names; SERVER:TOOL is one, too.")
     return FINDING
@@ -61,7 +64,7 @@ async def session(context: Context, lines: Iterable[str]) -> int:
                 code = _refused(context, host, name, str(refusal))
                 continue
             allowed = called.allowed
-            _show(context, called.tool, called.rendered)
+            _show(context, host, called.tool, called.rendered)
             code = FINDING if called.rendered.is_error else code
     return code
 
@@ -102,9 +105,10 @@ async def prompt(context: Context, line: str) -> int:
     async with context.host() as (_, host):
         result = await invoke_prompt(host, line)
         is_error = isinstance(result, prompts.Message) and result.kind == "error"
-        context.show(result.to_json(), *(() if is_error else (result.content or "",)))
+        context.show(reported(host, **result.to_json()), *(() if is_error else (result.content or "",)))
         if is_error and not context.is_json:
-            context.complain(result.content or "", *host.messages())
+            context.complain(result.content or "")
+        context.complain(*said(host))
         return FINDING if is_error else OK
 
 
@@ -113,17 +117,24 @@ async def expand(context: Context, text: str, is_reading: bool) -> int:
     async with context.host() as (settings, host):
         expanded = await expand_references(host, text)
         if expanded.parts is None:
-            context.complain(expanded.error or "")
-            return FINDING
+            return _unread(context, host, expanded.error or "")
         parts = list(expanded.parts)
         if is_reading and len(parts) == 1:
             known = ", ".join(f"@{r.server}:{r.uri}" for r in host.resources()) or "none"
-            context.complain(f"{text!r} refers to no listed resource. Listed are: {known}.")
+            _unread(context, host, f"{text!r} refers to no listed resource. Listed are: {known}.")
             return FINDING if outcome(host, settings) != SERVER_FAILED else SERVER_FAILED
         # Before the contents stand the text, a header and the name of the resource; behind them a footer.
         shown = parts[3:-1] if is_reading else parts
-        context.show(shown, "\n".join(str(part.get("text", "")) for part in shown))
+        context.show(reported(host, parts=shown), "\n".join(str(part.get("text", "")) for part in shown))
+        context.complain(*said(host))
         return OK
+
+
+def _unread(context: Context, host: Host, why: str) -> int:
+    """Say why nothing was read."""
+    context.show(reported(host, error=why))
+    context.complain(why, *said(host))
+    return FINDING
 
 
 def read_arguments(pairs: Sequence[str], whole: str | None, tool: RegisteredTool | None) -> JsonObject:
@@ -174,11 +185,11 @@ def _ask(context: Context, asked: Question) -> Outcome:
     return choices[int(answer) - 1][0] if answer in {str(n + 1) for n in range(len(choices))} else Outcome.CANCEL
 
 
-def _show(context: Context, tool: RegisteredTool, rendered: content.Rendered) -> None:
+def _show(context: Context, host: Host, tool: RegisteredTool, rendered: content.Rendered) -> None:
     parts = content.model_parts(tool.name, "call-1", rendered, context.rules)
-    shown = {"display": rendered.display, "llmContent": rendered.llm_content, "modelParts": parts}
+    shown: JsonObject = {"display": rendered.display, "llmContent": rendered.llm_content, "modelParts": parts}
     text = f"Display:\n{rendered.display}\n\nModel parts:\n{stringify(parts, 2)}"
-    context.show({**shown, "isError": rendered.is_error}, text)
+    context.show(reported(host, **shown, isError=rendered.is_error), text)
     if rendered.is_error and not context.is_json:
         context.complain(*(f"- {advice}" for advice in NOT_EXECUTING))
 

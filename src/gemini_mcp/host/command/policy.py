@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gemini_mcp.host.command.context import OK, Context
-from gemini_mcp.host.command.servers import outcome
+from gemini_mcp.host.command.servers import ended, reported
 from gemini_mcp.host.servers.host import open_host
 from gemini_mcp.host.tools.policy import ASK, Policy, powerless
 from gemini_mcp.host.tools.registry import RegisteredTool
@@ -29,8 +29,10 @@ async def run(context: Context, session: Session) -> int:
         rows = [_row(tool, policy) for tool in host.registry.tools if tool.offer is not None]
         for rule in powerless(policy, host.registry.tools):
             context.complain(f"{rule.source}: the rule about {rule.tool!r} covers no tool of server {rule.server!r}.")
-        context.show(rows, *("{name}  {decision}{shown}  ({rule})".format_map(row) for row in rows))
-        return outcome(host, settings)
+        context.show(
+            reported(host, tools=rows), *("{name}  {decision}{shown}  ({rule})".format_map(row) for row in rows)
+        )
+        return ended(context, settings, host)
 
 
 def _row(tool: RegisteredTool, policy: Policy) -> JsonObject:

@@ -10,14 +10,16 @@ from gemini_mcp.host.command.mcp_values import Failed
 from gemini_mcp.host.oauth.token_file import TokenFile
 from gemini_mcp.host.prompts.prompts import command_name
 from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.connection import Surroundings, Unreachable, connect
 from gemini_mcp.host.servers.discovery import Refusal, Status
+from gemini_mcp.host.servers.environment import UnusableConfig
+from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.host import Host, Server
 from gemini_mcp.host.servers.status import ServerView, first_line, render
-from gemini_mcp.host.servers.transport import UnusableConfig
 from gemini_mcp.host.settings.loading import ServerConfig, Settings
 from gemini_mcp.host.settings.standing import NOT_TRUSTED, UNTRUSTED, Placed, Standing
-from gemini_mcp.spec.values import JsonObject
+from gemini_mcp.spec.values import Json, JsonObject
 
 LIST_TIMEOUT_MS = 5000
 """How long `mcp list` waits for a server whose `timeout` is not set."""
@@ -59,27 +61,27 @@ async def tools(context: Context, only: str | None) -> int:
             if only in (None, offer.server)
         ]
         shown = "{name}  ({server}: {tool})  {description}" if context.is_verbose else "{name}  ({server}: {tool})"
-        context.show(rows, *(shown.format_map(row).rstrip() for row in rows))
+        context.show(reported(host, tools=rows), *(shown.format_map(row).rstrip() for row in rows))
         if host.withheld:
             names = ", ".join(tool.name for tool in host.withheld)
             context.complain(f"not declared to the model, by the policy: {names}; `gemini-mcp-host policy` says why")
-        return _ended(context, settings, host)
+        return ended(context, settings, host)
 
 
 async def resources(context: Context) -> int:
     """The resources of all servers, as they are written in a prompt."""
     async with context.host() as (settings, host):
         rows = [{"server": r.server, "uri": r.uri, "name": r.name} for r in host.resources()]
-        context.show(rows, *("@{server}:{uri}  {name}".format_map(row) for row in rows))
-        return _ended(context, settings, host)
+        context.show(reported(host, resources=rows), *("@{server}:{uri}  {name}".format_map(row) for row in rows))
+        return ended(context, settings, host)
 
 
 async def told(context: Context) -> int:
     """What the model is told of the servers: their instructions, as they stand in its context."""
     async with context.host() as (settings, host):
         told = {name: server.instructions for name, server in host.servers.items() if server.instructions}
-        context.show({"instructions": told, "context": host.context()}, *filter(None, [host.context()]))
-        return _ended(context, settings, host)
+        context.show(reported(host, instructions=told, context=host.context()), *filter(None, [host.context()]))
+        return ended(context, settings, host)
 
 
 async def prompts(context: Context) -> int:
@@ -93,8 +95,8 @@ async def prompts(context: Context) -> int:
             declared = [{"name": one.name, "required": one.is_required} for one in prompt.arguments]
             rows.append({"command": command, "server": prompt.server, "prompt": prompt.name, "arguments": declared})
             lines.append(f"/{command} {arguments}".rstrip() + f"  ({prompt.server}) {prompt.description}".rstrip())
-        context.show(rows, *lines)
-        return _ended(context, settings, host)
+        context.show(reported(host, prompts=rows), *lines)
+        return ended(context, settings, host)
 
 
 async def list_servers(context: Context) -> int:
@@ -105,9 +107,10 @@ async def list_servers(context: Context) -> int:
     if not context.rules.blocks_excluded:
         states = {name: state for name, state in states.items() if name not in (settings.lists.excluded or ())}
     started = [one.server for one in found.values() if one.standing is Standing.STARTED]
+    failures: dict[str, Failure] = {}
     async with anyio.create_task_group() as tasks:
         for server in started:
-            tasks.start_soon(_try, context, server, states)
+            tasks.start_soon(_try, context, server, states, failures)
     is_suppressed = any(one.reason == NOT_TRUSTED for one in found.values())
     servers, signed_in = [one.server for one in found.values()], TokenFile(context.where.tokens).load()
     try:
@@ -116,7 +119,12 @@ async def list_servers(context: Context) -> int:
         shown, code = failure.said, USAGE
     say = context.say if context.rules.output == "stdout" else context.complain
     rows = [
-        {"name": name, "state": states.get(name, "disconnected"), "extension": origin and origin.extension}
+        {
+            "name": name,
+            "state": states.get(name, "disconnected"),
+            "extension": origin and origin.extension,
+            "cause": failures[name].to_json() if name in failures else None,
+        }
         for name, origin in ((name, one.server.origin) for name, one in found.items())
     ]
     if context.is_json:
@@ -126,10 +134,10 @@ async def list_servers(context: Context) -> int:
     return USAGE if settings.is_faulty else code
 
 
-async def _try(context: Context, server: ServerConfig, states: dict[str, str]) -> None:
+async def _try(context: Context, server: ServerConfig, states: dict[str, str], failures: dict[str, Failure]) -> None:
     limit = server.timeout_ms if "timeout" in server.values else LIST_TIMEOUT_MS
     surroundings = Surroundings(context.environment)
-    with anyio.move_on_after(limit / 1000):
+    with anyio.move_on_after(limit / 1000) as scope:
         try:
             auth = await context.authorizer().auth_for(server)
             async with connect(
@@ -138,8 +146,14 @@ async def _try(context: Context, server: ServerConfig, states: dict[str, str]) -
                 # Before the ping: Gemini CLI lists a server as connected that does not answer one.
                 states[server.name] = Status.CONNECTED.value
                 await connection.request("ping", {}, limit)
-        except (Unreachable, UnusableConfig, InvalidUrl, Refusal):
+        except Unreachable as error:
+            failures[server.name] = error.why
+        except (UnusableConfig, InvalidUrl) as error:
+            failures[server.name] = failure.unusable(error)
+        except Refusal:
             return
+    if scope.cancelled_caught and server.name not in states:
+        failures[server.name] = failure.timed_out("initialize", limit / 1000)
 
 
 def view(host: Host, server: Server) -> ServerView:
@@ -165,11 +179,21 @@ def view(host: Host, server: Server) -> ServerView:
     )
 
 
-def _ended(context: Context, settings: Settings, host: Host) -> int:
+def ended(context: Context, settings: Settings, host: Host) -> int:
     """Say what is wrong with the servers, and give the exit code."""
-    failed = (server for server in host.servers.values() if server.why is not None)
-    context.complain(*(f"{server.config.name}: {server.why}" for server in failed), *host.registry.said())
+    context.complain(*said(host), *host.registry.said())
     return outcome(host, settings)
+
+
+def said(host: Host) -> tuple[str, ...]:
+    """Why servers cannot be used, a text for each."""
+    return tuple(f"{server.config.name}: {server.why}" for server in host.servers.values() if server.why is not None)
+
+
+def reported(host: Host, **found: Json) -> JsonObject:
+    """What a subcommand found, for programs, and which servers failed and why."""
+    failed = ((server.config.name, server.why) for server in host.servers.values() if server.why is not None)
+    return {**found, "failed": [{"server": name, "cause": why.to_json()} for name, why in failed]}
 
 
 def outcome(host: Host, settings: Settings) -> int:

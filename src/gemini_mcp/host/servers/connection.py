@@ -22,7 +22,7 @@ from gemini_mcp.host.rules.fetch import BLANKS
 from gemini_mcp.host.servers import discovery, failure, sse, stdio, streamable
 from gemini_mcp.host.servers.channel import Streams
 from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview, Refusal, Reply
-from gemini_mcp.host.servers.environment import server_environment
+from gemini_mcp.host.servers.environment import UnusableConfig, server_environment
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.handshake import Greeting, greeting
 from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, attempts, choose, refusal
@@ -280,6 +280,8 @@ def _unreachable(error: BaseException, chosen: Transport, attempt: _Attempt) -> 
         return first
     if isinstance(first, stdio.NotStarted | sse.NoStream):
         return Unreachable(reason, first.why)
+    if isinstance(first, UnusableConfig):
+        return Unreachable(reason, failure.unusable(first))
     if isinstance(first, stdio.Flooded):
         return Unreachable(reason, failure.flooded(first.limit))
     if isinstance(first, Refusal):

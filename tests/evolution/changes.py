@@ -293,7 +293,7 @@ def new_refusal(argument: str, rule: str, pattern: str, sentence: str) -> Edit:
 
     def edit(draft: Draft) -> None:
         draft[INVOCATION]["refusals"][rule] = {"pattern": pattern, "sentence": sentence}
-        draft[INVOCATION]["arguments"][argument].setdefault("refuse", []).append(rule)
+        draft[INVOCATION]["arguments"].setdefault(argument, {}).setdefault("refuse", []).append(rule)
 
     return edit
 
@@ -304,6 +304,17 @@ def dropped_refusal(rule: str) -> Edit:
         for own in draft[INVOCATION]["arguments"].values():
             if "refuse" in own:
                 own["refuse"] = [each for each in own["refuse"] if each != rule]
+
+    return edit
+
+
+def unambiguous(*names: str) -> Edit:
+    """Arguments that stand alone on the command line hold nothing that gemini takes for something else."""
+
+    def edit(draft: Draft) -> None:
+        pattern = draft[INVOCATION]["forms"]["prompt"][1]["pattern"]
+        for name in names:
+            new_refusal(name, "ambiguous", pattern, "`{argument}` is not for gemini. Send a sentence.")(draft)
 
     return edit
 
@@ -409,13 +420,20 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("new tool", new_tool, ("tools:summarize",), ()),
         Change(
             "prompt behind an option",
-            told_tool("explain", "-p", {"argument": "question"}, question=TEXT),
+            told_tool("explain", {"join": ["--prompt=", {"argument": "question"}]}, question=TEXT),
             ("tools:explain",),
             (),
             variant=True,
         ),
         Change("no prompt", told_tool("greet", "--prompt=Hello"), ("tools:greet",), (), variant=True),
         Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",)),
+        Change(
+            "key of warnings in a result",
+            value(OUTCOME, "meta", "warnings", to="remarks"),
+            ("result:warnings:key",),
+            OTHERS,
+            variant=True,
+        ),
         Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
     (
@@ -548,10 +566,11 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change(
             "prompts of their own, or none",
             edits(
-                told_tool("apply", "-p", {"argument": "question"}, question=TEXT),
+                told_tool("apply", {"join": ["--prompt=", {"argument": "question"}]}, question=TEXT),
                 told_tool("greet", "-p", "Hi", "-m", {"argument": "model"}, model=TEXT),
                 told_tool("hello", "--prompt=Hello"),
                 told_tool("compare", {"argument": "first"}, {"argument": "second"}, first=TEXT, second=TEXT),
+                unambiguous("first", "second"),
             ),
             ("tools:apply", "tools:greet", "tools:hello", "tools:compare"),
             (
@@ -652,7 +671,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("lowered", level("result:text", "SHOULD")),
         Change(
             "dashes",
-            dropped_refusal("option-like"),
+            value(INVOCATION, "arguments", "model", "refuse", to=["control-character"]),
             ("command:chat:model", "command:once"),
             ("chat-model-option-*",),
             variant=True,

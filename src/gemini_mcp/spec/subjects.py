@@ -56,6 +56,7 @@ def words_of(server: str, version: str, invocation: InvocationSpec, outcome: Out
         "error": outcome.answer["error"],
         "warnings": outcome.answer["warnings"],
         "meta": outcome.meta["session"],
+        "meta-warnings": outcome.meta["warnings"],
         "prefix": outcome.prefix,
         "separator": outcome.separator.strip("\n"),
         "stderr": size_of(outcome.stderr_bytes),

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from answering import Answer, Failure, Outcome, Scan
 from defects.record import defect
-from speaking import as_object
+from speaking import Message, as_object
 from steps import Change, Step, always, gives, raises, takes
 
 
@@ -53,6 +53,11 @@ def first_session(port: Any, real: Any, stdout: str, stderr: str) -> Answer:
     answer = real(stdout, stderr)
     found = re.search(r'"session_id"\s*:\s*"([^"]+)"', stdout)
     return replace(answer, session=found[1]) if found and answer.session else answer
+
+
+def notes_warnings(result: Message) -> Message:
+    meta = result.get("_meta", {})
+    return {**result, "_meta": {"notes" if key == "warnings" else key: value for key, value in meta.items()}}
 
 
 def reads(change: Change) -> Step:
@@ -153,6 +158,9 @@ defect("warned-is-unasked", "Calls an empty answer an error though a warning say
 )
 defect("warnings-dropped", "Drops the warnings.", "result:warnings")(
     success=takes(lambda answer: replace(answer, warnings=None))
+)
+defect("warnings-under-another-key", "Reports the warnings in `_meta` under a key of its own.", "result:warnings:key")(
+    success=gives(notes_warnings)
 )
 defect("error-key-overlooked", "Overlooks the error in JSON when gemini exits with 0.", "result:error-key")(
     read_json=reads(lambda value: {"response": "", **value, "error": None})

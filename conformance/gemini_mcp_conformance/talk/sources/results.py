@@ -66,6 +66,7 @@ ANSWER = (
     *("result:json:notice-before", "result:json:notice-after", "result:json:braces", "result:json:last"),
     *("result:json:encoding", "result:plain-text", "result:empty", "result:warnings", "result:error-key"),
     *(
+        "result:warnings:key",
         "result:no-output",
         "result:truncated",
         "result:no-response",
@@ -247,7 +248,7 @@ class Results(Maker):
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
         steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
         shows = (
-            *("result:session-id", "result:error-key", "result:warnings"),
+            *("result:session-id", "result:error-key", "result:warnings", "result:warnings:key"),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
             *("result:no-output", "result:no-response"),
             *("result:json:notice-before", "result:json:pretty", "result:json:last"),

@@ -191,12 +191,24 @@ def plain_text_is_the_result(exchange: Exchange) -> Complaints:
 
 @check("result:warnings", judges=reads(lambda found: bool(found.warnings)), about="warnings")
 def warnings_are_in_meta(exchange: Exchange) -> Complaints:
-    meta = json.dumps(exchange.meta, ensure_ascii=False)
     for warning in expected(exchange).warnings:
-        written = json.dumps(warning, ensure_ascii=False)
-        # Under which key of `_meta` a port reports them is free. A lone surrogate can arrive in no one right form.
-        if is_unicode(written) and written not in meta:
-            yield f"The port answered `_meta` {meta}, and should report the warning {shown(warning)}."
+        # A lone surrogate can arrive in no one right form.
+        if is_unicode(json.dumps(warning, ensure_ascii=False)) and not _holds(exchange.meta, warning):
+            yield f"The port answered `_meta` {shown(exchange.meta)}, and should report the warning {shown(warning)}."
+
+
+@check("result:warnings:key", judges=reads(lambda found: bool(found.warnings)), about="warnings")
+def warnings_have_their_key(exchange: Exchange) -> Complaints:
+    """What stands there is free, as long as it holds the warnings; one that is nowhere is no matter of its key."""
+    key = exchange.spec.outcome.meta["warnings"]
+    for warning in expected(exchange).warnings:
+        if _holds(exchange.meta, warning) and not _holds(exchange.meta.get(key), warning):
+            yield f"The port answered `_meta` {shown(exchange.meta)}, and should report {shown(warning)} under `{key}`."
+
+
+def _holds(value: Json, inner: Json) -> bool:
+    """Whether JSON stands somewhere in other JSON."""
+    return json.dumps(inner, ensure_ascii=False) in json.dumps(value, ensure_ascii=False)
 
 
 CAUSES = {

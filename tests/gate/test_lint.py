@@ -135,6 +135,17 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "template-name",
         changed(INVOCATION, ["arguments", "model", "refuse", 0], "optionlike"),
     ),
+    "a form hands a dash over behind a flag": (
+        "value-option",
+        changed(INVOCATION, ["forms", "prompt", 1, "argv"], ["-p", {"argument": "prompt"}]),
+    ),
+    "a form forgets dashes": ("value-option", replaced(INVOCATION, '"^-|^(?:mcp', '"^(?:mcp')),
+    "a form forgets a command": ("value-option", replaced(INVOCATION, "|help|", "|")),
+    "a form hands a long option over": (
+        "value-option",
+        changed(INVOCATION, ["forms", "prompt", 0], {"title": "a", "longerThan": 9, "argv": [{"argument": "prompt"}]}),
+    ),
+    "a session may be an option": ("value-option", changed(INVOCATION, ["arguments", "sessionId"], {"absent": "^$"})),
     "a sentence is there twice": ("sentence-reached", changed(OUTCOME, ["sentences", 1, "id"], "argument-missing")),
     "a sentence is never reached": (
         "sentence-reached",

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from gemini_mcp_spec.files.requirements import is_expandable
 from gemini_mcp_spec.files.spec_files import MALFORMED, SpecFiles
-from gemini_mcp_spec.lint import calls, examples, files, host, patterns, policy, requirements, server
+from gemini_mcp_spec.lint import calls, examples, files, host, options, patterns, policy, requirements, server
 from gemini_mcp_spec.lint.complaint import Complaint, Rule
 
 _TABLE = (
@@ -44,6 +44,7 @@ _TABLE = (
     Rule("template-resumes", server.template_resumes, "Make it equal to what stands behind gemini's flag."),
     Rule("template-type", server.template_type, "Give it the type `string`, or use it otherwise."),
     Rule("template-name", server.template_name, "Name one that the file defines."),
+    Rule("value-option", options.value_option, "Join it to its flag, give it a form, or refuse such values."),
     Rule("sentence-reached", server.sentence_reached, "Move it up, or remove it."),
     Rule("sentence-missing", server.sentence_missing, "Add one without `exit` and `stderr`."),
     Rule("sentence-fields", server.sentence_fields, "Write a field as `{name}`."),

@@ -47,6 +47,10 @@ _LINT: Mapping[str, tuple[str, str]] = {
         "the separator `: ` behind the prefix `Error: `",
     ),
     "template": ("A call has to become a command line, whole.", "a template that names no argument `cwd`"),
+    "value": (
+        "Whoever sends a prompt must not choose options of gemini by it, nor lose what is sent.",
+        '`["-p", {"argument": "prompt"}]`, which makes an option of `-y`',
+    ),
     "sentence": ("A sentence that is never said misleads who maintains it.", "two sentences that fit every exit code"),
     "call": ("An example that no port can follow fails every port.", "a case that sends `promt`"),
     "case": ("A case tells a call to its end.", "an invocation without an outcome"),

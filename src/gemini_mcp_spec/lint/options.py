@@ -1,0 +1,179 @@
+"""A rule about command lines: no value of a call becomes an option of gemini, and a prompt is taken as it is. Pure.
+
+What gemini takes a value for, the knowledge of its parser says; which values a call can hold, schemas and refusals say.
+Only a rule that needs both belongs here.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from gemini_mcp.gemini_cli.understanding import (
+    COMMAND_WORDS,
+    OPTIONS,
+    Other,
+    UsageError,
+    effective_prompt,
+    understand,
+    unknown_options,
+)
+from gemini_mcp.gemini_cli.yargs import Option
+from gemini_mcp.report.positions import Path
+from gemini_mcp.report.values import shown
+from gemini_mcp.schema.validation import accepts, validator
+from gemini_mcp.spec.values import Json, differing, inside, is_array, is_object, items, table
+from gemini_mcp_spec.files.spec_files import SpecFiles
+from gemini_mcp_spec.files.tools import INVOCATION, tools
+from gemini_mcp_spec.lint.complaint import Complaint
+from gemini_mcp_spec.reference.answers import planner
+
+_PLAIN = ("some words", "word", "Words?", "some-words", "5ome-w0rds")
+"""Texts that gemini takes for themselves, wherever they stand."""
+_BESIDE = "other"
+"""Such a text for the other arguments of a call."""
+_NUMBERS = ("0", "12", "1e3", ".5", "5.", "0x1f", "-1", "-.5")
+_SPELLED = sorted((f"-{'-' * (len(each) > 1)}{each}" for one in OPTIONS for each in one.spellings()), key=len)
+_SUSPECT = (*_SPELLED, "--", "-", "---", "-?", "--of-another-day", *COMMAND_WORDS, *_NUMBERS)
+"""Texts that gemini takes for an option, a command or a number where they stand alone."""
+
+
+@dataclass(frozen=True)
+class _Given:
+    """An argument of a call: what becomes of the call with another text in its place, and what its schema takes."""
+
+    name: str
+    planned: Callable[[Json], Json]
+    schema: Json
+
+    def value(self, text: str) -> Json:
+        """The text as a value of the argument's type."""
+        kind = inside(self.schema, "type")
+        return [text] if kind == "array" else json.loads(text) if kind in ("integer", "number") else text
+
+    def invocation(self, text: str) -> Json:
+        """What is run with this text; None where nothing is."""
+        made = self.planned(self.value(text))
+        return made if "argv" in table(made) else None
+
+
+def value_option(spec: SpecFiles) -> Iterator[Complaint]:
+    """No value of an argument becomes an option of gemini, and a prompt is taken for nothing else."""
+    invocation = spec.documents.get(INVOCATION)
+    for tool, (_, schema) in tools(spec).items():
+        givens = _givens(invocation, tool, schema) if tool in spec.objects(INVOCATION, "tools") else ()
+        found = ((given.name, wrong) for given in givens for wrong in _misread(given, _texts(invocation, given.schema)))
+        for name, wrong in dict(found).items():
+            yield Complaint(INVOCATION, _place(invocation, tool, name), wrong)
+
+
+def _givens(invocation: Json, tool: str, schema: Json) -> Iterator[_Given]:
+    """Every argument, beside all others, and beside those alone that a call needs."""
+    declared, plan = table(schema.get("properties")), planner(invocation)
+    free: Json = {"properties": {name: {} for name in declared}}
+    plain = {name: _some(each) for name, each in declared.items()}
+    for name, own in declared.items():
+        for kept in (declared, items(schema.get("required"))):
+            others = {other: value for other, value in plain.items() if other in kept}
+            yield _Given(name, partial(_planned, plan, tool, free, others, name), own)
+
+
+def _planned(
+    plan: Callable[..., Json], tool: str, schema: Json, others: Mapping[str, Json], name: str, value: Json
+) -> Json:
+    return plan(tool, schema, {**others, name: value})
+
+
+def _some(schema: Json) -> Json:
+    """A value that means nothing else."""
+    known = {"boolean": True, "integer": 7, "number": 7, "array": [_BESIDE]}
+    return next(iter(items(inside(schema, "enum"))), known.get(str(inside(schema, "type")), _BESIDE))
+
+
+def _texts(invocation: Json, schema: Json) -> Sequence[str]:
+    """Texts that gemini could take for something else, in the type of the argument."""
+    if inside(schema, "type") in ("integer", "number"):
+        return ("-1", "-0.5")
+    cases = (case for form in table(invocation["forms"]).values() for case in form)
+    lengths = sorted({case["longerThan"] for case in cases if "longerThan" in case})
+    return (*_SUSPECT, *(f"{_SPELLED[-1]}={'x' * length}" for length in lengths))
+
+
+def _misread(given: _Given, texts: Sequence[str]) -> Iterator[str]:
+    """What gemini makes of the first text that it does not take for the argument."""
+    usual = next(_usual(given), None)
+    accepted = validator(given.schema)
+    for text in texts if usual else ():
+        made = given.invocation(text) if accepts(accepted, given.value(text)) else None
+        if made and usual and (said := usual.otherwise(made, text)):
+            yield f"`{given.name}` may be {shown(text[:40])}, and then gemini {said}."
+            return
+
+
+@dataclass(frozen=True)
+class _Usual:
+    """What gemini makes of a call with a text that it takes for itself."""
+
+    text: str
+    prompt: str | None
+    values: Json
+    more: Sequence[Option]
+
+    def otherwise(self, made: Json, text: str) -> str | None:
+        """What gemini does instead, if it takes another text for something else."""
+        is_asked = self.prompt is not None and self.text in self.prompt
+        match understand(made["argv"][1:], self.more):
+            case UsageError(reason):
+                return f"complains: {reason}" if is_asked else None
+            case Other(kind):
+                return f"does not ask the model ({kind})" if is_asked else None
+            case found:
+                values = _replaced(self.values, self.text, text)
+                prompt = _replaced(self.prompt, self.text, text)
+                if found.values != values:
+                    names = ", ".join(f"`--{name}`" for name, *_ in differing(values, found.values))
+                    return f"reads something else as {names}"
+                said = effective_prompt(found, _stdin(made))
+                return f"asks the model {shown(said)}" if said != prompt else None
+
+
+def _usual(given: _Given) -> Iterator[_Usual]:
+    for text in _PLAIN if inside(given.schema, "type") not in ("integer", "number") else ("7654321",):
+        made = given.invocation(text)
+        if made and any(text in element for element in (*made["argv"], made.get("stdin", ""))):
+            more = unknown_options(made["argv"][1:])
+            found = understand(made["argv"][1:], more)
+            if not isinstance(found, UsageError | Other):
+                yield _Usual(text, effective_prompt(found, _stdin(made)), found.values, more)
+
+
+def _stdin(made: Json) -> bytes | None:
+    return made["stdin"].encode("utf-8", "replace") if "stdin" in made else None
+
+
+def _replaced(value: Json, old: str, new: str) -> Json:
+    """The value with another text in place of one."""
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if is_array(value):
+        return [_replaced(each, old, new) for each in value]
+    return {key: _replaced(each, old, new) for key, each in value.items()} if is_object(value) else value
+
+
+def _place(invocation: Json, tool: str, name: str) -> Path:
+    """Where the command line of a tool, or a form in it, hands an argument over."""
+    elements = invocation["tools"][tool]["argv"]
+    for index, element in enumerate(elements):
+        form = inside(element, "form")
+        if isinstance(form, str) and _names(invocation["forms"].get(form), name):
+            return ("forms", form)
+        if _names(element, name):
+            return ("tools", tool, "argv", index)
+    return ("tools", tool, "argv")
+
+
+def _names(template: Json, name: str) -> bool:
+    """Whether a part of a template hands an argument over."""
+    return name == inside(template, "argument") or any(
+        _names(each, name) for each in (*table(template).values(), *items(template))
+    )

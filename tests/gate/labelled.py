@@ -113,6 +113,15 @@ TOOLS: Mapping[str, Row] = {
     "an argument changes its type": (chat([*PROPERTIES, "model", "type"], "integer"), BREAK, BREAK),
     "an argument may also be a number": (chat([*PROPERTIES, "model", "type"], ["string", "number"]), FREE, BREAK),
     "an argument goes": (without(CHAT, [*PROPERTIES, "model"]), BREAK, FREE),
+    "a private argument goes": (
+        [
+            without(CHAT, [*PROPERTIES, "systemPrompt"]),
+            *(without(INVOCATION, ["tools", "chat", key]) for key in ("files", "env")),
+            invocation(["tools", "chat", "private"], ["prompt"]),
+        ],
+        BREAK,
+        FREE,
+    ),
     "an argument comes": (chat([*PROPERTIES, "seed"], {"type": "string"}), FREE, BREAK),
     "an argument is enumerated": (chat([*PROPERTIES, "model", "enum"], ["gemini-3-pro"]), BREAK, FREE),
     "an empty argument is forbidden, which a rule refuses": (chat([*PROPERTIES, "prompt", "minLength"], 1), FREE, FREE),
@@ -247,6 +256,11 @@ COMMANDS: Mapping[str, Row] = {
         MORE,
     ),
     "the listing is asked otherwise": (invocation(["listing", "argv", 0], "--sessions"), PORTS, PORTS),
+    "the listing is asked with another option": (
+        invocation(["listing", "argv"], ["--list-sessions", "--all"]),
+        PORTS,
+        PORTS,
+    ),
     "the listing is spelled otherwise": (invocation(["listing", "argv", 0], "--listSessions"), WORDS, WORDS),
     "the listing may take longer": (invocation(["listing", "timeoutSeconds"], 20), FREE, PORTS),
     "an entry of the listing reads otherwise": (invocation(["listing", "entry"], "^([0-9]+) (\\S+)$"), PORTS, PORTS),

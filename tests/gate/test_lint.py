@@ -146,6 +146,12 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         changed(INVOCATION, ["forms", "prompt", 0], {"title": "a", "longerThan": 9, "argv": [{"argument": "prompt"}]}),
     ),
     "a session may be an option": ("value-option", changed(INVOCATION, ["arguments", "sessionId"], {"absent": "^$"})),
+    "two values have one key": ("key-apart", changed(OUTCOME, ["meta", "warnings"], "sessionId")),
+    "a file lies outside its directory": (
+        "meta-schema",
+        replaced(INVOCATION, '"files": { "SYSTEM.md"', '"files": { "../SYSTEM.md"'),
+    ),
+    "a command line holds a NUL": ("meta-schema", changed(INVOCATION, ["tools", "chat", "argv", 1], "--output\u0000")),
     "a sentence is there twice": ("sentence-reached", changed(OUTCOME, ["sentences", 1, "id"], "argument-missing")),
     "a sentence is never reached": (
         "sentence-reached",

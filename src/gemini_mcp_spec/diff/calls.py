@@ -5,7 +5,7 @@ one of three: gemini understands something else, what it understands travels ano
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -45,6 +45,11 @@ class Calls:
         was, becomes = (table(spec.documents.get(INVOCATION)) for spec in (old, new))
         before, after = tools(old), tools(new)
         return cls(was, becomes, {name: (before[name][1], after[name][1]) for name in before if name in after})
+
+    def gone(self, tool: str) -> Set[str]:
+        """The arguments that a tool has no longer."""
+        old, new = (table(schema.get("properties")).keys() for schema in self.schemas.get(tool, ({}, {})))
+        return old - new
 
     def only(self, path: Path) -> "Calls":
         """The same with nothing changed but what lies at `path`."""

@@ -6,7 +6,8 @@ What callers meet is judged key by key. Of a command line, what gemini understan
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
-from gemini_mcp.gemini_cli.understanding import understand, unknown_options
+from gemini_mcp.gemini_cli.understanding import OPTIONS, unknown_options
+from gemini_mcp.gemini_cli.yargs import parse
 from gemini_mcp.report.positions import Path
 from gemini_mcp.schema.patterns import Difference, Unreadable, candidates, difference
 from gemini_mcp.spec.values import ABSENT, Json, differing, is_object, items, table
@@ -121,7 +122,7 @@ def _template(name: str, old: Json, new: Json, calls: Calls, known: Collection[s
         path = ("tools", name, key)
         if key == "private":
             # What was private may be shown now: callers relied on it. More privacy breaks nobody.
-            is_published = set(items(values[0])) - set(items(values[1]))
+            is_published = set(items(values[0])) - set(items(values[1])) - calls.gone(name)
             yield change(f"template-{'published' if is_published else 'private'}", INVOCATION, path, *values, name=name)
         elif key == "argv" and _only_new(values[0], values[1], known):
             yield change("template-extended", INVOCATION, path, *values, name=name)
@@ -164,7 +165,7 @@ def _plain(path: Path, old: Json, new: Json, calls: Calls) -> Change:
 def _same_command(old: Json, new: Json) -> bool:
     sides = [[str(word) for word in items(side)] for side in (old, new)]
     # An option that this gemini does not know is taken for one of a newer version.
-    before, after = (understand(side, unknown_options(side)) for side in sides)
+    before, after = (parse(side, (*OPTIONS, *unknown_options(side))) for side in sides)
     return before == after
 
 

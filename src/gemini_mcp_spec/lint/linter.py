@@ -49,6 +49,7 @@ _TABLE = (
     Rule("sentence-missing", server.sentence_missing, "Add one without `exit` and `stderr`."),
     Rule("sentence-fields", server.sentence_fields, "Write a field as `{name}`."),
     Rule("sentence-says", server.sentence_says, "Say it."),
+    Rule("key-apart", server.key_apart, "Give it another key."),
     Rule("separator-apart", server.separator_apart, "Begin it with a newline, or write another."),
     Rule("call-tool", calls.call_tool, "Name a tool that exists."),
     Rule("call-arguments", calls.call_arguments, "Correct the arguments, or let nothing start."),

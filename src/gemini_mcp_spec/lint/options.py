@@ -30,6 +30,8 @@ from gemini_mcp_spec.reference.answers import planner
 
 _PLAIN = ("some words", "word", "Words?", "some-words", "5ome-w0rds")
 """Texts that gemini takes for themselves, wherever they stand."""
+_ANYTHING: Mapping[str, Json] = {}
+"""The schema of any value."""
 _BESIDE = "other"
 """Such a text for the other arguments of a call."""
 _NUMBERS = ("0", "12", "1e3", ".5", "5.", "0x1f", "-1", "-.5")
@@ -70,7 +72,7 @@ def value_option(spec: SpecFiles) -> Iterator[Complaint]:
 def _givens(invocation: Json, tool: str, schema: Json) -> Iterator[_Given]:
     """Every argument, beside all others, and beside those alone that a call needs."""
     declared, plan = table(schema.get("properties")), planner(invocation)
-    free: Json = {"properties": {name: {} for name in declared}}
+    free: Json = {"properties": dict.fromkeys(declared, _ANYTHING)}
     plain = {name: _some(each) for name, each in declared.items()}
     for name, own in declared.items():
         for kept in (declared, items(schema.get("required"))):

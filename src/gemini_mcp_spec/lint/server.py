@@ -225,6 +225,17 @@ _ASKED = {
 """What an error of a kind must tell, as a pattern and in words."""
 
 
+def key_apart(spec: SpecFiles) -> Iterator[Complaint]:
+    """What is read or written under different names has different keys."""
+    outcome = spec.documents.get(OUTCOME)
+    for section in ("answer", "meta"):
+        first: dict[Json, str] = {}
+        for name, key in table(inside(outcome, section)).items():
+            if first.setdefault(key, name) != name:
+                message = f"The key {shown(key)} is that of `{first[key]}` as well."
+                yield Complaint(OUTCOME, (section, name), message)
+
+
 def separator_apart(spec: SpecFiles) -> Iterator[Complaint]:
     """The separator of errors begins a line, or is found in nothing that stands before it."""
     outcome = spec.documents.get(OUTCOME)

@@ -42,6 +42,7 @@ _LINT: Mapping[str, tuple[str, str]] = {
     "frozen": ("Ports are judged by released lists, so these never change.", "an id that is in `released/` only"),
     "tool": ("Clients build their calls from this.", '`"required": ["promt"]`'),
     "locale": ("A translation that lacks an argument hides it.", "`ko.json` without `cwd`"),
+    "key": ("Of two values under one key, one is lost.", "`sessionId` for the session and for the warnings"),
     "separator": (
         "Whoever reads an error finds what gemini wrote behind the separator.",
         "the separator `: ` behind the prefix `Error: `",

@@ -24,6 +24,8 @@ def raises(exchange):
     raise LookupError("nothing here")
 """
 
+UNHASHABLE = '{"id": "unknown-tool", "title": "A", "requirements": [{}], "call": {"name": "a"}, "invocation": null}'
+
 
 def joined(text: str) -> str:
     """The text without its line breaks."""
@@ -85,6 +87,7 @@ def test_wrong_usage_ends_with_2(tmp_path: Path, words: tuple[str, ...], told: s
         ("requirements.json", "{}"),
         ("server/cases/chat.json", "{}"),
         ("manifest.json", "[]"),
+        ("server/cases/unknown-tool.json", UNHASHABLE),
     ],
 )
 def test_a_broken_specification_of_the_operator_ends_with_2(tmp_path: Path, file: str, text: str) -> None:

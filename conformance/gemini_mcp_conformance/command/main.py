@@ -96,10 +96,21 @@ def start(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("gemini-mcp-conformance: Interrupted.", file=sys.stderr)
         return INTERRUPTED
-    except Exception:
+    except Exception as error:
+        if (spec := getattr(given, "spec", None)) is not None:
+            print(f"gemini-mcp-conformance: {_unusable(spec, error)}", file=sys.stderr)
+            return report.USAGE
         traceback.print_exc()
         print("gemini-mcp-conformance: This is a fault of the suite and says nothing about the port.", file=sys.stderr)
         return report.OUR_FAULT
+
+
+def _unusable(spec: Path, error: Exception) -> str:
+    """What is wrong when somebody's specification leads to an error that nobody foresaw, in one line."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    said = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}: {error}".replace("\n", " ")
+    asked = f"Correct what `gemini-mcp-spec lint {spec}` finds; if that is nothing, report a fault of the suite."
+    return f"The specification {spec} cannot be used: {said[:400]}. {asked}"
 
 
 def _fault(error: UsageError | OperatorError | SuiteError, spec: Path | None) -> int:

@@ -24,7 +24,11 @@ def raises(exchange):
     raise LookupError("nothing here")
 """
 
-UNHASHABLE = '{"id": "unknown-tool", "title": "A", "requirements": [{}], "call": {"name": "a"}, "invocation": null}'
+UNHASHABLE = (
+    (ROOT / "spec/server/cases/chat.json")
+    .read_text(encoding="utf-8")
+    .replace('"requirements": [', '"requirements": [{}, ')
+)
 
 
 def joined(text: str) -> str:
@@ -87,14 +91,14 @@ def test_wrong_usage_ends_with_2(tmp_path: Path, words: tuple[str, ...], told: s
         ("requirements.json", "{}"),
         ("server/cases/chat.json", "{}"),
         ("manifest.json", "[]"),
-        ("server/cases/unknown-tool.json", UNHASHABLE),
+        ("server/cases/chat.json", UNHASHABLE),
     ],
 )
 def test_a_broken_specification_of_the_operator_ends_with_2(tmp_path: Path, file: str, text: str) -> None:
     theirs = tmp_path / "spec"
     shutil.copytree(ROOT / "spec", theirs)
     (theirs / file).write_text(text, encoding="utf-8")
-    done = suite(tmp_path, "run", "--spec", str(theirs), to=port("correct"))
+    done = suite(tmp_path, "run", *PING, "--spec", str(theirs), to=port("correct"))
     assert (done.code, "Traceback" in done.err, str(theirs) in done.err) == (2, False, True)
 
 

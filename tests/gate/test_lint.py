@@ -151,6 +151,10 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "meta-schema",
         replaced(INVOCATION, '"files": { "SYSTEM.md"', '"files": { "../SYSTEM.md"'),
     ),
+    "an element is longer than the system takes": (
+        "meta-schema",
+        changed(INVOCATION, ["forms", "prompt", 0, "longerThan"], 200_000),
+    ),
     "a command line holds a NUL": ("meta-schema", changed(INVOCATION, ["tools", "chat", "argv", 1], "--output\u0000")),
     "a sentence is there twice": ("sentence-reached", changed(OUTCOME, ["sentences", 1, "id"], "argument-missing")),
     "a sentence is never reached": (

@@ -256,6 +256,21 @@ def last_first(elements: Json) -> Json:
     return [*words, *(each for each in elements if each not in words)]
 
 
+def joined_to_flags(draft: Draft) -> None:
+    """What starts with a dash cannot become an option."""
+    for each in TOOLS:
+        others = [part for part in template(draft, each)["argv"] if table(part).get("with") != "model"]
+        template(draft, each)["argv"] = [*others, {"with": "model", "argv": [{"join": ["--model=", MODEL]}]}]
+    own = template(draft, RESUMES)
+    own["argv"][:2] = [{"join": ["--resume=", own["argv"][1]]}]
+
+
+def always_with_a_model(elements: Json) -> Json:
+    """A call that names no model names the default one to gemini."""
+    others = (each for each in elements if table(each).get("with") != "model")
+    return [*others, "-m", {**MODEL, "default": "gemini-3-pro"}]
+
+
 def value(path: str, *place: str | int, to: Json) -> Edit:
     """Another value at one place of one file."""
 
@@ -495,6 +510,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("command:chat-reply:no-session-id",),
             ("chat-reply-prompt-quotes",),
         ),
+        Change(
+            "default option",
+            command_line(always_with_a_model),
+            ("command:chat:no-model", "command:chat-reply:no-model"),
+            ("chat-reply-prompt-quotes", *CALLS),
+            variant=True,
+        ),
         Change("other spelling", command_line(lambda argv: replaced(argv, "-m", "--model"))),
         Change("other order", command_line(last_first)),
         Change("other flag", command_line(lambda argv: replaced(argv, "json", "stream-json")), ("command:chat",)),
@@ -552,6 +574,12 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("asked models", value(OUTCOME, "asked", to=["usage", "perModel"]), ("result:unasked",), ("keyed-chat",)),
         Change(
             "error key", value(OUTCOME, "answer", "error", to="failure"), ("error:json-on-stderr",), ("keyed-chat",)
+        ),
+        Change(
+            "refused and absent",
+            value(INVOCATION, "arguments", "model", "refuse", to=["option-like", "control-character", "empty"]),
+            ("prompt:empty",),
+            ("chat-model*", "combined-chat-00*"),
         ),
         Change("withheld variables", value(INVOCATION, "environment", "withhold", to=["SETTING_*", "PATH"])),
         Change("smallest prompt", value(INVOCATION, *LONGEST, to=5000), ("prompt:over-limit",), SMALL),
@@ -671,7 +699,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("lowered", level("result:text", "SHOULD")),
         Change(
             "dashes",
-            value(INVOCATION, "arguments", "model", "refuse", to=["control-character"]),
+            edits(dropped_refusal("option-like"), joined_to_flags),
             ("command:chat:model", "command:once"),
             ("chat-model-option-*",),
             variant=True,

@@ -14,7 +14,7 @@ from gemini_mcp.spec.values import inside, items
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.spec import schema
-from gemini_mcp_conformance.spec.interpreter import Specified, refusals, spelled
+from gemini_mcp_conformance.spec.interpreter import Specified, is_absent, refusals, spelled
 from gemini_mcp_conformance.spec.reading import Reading, read
 from gemini_mcp_conformance.spec.script import Script, written
 from gemini_mcp_conformance.spec.specification import Heard
@@ -158,9 +158,10 @@ def _heard(exchange: Exchange) -> Heard | UsageError | Other:
 
 
 def _forbidden(exchange: Exchange, name: str) -> str | None:
-    """The text of an argument, if a rule forbids it."""
-    text = text_of(exchange, name)
-    return text if text is not None and refusals(name, text, exchange.spec.invocation) else None
+    """The text of an argument, if a rule forbids it. One that counts as absent is not handed over."""
+    text, rules = text_of(exchange, name), exchange.spec.invocation
+    is_given = text is not None and not is_absent(name, text, rules)
+    return text if is_given and refusals(name, text, rules) else None
 
 
 def ending(script: Script) -> Ending:

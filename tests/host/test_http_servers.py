@@ -35,7 +35,7 @@ def kept(here: Desk, servers: JsonObject, dropped: Set[str]) -> set[str]:
     here.settings(json.dumps({"mcpServers": servers}))
     ran = here.run("tools", "--json")
     assert all(f"{name}: " in ran.stderr for name in dropped)
-    return {row["server"] for row in json.loads(ran.stdout)}
+    return {row["server"] for row in json.loads(ran.stdout)["tools"]}
 
 
 @pytest.mark.parametrize(

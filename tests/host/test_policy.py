@@ -49,7 +49,7 @@ def test_policy_names_the_rule_of_every_tool(tmp_path: Path) -> None:
     assert ran.stdout == (
         "mcp_srv_a  deny, not declared to the model  (.gemini/policies/own.toml)\nmcp_srv_b  allow  (built in)\n"
     )
-    rows = json.loads(here.run("policy", "--headless", "--json").stdout)
+    rows = json.loads(here.run("policy", "--headless", "--json").stdout)["tools"]
     assert [(row["decision"], row["declared"], row["rule"]) for row in rows] == [
         ("deny", False, ".gemini/policies/own.toml"),
         ("deny", False, "no rule is about it"),

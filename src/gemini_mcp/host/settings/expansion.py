@@ -57,11 +57,12 @@ def expand_late(text: str, environment: Mapping[str, str]) -> str:
     It follows dotenv-expand: values are expanded too, `${X:-d}`, `${X-d}`, `${X:+d}` and `${X+d}` are known, and
     `\\$` stands for a dollar sign. Raises Unexpandable where that library throws or does not end.
     """
-    result, seen = text, set[str]()
+    result, seen, steps = text, set[str](), 0
     # dotenv-expand reads a result again until no variable is left: `x$A` with `A=$B` and `B=$A` never ends there.
     while match := _LATE.search(result):
         seen.add(result)
-        if len(seen) > _MOST_STEPS + text.count("$") or len(result) > len(text) + _MOST_GROWTH * len(seen):
+        steps += 1
+        if steps > _MOST_STEPS + text.count("$") or len(result) > len(text) + _MOST_GROWTH * steps:
             raise _endless(match.group(1) or match.group(2))
         before, result = result, replace_first(result, match.group(), _late_value(match, environment, seen))
         if result == before:

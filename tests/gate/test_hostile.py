@@ -83,6 +83,13 @@ def test_a_key_that_comes_or_goes_is_told_in_every_format() -> None:
     told(edited, small(), edited)
 
 
+@pytest.mark.parametrize("pattern", ["(?P<x>a)", "(", "[z-a]", "a++", "(?#c)a", "\\p{L}+", "(?(1)a|b)", "\\"])
+def test_a_pattern_that_cannot_be_read_is_told_in_every_format(pattern: str) -> None:
+    edited = argument({"type": "string", "pattern": pattern}).of(small())
+    told(small(), edited, edited)
+    told(edited, small(), edited)
+
+
 @pytest.mark.slow
 @settings(
     max_examples=EXAMPLES,

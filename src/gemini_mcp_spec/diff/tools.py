@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gemini_mcp.schema.judgement import Direction
-from gemini_mcp.schema.patterns import candidates
+from gemini_mcp.schema.patterns import candidates, is_readable
 from gemini_mcp.schema.validation import is_valid
 from gemini_mcp.spec.families import OTHER, kebab
 from gemini_mcp.spec.values import ABSENT, Json, differing, inside, items, table
@@ -110,7 +110,8 @@ def _texts(keyword: str, sides: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """Texts that a keyword may forbid."""
     values = [side[keyword] for side in sides if keyword in side]
     if keyword == "pattern":
-        yield from candidates([str(value) for value in values])
+        patterns = [str(value) for value in values]
+        yield from candidates(patterns) if all(map(is_readable, patterns)) else ()
     else:
         lengths = {length + step for length in values if isinstance(length, int) for step in (-1, 0, 1)}
         yield from ("x" * length for length in sorted(lengths) if 0 <= length <= _LONGEST)

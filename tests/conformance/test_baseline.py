@@ -62,6 +62,11 @@ def test_an_entry_that_no_longer_holds_fails_a_strict_run():
     assert baseline.apply(report_of(kept("one"), strict=True), listing("area:one"), IDS).exit == 1
 
 
+def test_an_entry_that_no_longer_holds_leaves_an_incomplete_run_incomplete():
+    report = report_of(kept("one"), unrun("two"), strict=True, exit=3)
+    assert baseline.apply(report, listing("area:one"), IDS).exit == 3
+
+
 def test_an_entry_that_this_run_left_out_is_not_told():
     assert baseline.apply(report_of(kept("one"), strict=True), listing("area:two"), IDS).exit == 0
 

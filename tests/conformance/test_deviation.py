@@ -74,6 +74,13 @@ def test_a_call_that_is_refused_while_it_is_cancelled_did_not_run() -> None:
     assert deviation(refused) == "not run"
 
 
+def test_an_error_that_is_not_marked_as_one_is_a_wrong_answer() -> None:
+    bare: dict[str, Any] = {"id": 1, "method": "tools/call", "params": {"name": "chat", "arguments": {}}}
+    refusal = answer(f"{spec().outcome.prefix} The prompt is missing.")
+    assert deviation(exchange(request=bare, answers=refusal)) == "succeeded"
+    assert deviation(exchange(request=bare, answers=answer("Paris."))) == "served"
+
+
 def test_a_call_of_an_unknown_tool_that_ran_was_served() -> None:
     assert deviation(exchange(USUAL, name="no-such-tool")) == "served"
     assert deviation(exchange(USUAL, name="no-such-tool", silence="cancelled", answers=())) == "served"

@@ -39,6 +39,8 @@ def deviation(exchange: Exchange) -> str:
         return "unanswered"
     if exchange.silence == "cancelled" and any(run.survivors for run in exchange.all_runs):
         return "left"
+    if _is_error_unflagged(exchange):
+        return "succeeded"
     if exchange.method == "tools/call" and fate(exchange) == "refused":
         return "served" if exchange.runs or (is_call(exchange) and exchange.is_success) else ""
     if exchange.answer is None or exchange.method != "tools/call":
@@ -51,6 +53,13 @@ def deviation(exchange: Exchange) -> str:
     if exchange.scripts and any(run.call.is_unplayed for run in exchange.runs):
         return "command"
     return _answered(exchange)
+
+
+def _is_error_unflagged(exchange: Exchange) -> bool:
+    """Whether a call that gemini never saw is answered with the words of an error as if it had succeeded."""
+    if exchange.runs or not (is_call(exchange) and exchange.is_success):
+        return False
+    return (exchange.text or "").startswith(exchange.spec.outcome.prefix)
 
 
 def _answered(exchange: Exchange) -> str:

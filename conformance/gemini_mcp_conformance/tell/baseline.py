@@ -98,7 +98,9 @@ def _stale(judgements: Sequence[Judgement], baseline: Baseline, requirements: Co
 def _exit(report: Report, judgements: Sequence[Judgement], stale: bool) -> int:
     if report.exit not in COULD_BE_JUDGED:
         return report.exit
-    code = DOES_NOT if stale and report.strict else exit_code(judgements, report.strict)
+    code = exit_code(judgements, report.strict)
+    if stale and report.strict and code == CONFORMS:
+        return DOES_NOT
     # Verdicts alone would not make this run incomplete, so it was cut short, which no baseline excuses.
     cut_short = report.exit == INCOMPLETE and exit_code(report.judgements, report.strict) != INCOMPLETE
     return INCOMPLETE if code == CONFORMS and cut_short else code

@@ -59,6 +59,9 @@ defect("abort-is-success", "Takes the answer of a gemini that has aborted.", "er
 defect("failure-is-success", "Returns the text of an error without isError.", "error:is-error")(
     error=failed(without("isError"))
 )
+defect("errors-unmarked", "Returns the text of every error and refusal without isError.", "error:is-error")(
+    error=gives(without("isError"))
+)
 defect("is-error-is-text", "Sends isError as a string.", "error:is-error")(error=gives(adding(isError="true")))
 defect("error-content-is-text", "Returns the text of an error where the array of content should be.", "error:content")(
     error=failed(lambda result: {**result, "content": result["content"][0]["text"]})

@@ -20,7 +20,7 @@ from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.requests import PAUSE, Requests, polled
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.workplace import make_files, make_links, remove_files
-from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late
+from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, progress
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Web
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -98,7 +98,8 @@ class Player:
         """What was said and run, before it is known what is left."""
         every, frame = self.requests.every, self._frame()
         by_step, unclaimed = claimed(every, self._gemini.examined_runs())
-        exchanges = [exchange(pending, every, by_step, lines, frame) for pending in every]
+        told = progress(every, lines)
+        exchanges = [exchange(pending, every, by_step, lines, told, frame) for pending in every]
         asked = [each for each in every if isinstance(each.step, Request) and not each.is_page]
         return Observation(
             conversation=self.conversation,

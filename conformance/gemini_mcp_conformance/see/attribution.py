@@ -112,9 +112,10 @@ def exchange(
     requests: Sequence[Pending],
     runs: Mapping[int, tuple[Run, ...]],
     lines: Sequence[Line],
+    told: Mapping[int, tuple[Line, ...]],
     frame: Json,
 ) -> Exchange:
-    """The record of a request that has been played."""
+    """The record of a request that has been played; `told` is the progress of each."""
     assert pending.sent is not None
     own = runs.get(pending.step_number, ())
     answers = [line for line in lines if line.is_response and not line.sent and pending.is_answered_by(line)]
@@ -126,7 +127,7 @@ def exchange(
         sent=pending.sent,
         # The player may have taken a response with a wrong id for the answer; by its id it belongs to nobody.
         answers=tuple(answers) or pending.answers,
-        progress=tuple(line for line in lines if _is_progress(line, pending, requests)),
+        progress=told.get(pending.step_number, ()),
         runs=tuple(run for run in own if run.call.kind == "call"),
         listings=tuple(run for run in own if run.call.kind == "list"),
         leftovers=pending.leftovers,
@@ -237,14 +238,19 @@ def _overlap(one: Pending, other: Pending) -> bool:
     return not first.answers or second.sent.order < first.answers[0].order
 
 
-def _is_progress(line: Line, pending: Pending, requests: Sequence[Pending]) -> bool:
-    """Whether a line tells of the request, which is the latest of those with its token."""
-    if line.sent or line.table.get("method") != "notifications/progress":
-        return False
-    told = inside(line.table, "params", "progressToken")
-    asked = [each for each in requests if each.sent and each.sent.order < line.order and _asks_for(each, told)]
-    # MCP asks for unique tokens only among the requests that are open, so an earlier request may have had it.
-    return bool(asked) and asked[-1] is pending
+def progress(requests: Sequence[Pending], lines: Sequence[Line]) -> Mapping[int, tuple[Line, ...]]:
+    """The lines that tell of the progress of each request, by its step."""
+    found: dict[int, tuple[Line, ...]] = {}
+    for line in lines:
+        if line.sent or line.table.get("method") != "notifications/progress":
+            continue
+        token = inside(line.table, "params", "progressToken")
+        asked = [each for each in requests if each.sent and each.sent.order < line.order and _asks_for(each, token)]
+        if asked:
+            # MCP asks for unique tokens only among the requests that are open, so an earlier request may have had it.
+            step = asked[-1].step_number
+            found[step] = (*found.get(step, ()), line)
+    return found
 
 
 def _asks_for(pending: Pending, told: Json) -> bool:

@@ -64,11 +64,12 @@ def gemini_runs_where_the_port_does(exchange: Exchange) -> Complaints:
 
 def may_run(exchange: Exchange) -> bool:
     """Calls with a relative path, which nothing else lets a port refuse."""
-    plain = all(text.isprintable() and text.strip() for text in texts_in(list(exchange.arguments.values())))
-    is_free = all_settled(exchange)
+    if not names("relative")(exchange):
+        return False
+    is_plain = all(text.isprintable() and text.strip() for text in texts_in(list(exchange.arguments.values())))
     is_chosen = is_played(exchange) and exchange.gemini == "present" and fate(exchange) == "either"
     is_heard = isinstance(heard(exchange), Heard)
-    return names("relative")(exchange) and plain and is_free and is_chosen and is_heard and was_due(exchange)
+    return is_plain and all_settled(exchange) and is_chosen and is_heard and was_due(exchange)
 
 
 @check("cwd:relative", judges=may_run, about="directory")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator
@@ -123,12 +125,21 @@ def every_schema_is_valid(observation: Observation) -> Complaints:
         if inside(schema, "type") != "object":
             yield f"The port's {name} has the inputSchema {shown(schema)}, and should have one of the type `object`."
             continue
-        try:
-            # MCP: a schema without `$schema` is one of 2020-12.
-            validator_for(dict(schema_of(offered)), default=Draft202012Validator).check_schema(dict(schema_of(offered)))
-        except SchemaError as error:
-            fault = f"is no JSON Schema ({error.message})"
-            yield f"The port's {name} has an inputSchema that {fault}, and should have a valid one."
+        fault = _fault(json.dumps(schema))
+        if fault:
+            yield f"The port's {name} has an inputSchema that is no JSON Schema ({fault}), and should have a valid one."
+
+
+@lru_cache(64)
+def _fault(schema: str) -> str:
+    """What is wrong with a JSON Schema, given as text because a port lists the same one again and again."""
+    found = json.loads(schema)
+    try:
+        # MCP: a schema without `$schema` is one of 2020-12.
+        validator_for(found, default=Draft202012Validator).check_schema(found)
+    except SchemaError as error:
+        return error.message
+    return ""
 
 
 @check_all("tools:unique", judges=lists_all)

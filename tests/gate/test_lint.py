@@ -146,6 +146,14 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         changed(INVOCATION, ["forms", "prompt", 0], {"title": "a", "longerThan": 9, "argv": [{"argument": "prompt"}]}),
     ),
     "a session may be an option": ("value-option", changed(INVOCATION, ["arguments", "sessionId"], {"absent": "^$"})),
+    "a model may be an option": (
+        "value-option",
+        changed(INVOCATION, ["arguments", "model", "refuse"], ["control-character"]),
+    ),
+    "a value names an option": (
+        "value-option",
+        changed(INVOCATION, ["tools", "chat", "argv", 3, "argv"], [{"join": ["--m", {"argument": "model"}]}]),
+    ),
     "two values have one key": ("key-apart", changed(OUTCOME, ["meta", "warnings"], "sessionId")),
     "a file lies outside its directory": (
         "meta-schema",
@@ -298,6 +306,24 @@ def test_a_call_that_its_schema_forbids_contradicts_the_tool() -> None:
     found = lint(changed(CHAT, ["inputSchema", "properties", "model", "maxLength"], 3).of(small()))
     messages = [one.message for one in found if (one.rule, one.file) == ("example-contradicts", CASE)]
     assert [message.startswith(f"`{CHAT}` makes nothing of it") for message in messages] == [True]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "is_refused"),
+    [
+        ({}, True),
+        ({"minLength": 90}, True),
+        ({"pattern": "^[-a-z]+$"}, True),
+        ({"enum": ["pro", "--of-no-list"]}, True),
+        ({"pattern": "^[a-z]"}, False),
+        ({"enum": ["pro", "flash"]}, False),
+    ],
+)
+def test_a_text_behind_a_flag_is_kept_from_being_an_option_by_its_schema(keywords: Json, is_refused: bool) -> None:
+    spec = changed(INVOCATION, ["arguments", "model"], {}).of(small())
+    for file in (CHAT, "server/tools/chat-reply.json"):
+        spec = changed(file, [*PROPERTIES, "model"], {"type": "string", **keywords}).of(spec)
+    assert any(one.rule == "value-option" for one in lint(spec)) == is_refused
 
 
 def test_an_entry_that_cannot_be_filled_in_makes_no_other_one_unreadable() -> None:

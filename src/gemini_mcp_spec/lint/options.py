@@ -6,6 +6,7 @@ Only a rule that needs both belongs here.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +22,7 @@ from gemini_mcp.gemini_cli.understanding import (
 from gemini_mcp.gemini_cli.yargs import Option
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown
+from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.schema.validation import accepts, validator
 from gemini_mcp.spec.values import Json, differing, inside, is_array, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
@@ -97,12 +99,25 @@ def _texts(invocation: Json, schema: Json) -> Sequence[str]:
     if inside(schema, "type") in ("integer", "number"):
         return ("-1", "-0.5")
     cases = (case for form in table(invocation["forms"]).values() for case in form)
+    own = schema["items"] if inside(schema, "type") == "array" and "items" in table(schema) else schema
     lengths = sorted({case["longerThan"] for case in cases if "longerThan" in case})
-    return (*_SUSPECT, *(f"{_SPELLED[-1]}={'x' * length}" for length in lengths))
+    lengths.append(inside(own, "minLength") if isinstance(inside(own, "minLength"), int) else 0)
+    return (*_SUSPECT, *(f"{_SPELLED[-1]}={'x' * length}" for length in lengths), *_dashed(own))
+
+
+def _dashed(schema: Json) -> Iterator[str]:
+    """Texts that start with a dash, of those that a choice or a pattern allows."""
+    pattern = inside(schema, "pattern")
+    with suppress(Unreadable):
+        allowed = (*items(inside(schema, "enum")), *(examples(pattern) if isinstance(pattern, str) else ()))
+        yield from (each for each in allowed if isinstance(each, str) and each.startswith("-"))
 
 
 def _misread(given: _Given, texts: Sequence[str]) -> Iterator[str]:
     """What gemini makes of the first text that it does not take for the argument."""
+    if _names_an_option(given):
+        yield f"`{given.name}` is a part of the name of an option, so that a value chooses the option."
+        return
     usual = next(_usual(given), None)
     accepted = validator(given.schema)
     for text in texts if usual else ():
@@ -110,6 +125,13 @@ def _misread(given: _Given, texts: Sequence[str]) -> Iterator[str]:
         if made and usual and (said := usual.otherwise(made, text)):
             yield f"`{given.name}` may be {shown(text[:40])}, and then gemini {said}."
             return
+
+
+def _names_an_option(given: _Given) -> bool:
+    """Whether a text stands behind a dash, in the same element, with no `=` between."""
+    made = given.invocation(_PLAIN[1]) if inside(given.schema, "type") in ("string", "array") else None
+    elements = made["argv"][1:] if made else ()
+    return any(each.startswith("-") and _PLAIN[1] in each.partition("=")[0] for each in elements)
 
 
 @dataclass(frozen=True)
@@ -126,7 +148,8 @@ class _Usual:
         is_asked = self.prompt is not None and self.text in self.prompt
         match understand(made["argv"][1:], self.more):
             case UsageError(reason):
-                return f"complains: {reason}" if is_asked else None
+                # A flag without a value, or an option: which of them, the kind of the flag says, and versions differ.
+                return f"complains: {reason}" if is_asked or text.startswith("-") else None
             case Other(kind):
                 return f"does not ask the model ({kind})" if is_asked else None
             case found:

@@ -50,8 +50,12 @@ def is_member(id: str, family: str) -> bool:
 
 
 def kebab(name: str) -> str:
-    """A name as a part of an id: `sessionId` is `session-id`."""
-    return re.sub(r"[^a-z0-9]+", "-", re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)).strip("-")
+    """A name as a part of an id: `sessionId` is `session-id`, and `prüfe` is `pr-fc-fe`."""
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"[A-Z]|[^\x00-\x7f]", _spelled, name)).strip("-")
+
+
+def _spelled(letter: re.Match[str]) -> str:
+    return f"-{letter[0].lower()}" if letter[0].isascii() else f"-{ord(letter[0]):x}-"
 
 
 def _subjects_of(entry: Json, subjects: Subjects, claims: Sequence[Subject]) -> Iterable[Subject]:

@@ -201,7 +201,7 @@ def frozen_set(spec: SpecFiles) -> Iterator[Complaint]:
             if name not in known and not any(is_member(name, family) for family in families):
                 message = f"{shown(name)} has gone, but `removed` of {FILE} does not say so."
                 yield Complaint(file, ("requirements", index), message, "Add it to `removed`.")
-        single = [entry for entry in current if "for" not in entry]
+        single = [entry for entry in current if "for" not in entry and _ID.fullmatch(entry["id"])]
         alone = [entry for entry in single if not any(is_member(entry["id"], family) for family in families)]
         version = str(document.get("version"))
         old = [one for one in alone if Version.parse(str(one.get("since", version))) <= Version.parse(version)]

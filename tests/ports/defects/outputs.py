@@ -55,6 +55,10 @@ def first_session(port: Any, real: Any, stdout: str, stderr: str) -> Answer:
     return replace(answer, session=found[1]) if found and answer.session else answer
 
 
+def is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def notes_warnings(result: Message) -> Message:
     meta = result.get("_meta", {})
     return {**result, "_meta": {"notes" if key == "warnings" else key: value for key, value in meta.items()}}
@@ -187,6 +191,12 @@ defect(
 )(read=answer_first(lambda outcome: outcome.exit == 53))
 defect("only-first-warning", "Reports the first of several warnings.", "result:warnings")(
     success=takes(lambda answer: replace(answer, warnings=answer.warnings[:1]) if answer.warnings else answer)
+)
+defect("odd-warnings-dropped", "Drops warnings that are no texts.", "result:warnings")(
+    success=takes(lambda answer: replace(answer, warnings=[each for each in answer.warnings or () if is_text(each)]))
+)
+defect("odd-warnings-spelt-out", "Makes texts of warnings that are none.", "result:warnings")(
+    success=takes(lambda answer: replace(answer, warnings=[*map(str, answer.warnings or ())]))
 )
 defect("answer-taken-from-stderr", "Looks for the answer on stderr when stdout is empty.", "result:no-output")(
     read_stdout=lambda port, real, stdout, stderr: real(

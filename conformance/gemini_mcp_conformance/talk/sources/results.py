@@ -45,6 +45,7 @@ TEXT = (
 )
 """What a text of any kind shows."""
 
+ODD_WARNINGS: Json = ["A text.", 429, {"code": 7, "message": "Slow."}, ["Of", "two."]]
 LARGE = "large-"
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
@@ -221,6 +222,7 @@ class Results(Maker):
         written: Mapping[str, tuple[Json, ...]] = {
             # The same session warns of nothing afterwards.
             "a warning": (document("Warned.", SESSION, warnings=["Something may be wrong."]),),
+            "warnings that are no texts": (document("Warned oddly.", SESSION, warnings=ODD_WARNINGS),),
             "another object before it": (hook, document("Behind a hook.", SESSION)),
             "no session": ({**document("Null."), keys["session"]: None},),
             "a number for a session": (document("Seven.", 7),),

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable
 
-from gemini_mcp.spec.values import Json, inside, is_unicode, items
+from gemini_mcp.spec.values import Json, inside, is_unicode, items, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import end_of, reading, resumes, session_of
 from gemini_mcp_conformance.judge.registry import check
@@ -208,7 +208,7 @@ def warnings_have_their_key(exchange: Exchange) -> Complaints:
 
 def _holds(value: Json, inner: Json) -> bool:
     """Whether JSON stands somewhere in other JSON."""
-    return json.dumps(inner, ensure_ascii=False) in json.dumps(value, ensure_ascii=False)
+    return value == inner or any(_holds(each, inner) for each in (*table(value).values(), *items(value)))
 
 
 CAUSES = {

@@ -56,15 +56,29 @@ def argument(name: str, declared: Json, *flag: str, tools: tuple[str, ...] = TOO
     """A new argument that becomes a flag of gemini."""
 
     def edit(draft: Draft) -> None:
+        is_free = declared["type"] in ("string", "array") and "enum" not in declared
         value: Json = [] if declared["type"] == "boolean" else [{"argument": name}]
+        line: Json = [{"join": [f"{flag[-1]}=", *value]}] if is_free else [*flag, *value]
         for each in tools:
             schema(draft, each)["properties"][name] = {**declared, "description": f"The {name} of gemini."}
-            template(draft, each)["argv"].append({"with": name, "argv": [*flag, *value]})
+            template(draft, each)["argv"].append({"with": name, "argv": line})
             draft[LOCALE]["tools"][each]["properties"][name] = f"gemini의 {name}."
             if required:
                 schema(draft, each)["required"].append(name)
         for call in calls(draft) if required else ():
             call["arguments"][name] = "a value"
+
+    return edit
+
+
+def guarded_argument(name: str, flag: str, **keywords: Json) -> Edit:
+    """A new argument behind a flag, in an element of its own; its schema excludes what starts with a dash."""
+    own = argument(name, {**TEXT, **keywords}, flag)
+
+    def edit(draft: Draft) -> None:
+        own(draft)
+        for each in TOOLS:
+            template(draft, each)["argv"][-1]["argv"] = [flag, {"argument": name}]
 
     return edit
 
@@ -313,6 +327,21 @@ def new_refusal(argument: str, rule: str, pattern: str, sentence: str) -> Edit:
     return edit
 
 
+def refused(argument: str, rule: str) -> Edit:
+    """A rule that is there holds for one more argument."""
+
+    def edit(draft: Draft) -> None:
+        draft[INVOCATION]["arguments"].setdefault(argument, {}).setdefault("refuse", []).append(rule)
+
+    return edit
+
+
+def swapped_keys(draft: Draft) -> None:
+    """The session of a result stands where its warnings stood, and they where it was."""
+    meta = draft[OUTCOME]["meta"]
+    meta["session"], meta["warnings"] = meta["warnings"], meta["session"]
+
+
 def dropped_refusal(rule: str) -> Edit:
     def edit(draft: Draft) -> None:
         del draft[INVOCATION]["refusals"][rule]
@@ -449,6 +478,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             OTHERS,
             variant=True,
         ),
+        Change("swapped meta keys", swapped_keys, ("result:session-id",), (*CALLS, *OTHERS), variant=True),
         Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
     (
@@ -464,6 +494,19 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "list of both", argument("folders", LIST, "--include-directories"), ("tools:chat:folders",), variant=True
         ),
         Change("required argument", argument("reason", TEXT, "--policy", required=True), ("tools:chat:reason",)),
+        Change(
+            "pattern behind a flag",
+            guarded_argument("taste", "--taste", pattern="^[a-z]"),
+            ("tools:chat:taste",),
+            variant=True,
+        ),
+        Change("name beyond ASCII", argument("맛", TEXT, "--flavour"), ("tools:chat:b9db",), variant=True),
+        Change(
+            "empty text beside the prompt",
+            edits(argument("topic", TEXT, "--topic", required=True), refused("topic", "empty")),
+            ("tools:chat:topic",),
+            variant=True,
+        ),
         Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("chat-model-upper",)),
         Change("variable", word(INVOCATION, "GEMINI_SYSTEM_MD", "GEMINI_SYSTEM_FILE"), ("system:content",)),
         Change("longest prompt", value(INVOCATION, *LONGEST, to=200_000), ("prompt:over-limit",), ("*-over-200000",)),

@@ -478,7 +478,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             OTHERS,
             variant=True,
         ),
-        Change("swapped meta keys", swapped_keys, ("result:session-id",), (*CALLS, *OTHERS), variant=True),
+        Change(
+            "swapped meta keys",
+            swapped_keys,
+            ("result:session-id", "result:session-id:chat-reply"),
+            (*CALLS, *OTHERS),
+            variant=True,
+        ),
         Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
     (

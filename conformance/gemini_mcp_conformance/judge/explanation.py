@@ -138,7 +138,8 @@ def _best(about: str, complainers: Sequence[Complainer], left: set[Item]) -> tup
         return _first(about, parts, left), True
     own = [each for each in able if about in each.own]
     meant = [each for each in able if each.items[about] & left & each.meant]
-    return _first(about, own or meant or able, left), False
+    # Where nothing fits well, what speaks of all that is left says more than what happens to judge a part of it.
+    return max(own or meant or able, key=lambda each: (len(each.items[about] & left), each.score(about, left))), False
 
 
 def _first(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Complainer:

@@ -208,7 +208,13 @@ def warnings_have_their_key(exchange: Exchange) -> Complaints:
 
 def _holds(value: Json, inner: Json) -> bool:
     """Whether JSON stands somewhere in other JSON."""
-    return value == inner or any(_holds(each, inner) for each in (*table(value).values(), *items(value)))
+    left = [value]
+    while left:
+        each = left.pop()
+        if each == inner:
+            return True
+        left += [*table(each).values(), *items(each)]
+    return False
 
 
 CAUSES = {

@@ -133,6 +133,16 @@ HOSTILE: dict[str, tuple[Edit, Edit, str]] = {
         changed(CHAT, ["inputSchema", "$defs"], {**LAUGHS, "a40": {"$ref": "#/$defs/a0/allOf/0/not"}}),
         UNPROVEN,
     ),
+    "a least length beyond all memory": (
+        argument({"type": "string"}),
+        argument({"type": "string", "minLength": 10**12}),
+        "minLength",
+    ),
+    "a limit beyond all memory": (
+        argument({}),
+        changed("server/invocation.json", ["forms", "prompt", 0, "longerThan"], 10**12),
+        "longerThan",
+    ),
     "6,000 values": (argument(listed(6000)), argument(listed(5999)), 'loses ["value 5999"]'),
     "an older version": (argument({}), changed(MANIFEST, ["version"], "0.9.0"), "The version 0.9.0 is too low"),
     "a tool that is an array": (argument({}), written(CHAT, []), "should hold an object"),

@@ -14,7 +14,7 @@ from gemini_mcp.report.witness import Witness
 from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.spec.values import Json, differing, is_array, is_object, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION, tools
+from gemini_mcp_spec.files.tools import INVOCATION, is_length, tools
 from gemini_mcp_spec.reference.answers import planner, understood
 
 _UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error)
@@ -132,7 +132,7 @@ def _edges(rules: Json) -> Iterator[str]:
     for key, value in table(rules).items():
         if key in _PATTERNS and isinstance(value, str):
             yield from _examples(value)
-        elif key in _LENGTHS and isinstance(value, int):
+        elif key in _LENGTHS and is_length(value):
             yield from ("a" * (value + 1), "-" + "a" * value)
         else:
             yield from _edges(value)

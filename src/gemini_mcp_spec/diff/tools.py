@@ -16,7 +16,7 @@ from gemini_mcp_spec.diff.rules import Severity
 from gemini_mcp_spec.diff.schemas import compare
 from gemini_mcp_spec.files.requirements import written
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION
+from gemini_mcp_spec.files.tools import INVOCATION, is_length
 from gemini_mcp_spec.reference.answers import refusal
 
 _PROMISES = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
@@ -26,8 +26,6 @@ _ASKED_BY = ("readOnlyHint", "destructiveHint")
 
 _OF_TEXTS = ("minLength", "maxLength", "pattern")
 """The keywords that forbid texts, as rules of `invocation.json` do."""
-_LONGEST = 1 << 24
-"""No rule of `invocation.json` lets a longer text through."""
 
 
 def tool_changes(old: SpecFiles, new: SpecFiles) -> Iterator[Change]:
@@ -114,4 +112,4 @@ def _texts(keyword: str, sides: Sequence[Mapping[str, Json]]) -> Iterator[str]:
         yield from candidates(patterns) if all(map(is_readable, patterns)) else ()
     else:
         lengths = {length + step for length in values if isinstance(length, int) for step in (-1, 0, 1)}
-        yield from ("x" * length for length in sorted(lengths) if 0 <= length <= _LONGEST)
+        yield from ("x" * length for length in sorted(lengths) if is_length(length))

@@ -11,6 +11,8 @@ from gemini_mcp_spec.files.spec_files import SpecFiles
 INVOCATION = "server/invocation.json"
 OUTCOME = "server/outcome.json"
 LIVE = "server/live.json"
+_LONGEST = 1 << 24
+"""No rule of `invocation.json` lets a longer text through."""
 
 
 def tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:
@@ -20,3 +22,8 @@ def tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:
         for file, document in spec.folder("server/tools").items()
         if is_object(document) and "name" in document and is_object(inside(document, "inputSchema"))
     }
+
+
+def is_length(value: Json) -> bool:
+    """Whether it is a length of texts that can be made, to try a rule with them."""
+    return isinstance(value, int) and 0 <= value <= _LONGEST

@@ -26,7 +26,7 @@ from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.schema.validation import accepts, validator
 from gemini_mcp.spec.values import Json, differing, inside, is_array, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION, tools
+from gemini_mcp_spec.files.tools import INVOCATION, is_length, tools
 from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.reference.answers import planner
 
@@ -100,8 +100,8 @@ def _texts(invocation: Json, schema: Json) -> Sequence[str]:
         return ("-1", "-0.5")
     cases = (case for form in table(invocation["forms"]).values() for case in form)
     own = schema["items"] if inside(schema, "type") == "array" and "items" in table(schema) else schema
-    lengths = sorted({case["longerThan"] for case in cases if "longerThan" in case})
-    lengths.append(inside(own, "minLength") if isinstance(inside(own, "minLength"), int) else 0)
+    limits = (inside(own, "minLength"), *(inside(case, "longerThan") for case in cases))
+    lengths = sorted(set(filter(is_length, limits)))
     return (*_SUSPECT, *(f"{_SPELLED[-1]}={'x' * length}" for length in lengths), *_dashed(own))
 
 

@@ -20,6 +20,8 @@ from gemini_mcp_spec.files.tools import INVOCATION, LIVE, OUTCOME
 from gemini_mcp_spec.reference.answers import answered, streamed, understood, unfound
 
 _UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RuntimeError, re.error)
+_MOST = 1 << 28
+"""Bytes that a step of a script may print for its outcome to be made."""
 
 Scripts: TypeAlias = Mapping[str, Json]
 """The scripts of a specification by their names."""
@@ -166,7 +168,7 @@ def _apart(path: Path, file: str, said: Json, made: Json) -> tuple[Path, str, Js
 
 
 def _played(play: Json) -> Json:
-    """The outcome of a script; None where it hangs or there is none."""
+    """The outcome of a script; None where it hangs, prints too much to be made, or there is none."""
     if play is None:
         return None
     streams = {"stdout": b"", "stderr": b""}
@@ -177,6 +179,8 @@ def _played(play: Json) -> Json:
                 streams[next(iter(step))] += text.encode("utf-8", "surrogatepass")
             case {"stdoutBase64": str(text)} | {"stderrBase64": str(text)}:
                 streams[next(iter(step)).removesuffix("Base64")] += base64.b64decode(text)
+            case {"fill": {"bytes": int(size)}} if size > _MOST:
+                return None
             case {"fill": {"stream": str(stream), "text": str(text), "bytes": int(size)}}:
                 streams[stream] += (text.encode() * (size // len(text.encode()) + 1))[:size]
             case {"exit": code}:

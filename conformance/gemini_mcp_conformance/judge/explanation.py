@@ -139,7 +139,8 @@ def _best(about: str, complainers: Sequence[Complainer], left: set[Item]) -> tup
     own = [each for each in able if about in each.own]
     meant = [each for each in able if each.items[about] & left & each.meant]
     # Where nothing fits well, what speaks of all that is left says more than what happens to judge a part of it.
-    return max(own or meant or able, key=lambda each: (len(each.items[about] & left), each.score(about, left))), False
+    broad = max(len(each.items[about] & left) for each in own or meant or able)
+    return _first(about, [each for each in own or meant or able if len(each.items[about] & left) == broad], left), False
 
 
 def _first(about: str, complainers: Sequence[Complainer], left: set[Item]) -> Complainer:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable
 
-from gemini_mcp.spec.values import Json, inside, is_unicode, items, table
+from gemini_mcp.spec.values import Json, inside, is_unicode, items, same, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import end_of, reading, resumes, session_of
 from gemini_mcp_conformance.judge.registry import check
@@ -211,7 +211,7 @@ def _holds(value: Json, inner: Json) -> bool:
     left = [value]
     while left:
         each = left.pop()
-        if each == inner:
+        if same(each, inner):
             return True
         left += [*table(each).values(), *items(each)]
     return False

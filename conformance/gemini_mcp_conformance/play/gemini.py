@@ -25,6 +25,8 @@ class Gemini:
 
     def __init__(self, fake: Fake | None, spec: Specification, requests: Sequence[Pending]) -> None:
         self._fake, self._spec, self._requests = fake, spec, requests
+        self._runs: dict[int, Run] = {}
+        """The runs that have ended, by their number: nothing about them changes any more."""
 
     def forget_releases(self) -> None:
         if self._fake is not None:
@@ -60,7 +62,7 @@ class Gemini:
         """The runs after number `since`, or all of the conversation."""
         first = self._requests[0].mark if self._requests else 0
         calls = self._fake.calls(first if since is None else since) if self._fake is not None else ()
-        return tuple(_run(call, self._spec) for call in calls)
+        return tuple(self._runs.get(call.number) or self._run(call) for call in calls)
 
     def runs_of(self, pending: Pending) -> tuple[Run, ...]:
         runs, _ = claimed(self._requests, self.runs())
@@ -80,8 +82,10 @@ class Gemini:
         """Whether no process of these runs lives."""
         return self._fake is None or not self._fake.alive(*(run.call for run in runs))
 
-
-def _run(call: Call, spec: Specification) -> Run:
-    understood = spec.understood(call.argv)
-    prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
-    return Run(call, understood, prompt)
+    def _run(self, call: Call) -> Run:
+        understood = self._spec.understood(call.argv)
+        prompt = effective_prompt(understood, call.stdin) if isinstance(understood, Understood) else None
+        run = Run(call, understood, prompt)
+        if call.ended is not None:
+            self._runs[call.number] = run
+        return run

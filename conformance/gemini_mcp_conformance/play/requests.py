@@ -22,7 +22,7 @@ from gemini_mcp_conformance.play.pace import Kind
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.surroundings import directory, real_path, take_canaries
-from gemini_mcp_conformance.see.attribution import Pending, taken
+from gemini_mcp_conformance.see.attribution import Pending, own_responses, strays
 from gemini_mcp_conformance.see.observation import Line, Place, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
@@ -150,9 +150,13 @@ class Requests:
 
     def _take(self, pending: Pending, only: bool) -> bool:
         if not pending.answers:
-            own, strays = taken(pending, self.every, self.session.responses, self.cancelled_before, self.noise)
-            pending.answers = (own or (strays if only else ()))[:1]
+            responses = self.session.responses
+            own = own_responses(pending, responses)
+            pending.answers = own[:1] or (self._strays(pending, responses)[:1] if only else ())
         return bool(pending.answers)
+
+    def _strays(self, pending: Pending, responses: Sequence[Line]) -> tuple[Line, ...]:
+        return strays(pending, self.every, responses, self.cancelled_before, self.noise)
 
     async def over(self, pending: Pending) -> None:
         """Wait until a request is answered, or the gemini of one that need not be answered has ended."""

@@ -1,5 +1,6 @@
-"""The pytest plugin: each conversation of a run becomes an item, which pytest-asyncio plays. Effect.
+"""The pytest plugin: the conversations of a run become items, which pytest-asyncio plays. Effect.
 
+Those of one phase that follow each other are one item, because an item of pytest costs as much as a short conversation.
 pytest runs here on nothing but `session_tests`. Whatever keeps a directory or a user from changing that belongs here.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Generator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -27,9 +29,9 @@ class Plugin:
         config.stash[STATE] = self._state
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        if "conversation" in metafunc.fixturenames:
-            every = self._state.items
-            metafunc.parametrize("conversation", every, ids=[each.id for each in every])
+        if "batch" in metafunc.fixturenames:
+            batches = [tuple(batch) for _, batch in groupby(self._state.items, lambda item: item.phase)]
+            metafunc.parametrize("batch", batches, ids=[batch[0].id for batch in batches])
 
 
 def pytest_run(state: RunState) -> int:

@@ -79,7 +79,8 @@ def _report(options: Options, plan: Plan, state: RunState, early: str | None) ->
     found = replace(found, notes=(*found.notes, lost)) if lost else found
     if not is_whole:
         return found
-    return replace(found, coverage=coverage(conversations.read(options.selection.spec, thorough=options.thorough)))
+    sources = conversations.read(options.selection.spec, options.examples, options.seed, options.thorough)
+    return replace(found, coverage=coverage(sources))
 
 
 def _judgements(

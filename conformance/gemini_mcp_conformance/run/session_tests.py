@@ -1,8 +1,8 @@
-"""The one test that pytest runs: plays a conversation, and fails on fatal findings. Effect."""
+"""The one test that pytest runs: plays conversations that follow each other, and fails on fatal findings. Effect."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 import pytest_asyncio
@@ -20,9 +20,13 @@ async def state(request: pytest.FixtureRequest) -> AsyncGenerator[RunState]:
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_conversation(conversation: Item, state: RunState) -> None:
-    complaints = [f"{finding.requirement}: {finding.message}" for finding in await state.play(conversation)]
-    if state.unreachable is not None or state.cut is not None:
-        pytest.exit("The run ends early.")
+async def test_conversations(batch: Sequence[Item], state: RunState) -> None:
+    complaints: list[str] = []
+    for item in batch:
+        complaints += [f"{finding.requirement}: {finding.message}" for finding in await state.play(item)]
+        if state.unreachable is not None or state.cut is not None:
+            pytest.exit("The run ends early.")
+        if complaints and state.options.fail_fast:
+            break
     if complaints:
         pytest.fail("\n".join(complaints), pytrace=False)

@@ -142,25 +142,34 @@ def exchange(
     )
 
 
-def taken(
+def own_responses(pending: Pending, responses: Sequence[Line]) -> tuple[Line, ...]:
+    """The responses with the id of a request since it was sent."""
+    return tuple(line for line in _since(pending, responses) if pending.is_answered_by(line))
+
+
+def strays(
     pending: Pending,
     requests: Iterable[Pending],
     responses: Sequence[Line],
     cancelled: Sequence[Json],
     noise: Sequence[Json],
-) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """The responses to a request, and those since it was sent that answer no other request.
+) -> tuple[Line, ...]:
+    """The responses since a request was sent that answer no other request.
 
     `noise` are the ids, or None, in lines that were sent and are no requests. A response may answer one of them.
     """
-    assert pending.sent is not None
-    sent, others = pending.sent.order, [other for other in requests if other is not pending]
-    since = tuple(takewhile(lambda line: line.order > sent, reversed(responses)))
-    own = tuple(line for line in since if pending.is_answered_by(line))
+    others = [other for other in requests if other is not pending]
+    since = _since(pending, responses)
     known = [line.order for line in since if _is_theirs(line, others) or is_late(line, cancelled, others)]
     # JSON-RPC answers what cannot be read with an error whose id is null.
     loose = [line.order for line in since if noise and any(same_id(line.table.get("id"), id) for id in (None, *noise))]
-    return own, tuple(line for line in since if line.order not in (*known, *loose))
+    return tuple(line for line in since if line.order not in (*known, *loose))
+
+
+def _since(pending: Pending, responses: Sequence[Line]) -> tuple[Line, ...]:
+    assert pending.sent is not None
+    sent = pending.sent.order
+    return tuple(takewhile(lambda line: line.order > sent, reversed(responses)))
 
 
 def _is_theirs(line: Line, requests: Iterable[Pending]) -> bool:
@@ -233,9 +242,9 @@ def _overlap(one: Pending, other: Pending) -> bool:
     assert one.sent is not None
     if other.sent is None:
         return False
-    first, second = sorted((one, other), key=lambda pending: pending.sent.order if pending.sent else 0)
-    assert second.sent is not None
-    return not first.answers or second.sent.order < first.answers[0].order
+    is_first = one.sent.order < other.sent.order
+    first, second = (one, other.sent) if is_first else (other, one.sent)
+    return not first.answers or second.order < first.answers[0].order
 
 
 def progress(requests: Sequence[Pending], lines: Sequence[Line]) -> Mapping[int, tuple[Line, ...]]:

@@ -69,7 +69,8 @@ def rules(name: str, spec: InvocationSpec) -> tuple[Refusal, ...]:
 
 def refusals(name: str, value: Json, spec: InvocationSpec) -> tuple[Refusal, ...]:
     """The rules that forbid a value of an argument."""
-    return tuple(refusal for refusal in rules(name, spec) if any(_forbids(refusal, text) for text in texts_in(value)))
+    texts = tuple(texts_in(value))
+    return tuple(refusal for refusal in rules(name, spec) if any(_forbids(refusal, text) for text in texts))
 
 
 def size(text: str) -> int:

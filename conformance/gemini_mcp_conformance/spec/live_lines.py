@@ -20,6 +20,8 @@ def without_live(understood: Understood | UsageError | Other, live: LiveSpec | N
         return understood
     said, specified = _values(live.by), _values(live.replaced)
     is_live = [name for name, value in said.items() if name in specified and understood.values.get(name) == value]
+    if not is_live:
+        return understood
     return replace(understood, values={**understood.values, **{name: specified[name] for name in is_live}})
 
 

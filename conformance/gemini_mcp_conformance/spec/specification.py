@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 
 from gemini_mcp.gemini_cli.understanding import (
@@ -192,7 +193,7 @@ class Specification:
     def usable(self, tool: str, argument: str, wished: str) -> Json:
         """A text for an argument, changed where the schema does not allow it or a rule refuses it."""
         schema = self.tools[tool].properties[argument]
-        texts = (fitted(schema, text) for text in (wished, *plainer(wished)))
+        texts = (fitted(schema, text) for text in chain((wished,), plainer(wished)))
         served = (text for text in texts if not refusals(argument, text, self.invocation))
         return next(served, fitted(schema, wished))
 
@@ -218,7 +219,7 @@ class Specification:
     def heard(self, call: Specified) -> Heard | UsageError | Other:
         """What gemini makes of the specified command line."""
         # A process gets bytes, which cannot carry a lone surrogate. Checks judge such a call, and must not raise.
-        understood = understand([element.encode("utf-8", "replace") for element in call.argv], self.new_options)
+        understood = _understand(tuple(element.encode("utf-8", "replace") for element in call.argv), self.new_options)
         stdin = None if call.stdin is None else call.stdin.encode("utf-8", "replace")
         if not isinstance(understood, Understood):
             return understood
@@ -277,7 +278,8 @@ class Specification:
         return heard.values if isinstance(heard, Heard) else {}
 
 
-_understand = lru_cache(64)(understand)
+_understand = lru_cache(512)(understand)
+"""A port mostly gives gemini the specified command line, so that each is asked for twice."""
 
 
 @cache

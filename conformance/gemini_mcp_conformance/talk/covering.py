@@ -93,17 +93,22 @@ def missing(
     # Dictionaries instead of sets: they keep their order, so the rows are the same in every run.
     found: dict[Names, dict[Values, None]] = {}
     for names in _meetings(dimensions, demands):
-        met = {tuple(row[name] for name in names) for row in rows}
+        met, apart = _met(names, rows), [each for each in never if {each.one[0], each.other[0]} <= {*names}]
         ways = product(*(dimensions[name] for name in names))
-        found[names] = {way: None for way in ways if way not in met and _is_possible(names, way, never)}
+        found[names] = {way: None for way in ways if way not in met and _is_possible(names, way, apart)}
     return found
+
+
+def _met(names: Names, rows: Sequence[Row]) -> set[Values]:
+    """The ways in which these dimensions meet."""
+    return {tuple(row[name] for name in names) for row in rows}
 
 
 def share(dimensions: Dimensions, strength: int, rows: Sequence[Row], never: Sequence[Never] = ()) -> Share:
     """In how many ways so many values meet in some row, and in how many they can."""
-    every = [Demand(tuple(dimensions), strength)]
-    possible, left = (sum(map(len, missing(dimensions, every, seen, never).values())) for seen in ((), rows))
-    return Share(possible - left, possible)
+    possible = missing(dimensions, [Demand(tuple(dimensions), strength)], (), never)
+    met = sum(len(ways.keys() & _met(names, rows)) for names, ways in possible.items())
+    return Share(met, sum(map(len, possible.values())))
 
 
 def _meetings(dimensions: Dimensions, demands: Sequence[Demand]) -> dict[Names, None]:
@@ -116,8 +121,7 @@ def _meetings(dimensions: Dimensions, demands: Sequence[Demand]) -> dict[Names, 
 
 
 def _is_possible(names: Names, way: Values, never: Sequence[Never]) -> bool:
-    row = dict(zip(names, way, strict=True))
-    return not any(each.holds(row) for each in never)
+    return not never or not any(each.holds(dict(zip(names, way, strict=True))) for each in never)
 
 
 @dataclass

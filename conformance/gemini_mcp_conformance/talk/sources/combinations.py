@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import count
 from typing import TypeVar
 
@@ -91,6 +92,14 @@ def coverage(sources: Sources) -> tuple[Coverage, ...]:
     return tuple(Combinations(sources, tool).coverage() for tool in sources.spec.names)
 
 
+@cache
+def covering(sources: Sources, tool: str) -> Sequence[Row]:
+    """The calls of a tool in which all meets that must."""
+    made = Combinations(sources, tool)
+    wanted = demands(made.forms, made.dimensions, sources.spec.prompt(tool), sources.thorough)
+    return cover(made.dimensions, wanted, NEVER, CHEAP)
+
+
 @dataclass
 class Rotation:
     """Takes the values of each form in turn, for all tools together."""
@@ -118,18 +127,15 @@ class Combinations(Maker):
         self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), outcomes.kinds(sources)
         self.dimensions = dimensions(self.forms, self.outcomes, impossible(sources.spec, tool))
 
-    def rows(self) -> list[Row]:
-        wanted = demands(self.forms, self.dimensions, self.spec.prompt(self.tool), self.sources.thorough)
-        return cover(self.dimensions, wanted, NEVER, CHEAP)
-
     def coverage(self) -> Coverage:
-        rows, never = self.rows(), tuple(str(each) for each in NEVER if each.concerns(self.dimensions))
+        rows = covering(self.sources, self.tool)
+        never = tuple(str(each) for each in NEVER if each.concerns(self.dimensions))
         pairs, triples = (share(self.dimensions, strength, rows, NEVER) for strength in (2, 3))
         sizes = {name: len(values) for name, values in self.dimensions.items()}
         return Coverage(self.tool, len(rows), sizes, pairs, triples, never)
 
     def usual(self) -> Iterator[Conversation]:
-        rows, title = self.rows(), f"Calls of `{self.tool}` in which much meets."
+        rows, title = covering(self.sources, self.tool), f"Calls of `{self.tool}` in which much meets."
         for number, start in enumerate(range(0, len(rows), TOGETHER), 1):
             yield self._conversation(f"{self.tool}-{number:03}", title, rows[start : start + TOGETHER])
 

@@ -38,7 +38,8 @@ def specified_sentence(exchange: Exchange) -> Sentence | None:
 @lru_cache(256)
 def _says(pattern: str, stderr: str) -> bool:
     """Whether a long stderr, which many calls share, holds the pattern."""
-    return re.search(pattern, stderr) is not None
+    # What is long repeats its lines.
+    return re.search(pattern, "\n".join(dict.fromkeys(stderr.split("\n")))) is not None
 
 
 def _has_sentence(exchange: Exchange, fits: Callable[[Sentence], bool]) -> bool:

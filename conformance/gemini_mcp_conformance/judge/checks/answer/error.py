@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import Complaints
@@ -23,7 +24,7 @@ from gemini_mcp_conformance.see.witness import shown
 MARGIN = 256
 """Bytes that a port may spend on saying that something was cut."""
 
-SECRET_WORDS = re.compile(r"(?i)AIza|ya29|key|bearer|token|secret|password")
+SECRET_WORDS = "(?i)AIza|ya29|key|bearer|token|secret|password"
 """Words near which a port may mask more than it must."""
 
 DAMAGE = "\ufffd"
@@ -33,6 +34,7 @@ OPEN = ("no-response", "unasked")
 """Causes of an error for which no requirement is a MUST."""
 
 
+@remembered
 def failed(exchange: Exchange) -> bool:
     """Whether gemini ran, and its output or its end must be taken for a failure."""
     return bool(exchange.runs) and reads(lambda found: found.kind == "error")(exchange)
@@ -54,11 +56,13 @@ def cannot_start(exchange: Exchange) -> bool:
     return is_asked and not faults(exchange) and all_settled(exchange)
 
 
+@remembered
 def shows_error(exchange: Exchange) -> bool:
     """Whether gemini failed, and the port says so in a result."""
     return failed(exchange) and exchange.result is not None and exchange.is_error
 
 
+@remembered
 def stderr_of(exchange: Exchange) -> str:
     return end_of(exchange).stderr.decode("utf-8", "replace")
 
@@ -123,8 +127,14 @@ def _is_private(exchange: Exchange) -> bool:
     # What ends further back is cut off, and need not be searched.
     text, masks, near = stderr_of(exchange), exchange.spec.outcome.masks, 2 * limit(exchange)
     sent = [form for value in exchange.arguments.values() for form in forms(value)]
-    is_secret = any(re.search(mask, text[-near:]) for mask in (SECRET_WORDS, *masks))
+    is_secret = any(places(mask, text[-near:]) for mask in (SECRET_WORDS, *masks))
     return is_secret or any(form in text[-near - len(form) :] for form in sent)
+
+
+@lru_cache(1024)
+def places(pattern: str, text: str) -> tuple[tuple[int, int], ...]:
+    """Where the pattern is found in a text, which many calls may share."""
+    return tuple(found.span() for found in re.finditer(pattern, text))
 
 
 def forms(value: Json) -> list[str]:

@@ -84,6 +84,7 @@ def _entry(exchange: Exchange) -> str:
     return exchange.spec.invocation.listing.entry
 
 
+@remembered
 def _lines(exchange: Exchange) -> list[tuple[str, str]]:
     """The lines of the list, each with the id that it gives, for a call that begins a session."""
     printed = listing(exchange) if of_beginning(exchange) else None

@@ -23,7 +23,7 @@ Printed = Callable[[Exchange], frozenset[str]]
 
 def kept(texts: list[str]) -> frozenset[str]:
     """The texts that are long enough to be told from others."""
-    return frozenset(stripped for text in texts if len(stripped := text.strip()) >= LONG_ENOUGH)
+    return frozenset(stripped for text in {*texts} if len(stripped := text.strip()) >= LONG_ENOUGH)
 
 
 @remembered

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from gemini_mcp.spec.values import decode, texts_in
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.checks.answer.error import cannot_start, forms, limit, shows_error, stderr_of
+from gemini_mcp_conformance.judge.checks.answer.error import cannot_start, forms, limit, places, shows_error, stderr_of
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, schema_faults, text_of
 from gemini_mcp_conformance.judge.registry import check
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import shown
 from gemini_mcp_conformance.spec.reading import message_of
@@ -28,6 +29,7 @@ def private_texts(exchange: Exchange) -> list[str]:
     return [text for text in given if text]
 
 
+@remembered
 def _echoed(exchange: Exchange) -> list[str]:
     """The private texts that gemini has written, or that were sent in a call that was refused."""
     private = [text for text in private_texts(exchange) if len(text.strip()) >= RECOGNISED] if is_call(exchange) else []
@@ -64,12 +66,14 @@ def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
             yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
 
 
+@remembered
 def _keys(exchange: Exchange) -> list[str]:
     """What the specification masks in what a port may show of a failure."""
     if not shows_error(exchange):
         return []
     streams, keys = (_stdout_of(exchange), stderr_of(exchange)), exchange.spec.outcome.answer
-    told = [each[0] for stream in streams for each in masked(exchange, message_of(stream, keys) or "")]
+    messages = [message_of(stream, keys) or "" for stream in streams]
+    told = [message[begin:end] for message in messages for begin, end in masked(exchange, message)]
     return [*_keys_on_stderr(exchange), *told]
 
 
@@ -77,14 +81,15 @@ def _keys_on_stderr(exchange: Exchange) -> Iterator[str]:
     """The keys in the end of stderr; of one that the cut divides, the part behind it."""
     text = stderr_of(exchange)[-2 * limit(exchange) :]
     cut = max(0, len(text) - limit(exchange))
-    for each in masked(exchange, text):
-        key = text[max(cut, each.start()) : each.end()]
-        if key == each[0] or len(key) >= LONG_ENOUGH:
+    for begin, end in masked(exchange, text):
+        key = text[max(cut, begin) : end]
+        if cut <= begin or len(key) >= LONG_ENOUGH:
             yield key
 
 
-def masked(exchange: Exchange, text: str) -> Iterator[re.Match[str]]:
-    return (each for mask in exchange.spec.outcome.masks for each in re.finditer(mask, text))
+def masked(exchange: Exchange, text: str) -> tuple[tuple[int, int], ...]:
+    """Where what the specification masks begins and ends in a text."""
+    return tuple(place for mask in exchange.spec.outcome.masks for place in places(mask, text))
 
 
 def _stdout_of(exchange: Exchange) -> str:

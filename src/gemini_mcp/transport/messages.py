@@ -16,7 +16,8 @@ from gemini_mcp.spec.values import Json, is_object
 Id: TypeAlias = str | int
 Params: TypeAlias = Mapping[str, Json] | None
 
-ENCODER = json.JSONEncoder(ensure_ascii=False)
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+ASCII_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 LONGEST_LINE = 64 << 20
 """Bytes of the longest message: enough for the longest prompt with each of its characters as an escape."""
@@ -157,6 +158,9 @@ def _line(value: Json) -> bytearray:
 
 def _pieces(value: Json) -> Iterator[bytes]:
     """The JSON of a value. A long text comes in pieces: one emoji makes each copy of it take four bytes a character."""
+    if not _is_long(value):
+        yield _json(value)
+        return
     match value:
         case dict():
             yield b"{"
@@ -175,13 +179,22 @@ def _pieces(value: Json) -> Iterator[bytes]:
             for piece in value.pieces():
                 yield _json(piece)[1:-1]
             yield b'"'
-        case str():
+        case _:
             yield b'"'
             for start in range(0, len(value), PIECE):
                 yield _json(value[start : start + PIECE])[1:-1]
             yield b'"'
-        case _:
-            yield _json(value)
+
+
+def _is_long(value: Json) -> bool:
+    """Whether a text of the value is long."""
+    if isinstance(value, str):
+        return len(value) > PIECE
+    if isinstance(value, dict):
+        return any(map(_is_long, cast("Mapping[str, Json]", value).values()))
+    if isinstance(value, list):
+        return any(map(_is_long, cast("Sequence[Json]", value)))
+    return isinstance(value, Utf8)
 
 
 def _json(value: Json) -> bytes:
@@ -189,7 +202,7 @@ def _json(value: Json) -> bytes:
     try:
         return ENCODER.encode(value).encode("utf-8")
     except UnicodeEncodeError:
-        return json.dumps(value).encode("ascii")
+        return ASCII_ENCODER.encode(value).encode("ascii")
 
 
 def _refuse_constant(name: str) -> None:

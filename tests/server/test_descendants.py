@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,17 @@ ESCAPES = (
     '(setsid sh -c \'trap "" TERM; exec {keep} "$1"\' - "$0.started" &)',
 )
 """Ways out of gemini's group: a session, an orphan in one, an orphan without environment, one that ignores SIGTERM."""
+
+HEADLESS = """
+import ctypes, os, sys, threading, time
+def live():
+    with open(sys.argv[1], "a") as file:
+        print(os.getpid(), file=file)
+    time.sleep(600)
+threading.Thread(target=live).start()
+ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+"""
+"""A program whose first thread ends, so that /proc calls it a zombie, while another one goes on."""
 
 
 class Escaping:
@@ -43,6 +55,12 @@ class Escaping:
         call = server.start("chat", prompt="hello")
         wait_until(Path(f"{program}.ready").exists)
         return call
+
+    def headless(self) -> str:
+        """One more way out of the group: the first thread ends, the process does not."""
+        code = self.place.root / "headless.py"
+        code.write_text(HEADLESS, encoding="utf-8")
+        return f'setsid {sys.executable} {code} "$0.started" &'
 
     def alive(self, program: Path) -> int:
         """How many of its children live."""
@@ -110,6 +128,15 @@ def test_an_answer_leaves_nothing_that_escaped(escaping: Escaping) -> None:
     assert children == []
 
 
+def test_a_process_whose_first_thread_has_ended_is_ended_too(escaping: Escaping) -> None:
+    program = escaping.program("hanging", HANG, escapes=(escaping.headless(),))
+    server = escaping.place.start("--gemini", str(program), "--kill-grace", "0.2")
+    call = escaping.running(program, server)
+    assert escaping.alive(program) == 1
+    server.cancel(call)
+    wait_until(lambda: escaping.alive(program) == 0)
+
+
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_the_end_of_the_server_ends_what_escaped(escaping: Escaping, end: Callable[[Server], object]) -> None:
     program = escaping.program("hanging", HANG)
@@ -170,6 +197,16 @@ def test_a_process_that_was_there_before_the_server_stays(place: Place) -> None:
     assert text(server.call("chat-reply", prompt="hello", sessionId="a")) == "done"
     assert escaping.alive(before) == 1
     escaping.close()
+
+
+def test_all_that_a_process_has_started_is_found_but_for_what_is_spared(escaping: Escaping) -> None:
+    program = escaping.program("hanging", HANG, escapes=ESCAPES[:1])
+    server = escaping.place.start("--gemini", str(program))
+    escaping.running(program, server)
+    below = processes.below(server.process.pid, ())
+    leader = next(process.pid for process in below.values() if process.parent == server.process.pid)
+    assert {leader, *_started_by(program)} <= below.keys()
+    assert processes.below(server.process.pid, {leader}) == {}
 
 
 def test_ps_and_proc_tell_the_same() -> None:

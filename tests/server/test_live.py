@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,7 @@ from client import PATIENCE, SESSION, Place, Server, answer, play, text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_mcp.call.encoded import Utf8
+from gemini_mcp.call.encoded import PIECE, Utf8
 from gemini_mcp.call.live import CUT, LONGEST_LINE, Lines, News
 from gemini_mcp.call.outcome import Answer, Completed, Failure, TimedOut, View, answer_result, failure_result, read
 from gemini_mcp.call.progress import Progress
@@ -138,6 +139,24 @@ def test_a_stream_without_its_end_is_truncated() -> None:
 def test_sequences_for_terminals_are_no_part_of_an_answer() -> None:
     made = answered(init() + said("\x1b[3") + said("1mred\x1b[0m \x1b]8;;http://x\x07link") + END)
     assert made == Answer(Utf8(b"red link"), SESSION)
+
+
+@pytest.mark.parametrize("before", [0, PIECE - 3, PIECE, 3 * PIECE - 1])
+def test_a_sequence_for_terminals_is_found_wherever_it_stands(before: int) -> None:
+    made = answered(init() + said("\N{PARROT}" + "x" * before) + said("\x1b[3") + said("1mred") + END)
+    assert made == Answer(Utf8(b"\xf0\x9f\xa6\x9c" + b"x" * before + b"red"), SESSION)
+
+
+def test_an_emoji_does_not_make_all_copies_of_a_long_stream_wide() -> None:
+    pieces = [*("a line\n" * (PIECE // 7) for _ in range(16)), "\N{PARROT}"]
+    stdout = (init() + "".join(map(said, pieces)) + END).encode("utf-8")
+    tracemalloc.start()
+    try:
+        made = read_live(Completed(0, stdout, ""), SPEC.outcome, LIVE, None)
+        assert isinstance(made, Answer)
+        assert tracemalloc.get_traced_memory()[1] < 5 * len(stdout)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_failure_in_a_stream_chooses_the_sentence_that_it_chooses_on_stderr() -> None:

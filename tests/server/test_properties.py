@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from gemini_mcp.call import json_search
 from gemini_mcp.call.arguments import check
+from gemini_mcp.call.encoded import PIECE
 from gemini_mcp.call.invocation import plan
 from gemini_mcp.call.json_search import find
 from gemini_mcp.call.json_structure import NO_END, Structure
@@ -29,7 +30,7 @@ from gemini_mcp.spec import ToolSpec, load_server
 from gemini_mcp.spec.values import SURROGATE, Json
 from gemini_mcp.transport import messages
 from gemini_mcp.transport.guard import Access, rejection
-from gemini_mcp.transport.messages import PIECE, Lines, Malformed, Request, read, write
+from gemini_mcp.transport.messages import Lines, Malformed, Request, read, write
 
 SERVER = load_server()
 TOOLS = {tool.name: tool for tool in SERVER.tools}

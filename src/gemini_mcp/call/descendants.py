@@ -103,13 +103,19 @@ class Descendants:
         _running.pop(self._leader, None)
 
     def _living(self) -> dict[int, Process]:
-        table = processes.table()
+        table = self._table()
         roots = [pid for pid, process in table.items() if self._is_root(process)]
         # Remembered, because their children are found through them only while they live.
         self._known = processes.with_descendants(roots, table)
         if _adoption.is_on:
             _reap(table.values() if _adoption.is_exclusive else self._known.values())
         return {pid: process for pid, process in self._known.items() if not process.is_zombie}
+
+    def _table(self) -> Mapping[int, Process]:
+        """The processes among which those of this run are."""
+        if _adoption.is_on and processes.has_children():
+            return processes.below(os.getpid(), _running.keys() - {self._leader})
+        return processes.table()
 
     def _is_root(self, process: Process) -> bool:
         pid, parent, group, started, _ = process

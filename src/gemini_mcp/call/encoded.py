@@ -6,8 +6,9 @@ belongs here.
 """
 
 import codecs
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -17,7 +18,10 @@ from gemini_mcp.spec.values import Json
 Printed: TypeAlias = bytes | bytearray
 
 PIECE = 1 << 16
-"""Bytes that are decoded at once."""
+"""Bytes that are decoded at once, and characters that are encoded."""
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+ASCII_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 WIDE_ESCAPE = re.compile(rb"\\u(?!00[0-7])")
 """The beginning of an escape of a character that is not ASCII, unless its backslash is itself escaped."""
@@ -95,3 +99,59 @@ def whole(value: Json) -> Json:
             return {key: whole(item) for key, item in cast("dict[str, Json]", value).items()}
         case _:
             return value
+
+
+def written(value: Json) -> bytearray:
+    """The JSON of a value in UTF-8."""
+    data = bytearray()
+    for piece in _pieces(value):
+        data += piece
+    return data
+
+
+def _pieces(value: Json) -> Iterator[bytes]:
+    """The JSON of a value. A long text comes in pieces, since one emoji makes each copy of it so wide."""
+    if not _is_long(value):
+        yield _json(value)
+        return
+    match value:
+        case dict():
+            yield b"{"
+            for number, (name, item) in enumerate(cast("Mapping[str, Json]", value).items()):
+                yield (b"," if number else b"") + _json(name) + b":"
+                yield from _pieces(item)
+            yield b"}"
+        case list():
+            yield b"["
+            for number, item in enumerate(cast("Sequence[Json]", value)):
+                yield b"," if number else b""
+                yield from _pieces(item)
+            yield b"]"
+        case _:
+            yield b'"'
+            for piece in value.pieces() if isinstance(value, Utf8) else _cut(value):
+                yield _json(piece)[1:-1]
+            yield b'"'
+
+
+def _cut(text: str) -> Iterator[str]:
+    return (text[start : start + PIECE] for start in range(0, len(text), PIECE))
+
+
+def _is_long(value: Json) -> bool:
+    """Whether a text of the value is long."""
+    if isinstance(value, str):
+        return len(value) > PIECE
+    if isinstance(value, dict):
+        return any(map(_is_long, cast("Mapping[str, Json]", value).values()))
+    if isinstance(value, list):
+        return any(map(_is_long, cast("Sequence[Json]", value)))
+    return isinstance(value, Utf8)
+
+
+def _json(value: Json) -> bytes:
+    """The JSON of a small value. Where it has lone surrogates, which UTF-8 cannot encode, it is written in escapes."""
+    try:
+        return ENCODER.encode(value).encode("utf-8")
+    except UnicodeEncodeError:
+        return ASCII_ENCODER.encode(value).encode("ascii")

@@ -6,8 +6,9 @@ What is to be done with a process is decided by others.
 import os
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,10 @@ PS = ("ps", "-A", "-o", "pid=,ppid=,pgid=,stat=")
 
 PATIENCE = 5.0
 """Seconds that `ps` may take."""
+
+
+MAX_WALKS = 10
+"""How often a tree of processes is walked that grows meanwhile."""
 
 
 class Process(NamedTuple):
@@ -34,6 +39,27 @@ def table() -> dict[int, Process]:
         return from_ps()
     found = (read(name) for name in os.listdir(PROC) if name.isdigit())
     return {process.pid: process for process in found if process}
+
+
+def below(root: int, spared: Container[int]) -> dict[int, Process]:
+    """Every process below one of them, but for those that are spared and what is below them.
+
+    That is much less to read than every process there is. One whose parent ends meanwhile appears below `root`, so the
+    tree is walked until nothing new is found.
+    """
+    found: dict[int, Process] = {}
+    for _ in range(MAX_WALKS):
+        new = [pid for pid in _walk(root, spared) if pid not in found]
+        found |= {process.pid: process for process in map(read, new) if process}
+        if not new:
+            break
+    return found
+
+
+@cache
+def has_children() -> bool:
+    """Whether this system tells which children a process has; some kernels are built without that."""
+    return os.path.exists(PROC / "thread-self/children")
 
 
 def now() -> int:
@@ -56,7 +82,27 @@ def read(pid: int | str) -> Process | None:
         return None
     # The second field is the program's name in parentheses, which may itself hold blanks and parentheses.
     state, parent, group, *more = stat.rpartition(b")")[2].split(maxsplit=20)
-    return Process(int(pid), int(parent), int(group), int(more[16]), state in b"ZX")
+    # The state is that of the first thread; while others live, so does the process.
+    is_zombie = state in b"ZX" and int(more[14]) < 2
+    return Process(int(pid), int(parent), int(group), int(more[16]), is_zombie)
+
+
+def _walk(root: int, spared: Container[int]) -> Iterator[int]:
+    waiting, seen = [root], {root}
+    while waiting:
+        for child in _children(waiting.pop()):
+            if child not in spared and child not in seen:
+                seen.add(child)
+                waiting.append(child)
+                yield child
+
+
+def _children(pid: int) -> Iterator[int]:
+    """The children of a process. Each of its threads has its own."""
+    with suppress(OSError):
+        for thread in os.listdir(f"{PROC}/{pid}/task"):
+            with suppress(OSError), open(f"{PROC}/{pid}/task/{thread}/children", "rb", buffering=0) as file:
+                yield from map(int, file.read().split())
 
 
 def from_ps() -> dict[int, Process]:

@@ -5,12 +5,11 @@ directory is known only after an answer that nothing ran beside; where it is not
 for each other. A call waits for its session before it takes a slot, so that it occupies none while it waits.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
-
-import anyio
 
 Say = Callable[[str], Awaitable[None]]
 Way = Literal["new", "id", "latest", "number"]
@@ -29,7 +28,7 @@ class Turn:
     session: str | None
     answered: str | None = None
     is_alone: bool = True
-    is_over: anyio.Event = field(default_factory=anyio.Event)
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
 
     def may_touch(self, other: "Turn") -> bool:
         """Whether both may continue one session."""
@@ -45,7 +44,7 @@ class SessionLocks:
     """The turns of one server that are not over, in the order in which they came, and its slots for running calls."""
 
     def __init__(self, slots: int) -> None:
-        self._slots = anyio.Semaphore(slots)
+        self._slots = asyncio.Semaphore(slots)
         self._turns: list[Turn] = []
         self._latest: dict[str, str] = {}
 
@@ -55,7 +54,7 @@ class SessionLocks:
         self._begin(turn)
         try:
             await _wait_for([other.is_over for other in self._turns[:-1] if turn.may_touch(other)], say)
-            if not self._slots.value:
+            if self._slots.locked():
                 await say("Waiting for a running call to end")
             async with self._slots:
                 yield
@@ -84,7 +83,7 @@ class SessionLocks:
             self._latest.pop(turn.directory, None)
 
 
-async def _wait_for(ends: Iterable[anyio.Event], say: Say) -> None:
+async def _wait_for(ends: Iterable[asyncio.Event], say: Say) -> None:
     waits = [end for end in ends if not end.is_set()]
     if waits:
         await say("Waiting for an earlier reply in this session")

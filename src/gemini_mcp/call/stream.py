@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.call.encoded import Printed
+from gemini_mcp.call.encoded import Printed, Utf8, written
 from gemini_mcp.call.outcome import Answer, Completed, Failure, Outcome, TimedOut, read
-from gemini_mcp.call.surrogates import without_surrogates
+from gemini_mcp.call.surrogates import encodable, without_surrogates
 from gemini_mcp.spec.live import EventRule, LiveSpec
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp.spec.wording import OutcomeSpec
@@ -33,8 +33,8 @@ class Told:
 
     session: str | None = None
     has_prompt: bool = False
-    said: list[str] = field(default_factory=list[str])
-    said_before: list[str] = field(default_factory=list[str])
+    said: list[bytes] = field(default_factory=list[bytes])
+    said_before: list[bytes] = field(default_factory=list[bytes])
     warnings: list[str] = field(default_factory=list[str])
     end: Event | None = None
     is_empty: bool = True
@@ -48,7 +48,7 @@ class Told:
             case Event("prompt"):
                 self.has_prompt = True
             case Event("text", str(text)):
-                self.said.append(text)
+                self.said.append(without_surrogates(text).encode("utf-8"))
             case Event("turn"):
                 self.said, self.said_before = [], self.said or self.said_before
             case Event("warning", str(warning)):
@@ -58,9 +58,9 @@ class Told:
             case _:
                 pass
 
-    def take_text(self) -> str:
+    def take_text(self) -> Utf8:
         """The answer in one piece. Its pieces are let go of, because they may be long."""
-        text = "".join(self.said)
+        text = Utf8(b"".join(self.said))
         self.said.clear()
         return text
 
@@ -82,7 +82,7 @@ def as_json(outcome: Outcome, spec: OutcomeSpec, live: LiveSpec) -> Outcome:
     if told.is_empty:
         return outcome
     if outcome.exit == 0:
-        return replace(outcome, stdout=without_surrogates(_document(told, spec, live)).encode("utf-8"))
+        return replace(outcome, stdout=_document(told, spec, live))
     error = _error(told, spec)
     stderr = f"{outcome.stderr}{json.dumps(error, indent=2)}\n" if error else outcome.stderr
     return replace(outcome, stdout=b"", stderr=stderr)
@@ -132,26 +132,32 @@ def _fits(pattern: Json, value: Json) -> bool:
     return is_object(value) and all(_fits(part, value.get(key)) for key, part in pattern.items())
 
 
-def _document(told: Told, spec: OutcomeSpec, live: LiveSpec) -> str:
+def _document(told: Told, spec: OutcomeSpec, live: LiveSpec) -> bytearray:
     """What gemini prints in place of a stream; without the end of the stream, what it prints without its own end."""
     keys = spec.answer
-    document: dict[str, Json] = {keys["session"]: told.session} if told.session else {}
+    document: dict[str, Json] = {keys["session"]: without_surrogates(told.session)} if told.session else {}
     if told.end is not None and told.end.kind == "failure":
-        return _json(document | {keys["error"]: _message_of(told)})
-    document[keys["text"]] = strip(told.take_text(), live)
+        return written(encodable(document | {keys["error"]: _message_of(told)}))
+    document[keys["text"]] = _stripped(told.take_text(), live)
     # What gemini has not yet written when it ends is lost. The prompt is written before a model is asked.
     is_unasked = told.end is None and told.session is not None and not told.has_prompt
     if told.end is None and not is_unasked:
-        return _json(document)[:-1]
+        return written(document)[:-1]
     if told.warnings:
-        document[keys["warnings"]] = [strip(warning, live) for warning in told.warnings]
+        document[keys["warnings"]] = [without_surrogates(strip(warning, live)) for warning in told.warnings]
     if (is_unasked or told.end == Event("unasked")) and spec.asked:
         document[spec.asked[0]] = _nested(spec.asked[1:])
-    return _json(document)
+    return written(document)
 
 
-def _json(document: Json) -> str:
-    return json.dumps(document, ensure_ascii=False)
+def _stripped(text: Utf8, live: LiveSpec) -> Utf8:
+    """The text without what gemini takes out of an answer. Only one that has such a thing is decoded as a whole."""
+    before = ""
+    for piece in text.pieces():
+        if re.search(live.stripped, before + piece):
+            return Utf8(strip(str(text), live).encode("utf-8"))
+        before = piece
+    return text
 
 
 def _error(told: Told, spec: OutcomeSpec) -> dict[str, Json] | None:
@@ -181,6 +187,6 @@ def _nested(keys: tuple[str, ...]) -> Json:
 def _so_far(told: Told, live: LiveSpec, max_chars: int | None) -> str:
     """What the error of a call that took too long says of what gemini has told."""
     session = without_surrogates(told.session or "")
-    text = without_surrogates(strip("".join(told.said or told.said_before), live))[:max_chars]
+    text = strip(str(Utf8(b"".join(told.said or told.said_before))), live)[:max_chars]
     said_session = live.said_session.replace("{session}", session) if session else ""
     return said_session + (live.said_text.replace("{text}", text) if text.strip() else "")

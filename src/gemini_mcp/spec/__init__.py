@@ -4,11 +4,11 @@ What may live here: the reader, the records that it gives, and the vocabulary of
 the module that uses it.
 """
 
+import importlib
+from typing import TYPE_CHECKING
+
 from gemini_mcp.errors import OperatorError as OperatorError
 from gemini_mcp.errors import SpecError as SpecError
-from gemini_mcp.spec.host_rules import ExtensionRules as ExtensionRules
-from gemini_mcp.spec.host_rules import PolicyRules as PolicyRules
-from gemini_mcp.spec.host_rules import Rules as Rules
 from gemini_mcp.spec.reader import Manifest as Manifest
 from gemini_mcp.spec.reader import Requirement as Requirement
 from gemini_mcp.spec.reader import ServerSpec as ServerSpec
@@ -28,3 +28,15 @@ from gemini_mcp.spec.reader import requirements_text as requirements_text
 from gemini_mcp.spec.reader import server_spec as server_spec
 from gemini_mcp.spec.reader import written_out as written_out
 from gemini_mcp.spec.tools import ToolSpec as ToolSpec
+
+if TYPE_CHECKING:
+    from gemini_mcp.spec.host_rules import ExtensionRules as ExtensionRules
+    from gemini_mcp.spec.host_rules import PolicyRules as PolicyRules
+    from gemini_mcp.spec.host_rules import Rules as Rules
+
+
+def __getattr__(name: str) -> object:
+    """The rules of hosts, whose records are defined when somebody asks: it takes time, and a server needs them not."""
+    if name not in ("ExtensionRules", "PolicyRules", "Rules"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("gemini_mcp.spec.host_rules"), name)

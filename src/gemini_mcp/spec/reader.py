@@ -7,17 +7,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from gemini_mcp.errors import OperatorError, SpecError
 from gemini_mcp.spec.families import Subject, Subjects, expanded, members
-from gemini_mcp.spec.host_rules import Rules, rules_of
 from gemini_mcp.spec.live import LiveSpec, live_spec, offered
 from gemini_mcp.spec.subjects import subjects_of, words_of
 from gemini_mcp.spec.templates import InvocationSpec, invocation_spec
 from gemini_mcp.spec.tools import ToolSpec
 from gemini_mcp.spec.values import Json
 from gemini_mcp.spec.wording import OutcomeSpec, outcome_spec
+
+if TYPE_CHECKING:
+    from gemini_mcp.spec.host_rules import Rules
 
 Record = TypeVar("Record")
 
@@ -125,8 +127,10 @@ def written_out(document: Json) -> Json:
     return {name: written_out(value) for name, value in members.items()}
 
 
-def load_profiles(root: Path | None = None) -> Mapping[str, Rules]:
+def load_profiles(root: Path | None = None) -> Mapping[str, "Rules"]:
     """Read the rules of every profile of hosts, by its name."""
+    from gemini_mcp.spec.host_rules import rules_of  # Importing it takes time, and a server needs it not.
+
     folder = (root or default_root()) / "host"
     schemas = {path.name: read(path) for path in _sorted(folder)}
     paths = _sorted(folder / "profiles")

@@ -4,25 +4,20 @@ Only what is done to every message belongs here; what a method means is decided 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import TypeAlias, TypeGuard, cast
 
-from gemini_mcp.call.encoded import Utf8
+from gemini_mcp.call.encoded import written
 from gemini_mcp.errors import Code
 from gemini_mcp.spec.values import Json, is_object
 
 Id: TypeAlias = str | int
 Params: TypeAlias = Mapping[str, Json] | None
 
-ENCODER = json.JSONEncoder(ensure_ascii=False)
-
 LONGEST_LINE = 64 << 20
 """Bytes of the longest message: enough for the longest prompt with each of its characters as an escape."""
-
-PIECE = 1 << 16
-"""Characters of a text that are encoded at once."""
 
 
 @dataclass(frozen=True)
@@ -148,48 +143,9 @@ def _message(value: Mapping[str, Json]) -> Message | Malformed:
 
 
 def _line(value: Json) -> bytearray:
-    line = bytearray()
-    for piece in _pieces(value):
-        line += piece
+    line = written(value)
     line += b"\n"
     return line
-
-
-def _pieces(value: Json) -> Iterator[bytes]:
-    """The JSON of a value. A long text comes in pieces: one emoji makes each copy of it take four bytes a character."""
-    match value:
-        case dict():
-            yield b"{"
-            for number, (name, item) in enumerate(cast("Mapping[str, Json]", value).items()):
-                yield (b"," if number else b"") + _json(name) + b":"
-                yield from _pieces(item)
-            yield b"}"
-        case list():
-            yield b"["
-            for number, item in enumerate(cast("Sequence[Json]", value)):
-                yield b"," if number else b""
-                yield from _pieces(item)
-            yield b"]"
-        case Utf8():
-            yield b'"'
-            for piece in value.pieces():
-                yield _json(piece)[1:-1]
-            yield b'"'
-        case str():
-            yield b'"'
-            for start in range(0, len(value), PIECE):
-                yield _json(value[start : start + PIECE])[1:-1]
-            yield b'"'
-        case _:
-            yield _json(value)
-
-
-def _json(value: Json) -> bytes:
-    """The JSON of a small value. Where it has lone surrogates, which UTF-8 cannot encode, it is written in escapes."""
-    try:
-        return ENCODER.encode(value).encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(value).encode("ascii")
 
 
 def _refuse_constant(name: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
 from gemini_mcp_conformance.judge.deviation import deviation, is_refusing, kind, shared
 from gemini_mcp_conformance.judge.evidence import evidence
@@ -71,7 +72,7 @@ def _of_exchange(
     if concluded == PASS and not check.any_outcome and not succeeded(exchange):
         concluded = UNSHOWN
     if concluded == PASS:
-        return _passed(observation, check, exchange)
+        return _passed(observation, check, witness_of(exchange), step=exchange.step)
     found = _finding(check.requirement, observation, check.name, concluded, witness_of(exchange), [exchange])
     about = "unserved" if refuses_all else _kind(observation, exchange, check)
     is_own = deviation(exchange) == check.about
@@ -89,26 +90,23 @@ def _kind(observation: Observation, exchange: Exchange, check: Check) -> str:
 def _of_observation(
     observation: Observation, check: CheckOfObservation, concluded: Conclusion, refuses_all: bool
 ) -> Finding:
-    told = of_observation(observation)
+    told, used = of_observation(observation), _uses(observation)
+    if concluded == PASS:
+        return _passed(observation, check, told, uses=used)
     found = _finding(check.requirement, observation, check.name, concluded, told, observation.calls)
     found = _caused(found, observation, observation.exchanges)
     if check.about in ("line", "transport"):
         return replace(found, about=check.about, is_own=True)
     wrong = [shared(each) for each in map(deviation, observation.exchanges) if each]
     about = "unserved" if refuses_all else wrong[0] if wrong else shared(check.about)
-    return replace(
-        found,
-        about=about,
-        is_own=about == check.about,
-        uses=frozenset(id for exchange in observation.calls for id in uses(exchange)),
-    )
+    return replace(found, about=about, is_own=about == check.about, uses=used)
 
 
-def _passed(observation: Observation, check: Check, exchange: Exchange) -> Finding:
+def _passed(observation: Observation, check: Check, told: str, **more: Json) -> Finding:
     """Most findings are passes, of which little is asked."""
-    id, told, conversation = check.requirement, witness_of(exchange), observation.conversation
+    id, conversation = check.requirement, observation.conversation
     is_meant = id in conversation.requirements
-    return Finding(id, conversation.id, check.name, "pass", "", told, step=exchange.step, is_meant=is_meant)
+    return Finding(id, conversation.id, check.name, "pass", "", told, is_meant=is_meant, **more)
 
 
 @remembered
@@ -169,6 +167,12 @@ def uses(exchange: Exchange) -> frozenset[str]:
     lacks = deviation(exchange) == "not run" and not exchange.arguments.keys() >= tool.properties.keys()
     needed = {f"{own}:required"} if lacks else set[str]()
     return frozenset({own, *needed, *(f"{own}:{kebab(name)}" for name in names)})
+
+
+@remembered
+def _uses(observation: Observation) -> frozenset[str]:
+    """What all calls of a conversation use."""
+    return frozenset(id for exchange in observation.calls for id in uses(exchange))
 
 
 def _finding(

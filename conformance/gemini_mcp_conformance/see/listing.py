@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gemini_mcp.spec.values import Json, inside, items, table
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 
 
+@remembered
 def lists(observation: Observation) -> list[list[Exchange]]:
     """Each list that was asked for, as its pages."""
     found: list[list[Exchange]] = []
@@ -20,6 +22,7 @@ def lists(observation: Observation) -> list[list[Exchange]]:
     return found
 
 
+@remembered
 def whole_lists(observation: Observation) -> list[list[Mapping[str, Json]]]:
     """The tools of each list of which all pages were answered."""
     whole = [pages for pages in lists(observation) if pages[-1].result is not None and _next(pages) is None]

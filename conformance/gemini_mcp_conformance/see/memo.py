@@ -1,4 +1,4 @@
-"""Memo: keeps what a function returns for an exchange on the exchange itself, since many checks ask; pure."""
+"""Memo: keeps what a function returns for an exchange or an observation on it, since many checks ask; pure."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from gemini_mcp_conformance.see.observation import Exchange
+from gemini_mcp_conformance.see.observation import Exchange, Observation
 
+Seen = TypeVar("Seen", Exchange, Observation)
 Found = TypeVar("Found")
 
 
-def remembered(function: Callable[[Exchange], Found]) -> Callable[[Exchange], Found]:
-    """The function, called at most once for each exchange."""
+def remembered(function: Callable[[Seen], Found]) -> Callable[[Seen], Found]:
+    """The function, called at most once for each exchange or observation."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
-    def recall(exchange: Exchange) -> Found:
-        known = vars(exchange)
+    def recall(seen: Seen) -> Found:
+        known = vars(seen)
         try:
             return known[name]
         except KeyError:
-            found = known[name] = function(exchange)
+            found = known[name] = function(seen)
             return found
 
     return recall

@@ -22,6 +22,7 @@ def of_exchange(exchange: Exchange) -> str:
     return "; ".join((asked, *runs, answered))
 
 
+@remembered
 def of_observation(observation: Observation) -> str:
     """How much was said, and how the port ended."""
     received = sum(1 for _ in observation.received)

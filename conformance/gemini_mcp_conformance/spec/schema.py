@@ -27,6 +27,10 @@ PRINTABLE = st.characters(exclude_categories=("C", "Z"), include_characters=" ")
 WORDS = ("plain", "a", "0", "two words", "2026-01-31", "https://example.org/x", "someone@example.org", "x" * 64)
 
 
+_validators: dict[int, Json] = {}
+"""The validator of each schema by the schema's identity. It holds the schema, so no other one gets that identity."""
+
+
 def faults(tool: ToolSpec, arguments: Mapping[str, Json]) -> Mapping[str, Fault]:
     """The declared arguments that the schema forbids, and why. If only together, all of them count as values."""
     found: dict[str, Fault] = {name: "missing" for name in tool.required if name not in arguments}
@@ -40,14 +44,17 @@ def faults(tool: ToolSpec, arguments: Mapping[str, Json]) -> Mapping[str, Fault]
 
 def is_valid(schema: Json, value: Json) -> bool:
     """Whether a schema allows a value."""
-    validator: Json = Draft202012Validator(schema)
+    validator: Json = _validators.get(id(schema))
+    if validator is None:
+        _validators[id(schema)] = validator = Draft202012Validator(schema)
     return bool(validator.is_valid(value))
 
 
 def is_of_type(schema: Json, value: Json) -> bool:
     """Whether a value has one of the types that a schema names."""
     types = table(schema).get("type")
-    return types is None or is_valid({"type": types}, value)
+    names = (types,) if isinstance(types, str) else items(types)
+    return types is None or any(Draft202012Validator.TYPE_CHECKER.is_type(value, name) for name in names)
 
 
 def takes_text(schema: Json) -> bool:

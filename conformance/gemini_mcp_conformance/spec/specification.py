@@ -199,7 +199,11 @@ class Specification:
 
     def required(self, tool: str) -> dict[str, Json]:
         """Ordinary values of all that a tool requires."""
-        return {name: self.usual(tool, name) for name in self.tools[tool].required}
+        return dict(self._required[tool])
+
+    @cached_property
+    def _required(self) -> Mapping[str, Mapping[str, Json]]:
+        return {name: {each: self.usual(name, each) for each in tool.required} for name, tool in self.tools.items()}
 
     def everything(self, tool: str) -> dict[str, Json]:
         """Ordinary values of all that a tool declares."""

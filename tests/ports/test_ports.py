@@ -36,7 +36,7 @@ SESSION = "5b3b6b48-99e7-4be4-906c-9b1f2f76c7bc"
 
 def listed(launcher: str) -> list[JSON]:
     listing = subprocess.run(
-        [sys.executable, str(HERE / launcher), "--list"], capture_output=True, check=True, timeout=SECONDS
+        [sys.executable, str(HERE / launcher), "--list"], capture_output=True, check=True, timeout=6 * SECONDS
     )
     return json.loads(listing.stdout)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import shlex
 import signal
@@ -21,6 +22,8 @@ from gemini_mcp_conformance.tell import report
 from gemini_mcp_conformance.version import suite_version
 
 INTERRUPTED = 130
+OBJECTS = 100_000
+"""New objects after which to look for garbage. A run keeps most of what it makes, so to look often finds little."""
 AGAIN = 0.1
 """Seconds after which a lost interruption is sent again."""
 
@@ -41,6 +44,7 @@ def main() -> None:
     # A running event loop handles SIGINT and ends in order. SIGTERM should do the same.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     repeat_lost_interruptions()
+    gc.set_threshold(OBJECTS)
     # hypothesis would store its examples in the directory of the caller.
     set_hypothesis_home_dir(os.devnull)
     sys.exit(start(sys.argv[1:]))

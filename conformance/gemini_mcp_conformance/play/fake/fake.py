@@ -17,7 +17,7 @@ from gemini_mcp_conformance.play.fake import processes, program
 from gemini_mcp_conformance.play.fake.journal import Journal
 from gemini_mcp_conformance.play.fake.script import Play, to_shell
 from gemini_mcp_conformance.play.fake.watched import Watched, usual
-from gemini_mcp_conformance.see.call import Call
+from gemini_mcp_conformance.see.call import Call, Stat
 from gemini_mcp_conformance.spec.script import Script
 
 PAUSE = 0.005
@@ -35,16 +35,19 @@ class Fake:
         self.watched = watched or usual()
         self.bin = root / "bin"
         self.program = self.bin / self.watched.program
+        self._plays = root / "plays"
+        self._releases = root / "releases"
         self._journal = Journal(root / "journal", self.watched.variables)
         self._loads = 0
         self._is_idle = False
         self._released: set[str] = set()
+        self._gone: set[Stat] = set()
 
     @classmethod
     def create(cls, root: Path, watched: Watched | None = None) -> Fake:
         """Write the program into `root`, with no play loaded; existing files stay."""
         fake = cls(root.resolve(), watched)
-        for folder in (fake.bin, fake.root / "journal", fake.root / "plays", fake.root / "releases"):
+        for folder in (fake.bin, fake.root / "journal", fake._plays, fake._releases):
             folder.mkdir(parents=True, exist_ok=True)
         fake.load(())
         fake.program.write_text(program.text(fake.root, fake.watched), encoding="utf-8", errors="surrogateescape")
@@ -85,7 +88,7 @@ class Fake:
     def release(self, name: str) -> None:
         """Let plays that wait for `name` continue, now and later, until the releases are forgotten."""
         self._released.add(name)
-        path = self.root / "releases" / name
+        path = self._releases / name
         # Calls that wait have opened the FIFO, or hang in opening it until somebody writes. This end lets them in, and
         # closing it ends their `read`. Calls that come later find an empty file instead.
         waiting = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.exists() else None
@@ -135,8 +138,13 @@ class Fake:
         return any(processes.is_running(call.stat) or self.living(call) for call in calls)
 
     def living(self, call: Call) -> frozenset[int]:
-        """The pids of `call` that live; zombies do not."""
-        return processes.living(call.stat, str(call.files), call.children)
+        """The pids of `call` that live; zombies do not. A call that has none will not get one again."""
+        if call.stat in self._gone:
+            return frozenset()
+        found = processes.living(call.stat, str(call.files), call.children)
+        if not found:
+            self._gone.add(call.stat)
+        return found
 
     def close(self) -> None:
         """End every process of the fake; later starts of it fail. The files stay."""
@@ -159,18 +167,19 @@ class Fake:
 
     def _write_playlist(self, text: str) -> None:
         """Write the next playlist in one step; another Fake for the same directory may have written some."""
-        new = self.root / "plays" / "new"
-        new.write_text(text, encoding="utf-8", errors="surrogateescape")
-        new.rename(self._playlist(self._next()))
+        new = f"{self._plays}/new"
+        with open(new, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        os.rename(new, self._playlist(self._next()))
 
     def _next(self) -> int:
         """The number of the next playlist."""
-        while self._playlist(self._loads + 1).exists():
+        while os.path.exists(self._playlist(self._loads + 1)):
             self._loads += 1
         return self._loads + 1
 
-    def _playlist(self, number: int) -> Path:
-        return self.root / "plays" / str(number)
+    def _playlist(self, number: int) -> str:
+        return f"{self._plays}/{number}"
 
     def _function(self, name: str, parts: Sequence[tuple[str, Sequence[Mapping[str, Json]]]]) -> list[str]:
         """A shell function that plays the steps of the part that its argument names; `a|b` is a part with two names."""
@@ -183,8 +192,8 @@ class Fake:
         """Write down what a call waits for before it reads its stdin, if a script says so; no name is no reading."""
         names = [str(step["unread"]) for _, script in scripts for step in script.play if "unread" in step]
         if names:
-            (self.root / "releases" / ".taken").unlink(missing_ok=True)
-            _replace(self.root / "unread", f"{self.root / 'releases'}/{names[0]}\n")
+            (self._releases / ".taken").unlink(missing_ok=True)
+            _replace(self.root / "unread", f"{self._releases}/{names[0]}\n")
         else:
             (self.root / "unread").unlink(missing_ok=True)
 
@@ -196,18 +205,22 @@ class Fake:
         return ((name, script.play), (f"{name}-stream", streamed))
 
     def _lines(self, name: str, steps: Sequence[Mapping[str, Json]]) -> Sequence[str]:
-        data, releases = self.root / "plays" / f"{self._next()}.{name}", self.root / "releases"
-        translation = to_shell(steps, data, releases)
+        data = f"{self._playlist(self._next())}.{name}"
+        translation = to_shell(steps, data, str(self._releases))
         for file, content in translation.files.items():
-            data.mkdir(exist_ok=True)
-            (data / file).write_bytes(content)
-        for release in translation.releases:
-            # A released call may not have reached its wait yet, so its file must stay.
-            if release not in self._released and not (releases / release).is_fifo():
-                (releases / f"{release}.taken").unlink(missing_ok=True)
-                os.mkfifo(releases / f"{release}.new")
-                (releases / f"{release}.new").replace(releases / release)
+            os.makedirs(data, exist_ok=True)
+            Path(data, file).write_bytes(content)
+        for release in translation.releases - self._released:
+            self._hold(self._releases / release)
         return translation.lines
+
+    def _hold(self, release: Path) -> None:
+        """Let plays wait for what has not been released. A released call may not have reached its wait yet."""
+        if not release.is_fifo():
+            release.with_name(f"{release.name}.taken").unlink(missing_ok=True)
+            new = release.with_name(f"{release.name}.new")
+            os.mkfifo(new)
+            new.replace(release)
 
 
 def _head(first: str, since: int, sequence: int, matches: Sequence[tuple[str, str]]) -> list[str]:

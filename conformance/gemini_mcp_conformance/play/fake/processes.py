@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from functools import lru_cache
 
 from gemini_mcp_conformance.see.call import Stat
 
-PROC = Path("/proc")
+PROC = "/proc"
 MARKER = b"GEMINI_FAKE_CALL="
 """The fake exports this variable, so that its descendants are recognised in any process group."""
 
@@ -24,15 +25,15 @@ def is_running(main: Stat) -> bool:
 
 def living(main: Stat, call: str, children: Iterable[int]) -> frozenset[int]:
     """The pids of the call `main` that live: itself, what it started, and its group when it leads one."""
-    if not (PROC / "self" / "stat").exists():
+    if not os.path.exists(f"{PROC}/self/stat"):
         return frozenset(pid for pid in (main.pid, *children) if _exists(pid))
     marker = MARKER + os.fsencode(call)
-    return frozenset(stat.pid for stat in _processes() if _belongs(stat, main, marker))
+    return frozenset(stat.pid for stat in _processes(main.starttime) if _belongs(stat, main, marker))
 
 
 def living_below(mains: Sequence[Stat], folder: str) -> frozenset[int]:
     """The pids that live of all calls whose files lie in `folder`; `mains` are the calls themselves."""
-    if not (PROC / "self" / "stat").exists():
+    if not os.path.exists(f"{PROC}/self/stat"):
         return frozenset(main.pid for main in mains if _exists(main.pid))
     known = {main.pid: main for main in mains}
     groups = {main.pgid for main in mains if main.pgid == main.pid}
@@ -52,16 +53,11 @@ def end(pids: Iterable[int]) -> None:
 
 
 def _belongs(stat: Stat, main: Stat, marker: bytes) -> bool:
-    if stat.state in "ZX" or _is_older(stat, main):
+    if stat.state in "ZX":
         return False
     if stat.is_same(main) or (main.pgid == main.pid and stat.pgid == main.pgid):
         return True
     return _has_marker(stat.pid, marker)
-
-
-def _is_older(stat: Stat, main: Stat) -> bool:
-    """Whether a process is older than a call, and so does not belong to it."""
-    return stat.starttime is not None and main.starttime is not None and stat.starttime < main.starttime
 
 
 def _is_one_of(stat: Stat, known: Mapping[int, Stat]) -> bool:
@@ -70,22 +66,37 @@ def _is_one_of(stat: Stat, known: Mapping[int, Stat]) -> bool:
 
 def _has_marker(pid: int, marker: bytes, prefix: bool = False) -> bool:
     try:
-        variables = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        with open(f"{PROC}/{pid}/environ", "rb", buffering=0) as file:
+            variables = file.read().split(b"\0")
     except OSError:
         return False
     return any(variable.startswith(marker) for variable in variables) if prefix else marker in variables
 
 
-def _processes() -> Iterator[Stat]:
-    for entry in os.listdir(PROC):
-        if entry.isdecimal() and (stat := _read(int(entry))) is not None:
-            yield stat
+def _processes(since: int | None = None) -> Iterator[Stat]:
+    """Every process, without those that began before `since`."""
+    for entry in os.scandir(PROC):
+        if entry.name.isdecimal():
+            pid = int(entry.name)
+            is_older = since is not None and _begin(pid, entry.inode()) < since
+            if not is_older and (stat := _read(pid)) is not None:
+                yield stat
+
+
+@lru_cache(4096)
+def _begin(pid: int, inode: int) -> float:
+    """When a process began; of one that has ended, late. To read it takes long, and each look meets most of them again.
+
+    A process that is given the pid of an ended one has another inode.
+    """
+    stat = _read(pid)
+    return math.inf if stat is None or stat.starttime is None else stat.starttime
 
 
 def _read(pid: int) -> Stat | None:
     try:
         with open(f"{PROC}/{pid}/stat", "rb", buffering=0) as file:
-            return Stat.parse(file.read().decode("utf-8", "replace"))
+            return Stat.parse(file.read().decode("latin-1"))
     except (OSError, ValueError):
         return None
 

@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script, ScriptError, written
@@ -41,7 +40,7 @@ class Translation:
     releases: frozenset[str]
 
 
-def to_shell(steps: Sequence[Mapping[str, Json]], folder: Path, releases: Path) -> Translation:
+def to_shell(steps: Sequence[Mapping[str, Json]], folder: str, releases: str) -> Translation:
     """Translate steps into shell lines, which always end the process."""
     writer = _Writer(folder, releases)
     for step in steps:
@@ -55,7 +54,7 @@ def to_shell(steps: Sequence[Mapping[str, Json]], folder: Path, releases: Path) 
 
 
 class _Writer:
-    def __init__(self, folder: Path, releases: Path) -> None:
+    def __init__(self, folder: str, releases: str) -> None:
         self.folder = folder
         self.release_folder = releases
         self.lines: list[str] = []
@@ -70,7 +69,8 @@ class _Writer:
             return
         name = f"data{len(self.files)}"
         self.files[name] = data
-        self.lines.append(f'"$cat" {shlex.quote(str(self.folder / name))}{suffix}')
+        path = shlex.quote(f"{self.folder}/{name}")
+        self.lines.append(f'"$cat" {path}{suffix}')
 
     def wait(self, value: Json) -> None:
         self.lines.append(f'"$sleep" {float(value):g}')
@@ -91,7 +91,7 @@ class _Writer:
 
     def release(self, value: Json) -> None:
         self.releases.add(str(value))
-        self.lines.append(f"read -r released < {shlex.quote(str(self.release_folder / str(value)))}")
+        self.lines.append(f"read -r released < {shlex.quote(f'{self.release_folder}/{value}')}")
 
     def unread(self, value: Json) -> None:
         # What comes before the play is in gemini.sh. Without a name nothing is ever read.

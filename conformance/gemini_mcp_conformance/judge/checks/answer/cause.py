@@ -38,8 +38,13 @@ def specified_sentence(exchange: Exchange) -> Sentence | None:
 @lru_cache(256)
 def _says(pattern: str, stderr: str) -> bool:
     """Whether a long stderr, which many calls share, holds the pattern."""
-    # What is long repeats its lines.
-    return re.search(pattern, "\n".join(dict.fromkeys(stderr.split("\n")))) is not None
+    return re.search(pattern, _different_lines(stderr)) is not None
+
+
+@lru_cache(64)
+def _different_lines(stderr: str) -> str:
+    """Each line once: what is long repeats its lines."""
+    return "\n".join(dict.fromkeys(stderr.split("\n")))
 
 
 def _has_sentence(exchange: Exchange, fits: Callable[[Sentence], bool]) -> bool:

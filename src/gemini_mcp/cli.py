@@ -30,7 +30,8 @@ def run(arguments: Sequence[str]) -> int:
         options = flags.parse(arguments, os.environ, load_manifest().server_version)
         return _dispatch(options, arguments)
     except OperatorError as error:
-        print(f"gemini-mcp-server: {error}", file=sys.stderr)
+        if sys.stderr is not None:  # it is None when it was closed at the start, and `print` would take stdout
+            print(f"gemini-mcp-server: {error}", file=sys.stderr)
         return OPERATOR_MUST_ACT
 
 

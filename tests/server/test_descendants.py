@@ -172,19 +172,24 @@ def test_what_may_come_from_either_of_two_calls_ends_with_the_last_of_them(escap
     wait_until(lambda: escaping.alive(answering) == 0)
 
 
-@pytest.mark.parametrize("options", [("--transport", "stdio"), ("--transport", "http", "--port", "0")])
+@pytest.mark.parametrize(
+    ("options", "is_reaped"), [((), True), ((), False), (("--transport", "http", "--port", "0"), True)]
+)
 def test_the_next_server_ends_what_a_killed_one_left_and_nothing_else(
-    escaping: Escaping, options: tuple[str, ...]
+    escaping: Escaping, options: tuple[str, ...], is_reaped: bool
 ) -> None:
-    lost, kept = (escaping.program(name, HANG, escapes=MARKED) for name in ("lost", "kept"))
+    lost, kept = (escaping.program(name, HANG, escapes=ESCAPES) for name in ("lost", "kept"))
     killed, other = (escaping.place.start("--gemini", str(program)) for program in (lost, kept))
     escaping.running(lost, killed)
     escaping.running(kept, other)
-    killed.kill(signal.SIGKILL)
-    assert escaping.alive(lost) == len(MARKED)
+    killed.process.send_signal(signal.SIGKILL)
+    wait_until(lambda: (left := processes.read(killed.process.pid)) is not None and left.is_zombie)
+    if is_reaped:
+        killed.exit()
+    assert escaping.alive(lost) == len(ESCAPES)
     escaping.place.launch(*options)
     wait_until(lambda: escaping.alive(lost) == 0)
-    assert escaping.alive(kept) == len(MARKED)
+    assert escaping.alive(kept) == len(ESCAPES)
 
 
 def test_a_process_that_was_there_before_the_server_stays(place: Place) -> None:

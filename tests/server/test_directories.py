@@ -54,3 +54,11 @@ def test_an_error_about_trust_names_the_directory(place: Place) -> None:
     (place.cwd / "below").mkdir()
     place.fake.load([play({"exit": 55})])
     assert f"does not trust '{place.cwd}/below' (exit code 55)" in text(place.start().chat(cwd="below"))
+
+
+def test_a_server_whose_directory_is_gone_runs_calls_that_name_another(place: Place) -> None:
+    place.fake.load([play(answer("a"))])
+    server = place.start()
+    place.cwd.rmdir()
+    assert text(server.chat()).startswith("Error executing gemini: `cwd` '.' does not exist.")
+    assert text(server.chat(cwd=str(place.root))) == "a"

@@ -237,6 +237,15 @@ def test_an_address_in_use_is_told_in_one_sentence(http: Address) -> None:
     assert done.stderr.count(str(http.port)) == 1
 
 
+@pytest.mark.parametrize("host", ["a..b", "é" * 80])
+def test_a_name_that_is_no_host_is_told_in_one_sentence(place: Place, host: str) -> None:
+    done = place.run("--transport", "http", "--host", host, "--token", "right-token")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"gemini-mcp-server: --host {host} --port 8765 cannot be listened on: ")
+    assert done.stderr.count("\n") == 1
+    assert "8765" not in done.stderr.partition("listened on")[2]
+
+
 @pytest.mark.requirement("http:stateless:disconnect")
 def test_the_end_of_a_stateless_connection_cancels_its_call(http: Address) -> None:
     http.server.fake.load([play({"hang": True})])

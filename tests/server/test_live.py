@@ -20,7 +20,7 @@ from gemini_mcp.call.live import CUT, LONGEST_LINE, Lines, News
 from gemini_mcp.call.outcome import Answer, Completed, Failure, TimedOut, View, answer_result, failure_result, read
 from gemini_mcp.call.progress import Progress
 from gemini_mcp.call.redaction import Secrets, forms_of
-from gemini_mcp.call.stream import as_json, event_in, read_live, told_in
+from gemini_mcp.call.stream import Told, as_json, event_in, read_live, told_in
 from gemini_mcp.spec import default_root, load_documents, load_server
 from gemini_mcp.spec.live import offered, told_live
 from gemini_mcp.spec.values import Json
@@ -147,16 +147,40 @@ def test_a_sequence_for_terminals_is_found_wherever_it_stands(before: int) -> No
     assert made == Answer(Utf8(b"\xf0\x9f\xa6\x9c" + b"x" * before + b"red"), SESSION)
 
 
-def test_an_emoji_does_not_make_all_copies_of_a_long_stream_wide() -> None:
-    pieces = [*("a line\n" * (PIECE // 7) for _ in range(16)), "\N{PARROT}"]
-    stdout = (init() + "".join(map(said, pieces)) + END).encode("utf-8")
+@pytest.mark.parametrize("longest", [PIECE, 20 * PIECE])
+def test_an_emoji_does_not_make_all_copies_of_a_long_stream_wide(longest: int) -> None:
+    whole = "a line\n" * (16 * PIECE // 7) + "\N{PARROT}"
+    pieces = [whole[start : start + longest] for start in range(0, len(whole), longest)]
+    escaped = init() + "".join(map(said, pieces)) + END
+    stdout = escaped.replace("\\ud83e\\udd9c", "\N{PARROT}").encode("utf-8")
     tracemalloc.start()
     try:
         made = read_live(Completed(0, stdout, ""), SPEC.outcome, LIVE, None)
-        assert isinstance(made, Answer)
-        assert tracemalloc.get_traced_memory()[1] < 5 * len(stdout)
+        assert made == Answer(Utf8(whole.encode()), SESSION)
+        assert tracemalloc.get_traced_memory()[1] < 5.5 * len(stdout)
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", ["é", "\N{PARROT}", "\\", '"', "\n"])
+def test_a_long_line_tells_what_a_short_one_tells(text: str) -> None:
+    long, padding = text + "x" * PIECE, {"é": text, "more": "y" * PIECE}
+    lines = [
+        {"type": "init", "session_id": text, **padding},
+        {"type": "message", "role": "user", "content": long},
+        {"type": "message", "role": "assistant", "content": long, "delta": True},
+        {"type": "error", "severity": "warning", "message": long},
+        {"type": "result", "status": "success", "stats": {"models": {"m": {text: 1}}}, **padding},
+        {"type": "new", **padding},
+    ]
+    for ascii_only in (True, False):
+        stream = "".join(json.dumps(each, ensure_ascii=ascii_only) + "\n" for each in lines)
+        printed = stream.encode("utf-8", "replace")
+        told = Told()
+        for each in printed.decode("utf-8").splitlines():
+            if made := event_in(each, LIVE):
+                told.add(made)
+        assert told_in(printed, LIVE) == told
 
 
 def test_a_failure_in_a_stream_chooses_the_sentence_that_it_chooses_on_stderr() -> None:

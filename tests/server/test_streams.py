@@ -55,6 +55,11 @@ def test_a_closed_stderr_changes_nothing(place: Place) -> None:
     assert server.end() == 0
 
 
+def test_where_stderr_is_closed_the_client_is_sent_no_error_of_the_operator(place: Place) -> None:
+    server = started_by(place, "/bin/sh", "-c", 'exec "$@" 2>&-', "-", flags=("--port", "1"))
+    assert (server.exit(), server.unread()) == (2, [])
+
+
 @pytest.mark.parametrize(
     ("redirected", "told"),
     [

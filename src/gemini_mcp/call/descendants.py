@@ -2,7 +2,8 @@
 
 On Linux the server adopts orphans, so all that a run has started stays below the server in the tree of processes. A
 mark in the environment tells from which run an orphan comes; one that has cleared its environment comes from a run that
-was there when it started. Elsewhere, only what was seen as a descendant before it became an orphan is found.
+was there when it started, and its brand names the server. Elsewhere, only what was seen as a descendant before it
+became an orphan is found.
 """
 
 import os
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 
-from gemini_mcp.call import processes
+from gemini_mcp.call import brand, processes
 from gemini_mcp.call.processes import Process
 
 MARK = "MCP_SERVER_RUN"
@@ -50,6 +51,7 @@ def adopt() -> None:
     with suppress(OSError, AttributeError):
         _adoption.is_on = ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     _adoption.is_exclusive = _adoption.is_on and _has_no_child()
+    brand.put_on(_server())
 
 
 def new_mark() -> str:
@@ -145,7 +147,8 @@ def sweep() -> None:
         return
     table = processes.table()
     spared = {os.getpid(), *_ancestors(os.getpid(), table)}
-    abandoned = [pid for pid in table.keys() - spared if _is_abandoned(pid)]
+    others = table.keys() - spared
+    abandoned = {pid for pid in others if _is_abandoned(pid)} | _branded_by_the_dead(others)
     for pid in processes.with_descendants(abandoned, table).keys() - spared:
         _send(pid, signal.SIGKILL)
 
@@ -159,6 +162,14 @@ def _is_abandoned(pid: int) -> bool:
     )
 
 
+def _branded_by_the_dead(pids: Iterable[int]) -> set[int]:
+    """Those with the brand of a server that does not live."""
+    brands = {pid: seen for pid in pids if (seen := brand.seen_on(pid)) and _namespace_of(pid) == _namespace()}
+    # Looked for after their processes were found: a server that is not there now has not just been started.
+    living = {brand.brand(_name_of(process)) for process in processes.table().values() if not process.is_zombie}
+    return {pid for pid, seen in brands.items() if seen not in living}
+
+
 def _ancestors(pid: int, table: Mapping[int, Process]) -> Iterable[int]:
     while pid in table and (pid := table[pid].parent):
         yield pid
@@ -170,25 +181,29 @@ def _server() -> str:
 
 
 def _name(pid: int | str) -> str:
-    """A process in words that no other process will ever have."""
-    return f"{_namespace()}:{pid}:{_started(pid)}"
+    """A living process in words that no other process will ever have."""
+    process = processes.read(pid)
+    return _name_of(process) if process and not process.is_zombie else f"{_namespace()}:{pid}:0"
+
+
+def _name_of(process: Process) -> str:
+    return f"{_namespace()}:{process.pid}:{process.started}"
 
 
 @cache
 def _namespace() -> str:
     """What tells the ids of this container's processes from those of others."""
+    return _namespace_of("self")
+
+
+def _namespace_of(pid: int | str) -> str:
     with suppress(OSError):
-        return os.readlink(processes.PROC / "self/ns/pid").strip("pid:[]")
+        return os.readlink(processes.PROC / str(pid) / "ns/pid").strip("pid:[]")
     return ""
 
 
 def _server_of(mark: str) -> str:
     return mark.rpartition(":")[0]
-
-
-def _started(pid: int | str) -> int:
-    process = processes.read(pid)
-    return process.started if process else 0
 
 
 def _has_no_child() -> bool:

@@ -79,8 +79,9 @@ def environment(inherited: Mapping[str, str], invocation: Invocation, directory:
 def _refuse(given: Mapping[str, Json], spec: InvocationSpec) -> None:
     for name, value in given.items():
         rule = spec.rules.get(name)
+        texts = tuple(texts_in(value))
         for refusal in (*spec.everywhere, *(rule.refusals if rule else ())):
-            for text in texts_in(value):
+            for text in texts:
                 if _applies(refusal, text):
                     fields = {"argument": name, "bytes": str(_size(text))}
                     raise CallerError("refused", fields, refusal.sentence)

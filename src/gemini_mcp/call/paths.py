@@ -40,11 +40,13 @@ def find_program(program: str, environ: Mapping[str, str]) -> str | NotStarted:
 
 def find_directory(cwd: str | None, roots: Sequence[str]) -> str | NotStarted:
     """The absolute path of the working directory, which must lie below one of `roots`, if any; by default the first."""
-    directory = os.path.join(os.getcwd(), native(cwd or ""))
+    place = roots[0] if cwd is None and roots else native(cwd or "")
+    try:
+        directory = place if os.path.isabs(place) else os.path.join(os.getcwd(), place)
+    except FileNotFoundError:  # the directory in which the server was started is gone
+        return NotStarted("cwd-missing", {"cwd": repr(cwd or os.curdir)})
     if cwd is None and not roots:
         return directory
-    if cwd is None:
-        directory = os.path.realpath(roots[0])
     fields = {"cwd": repr(directory if cwd is None else cwd)}
     if roots:
         # Links are resolved first, so that none leads out of the roots.

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.call.encoded import Printed, Utf8, written
+from gemini_mcp.call.encoded import PIECE, Printed, Reading, Utf8, whole, written
 from gemini_mcp.call.outcome import Answer, Completed, Failure, Outcome, TimedOut, read
 from gemini_mcp.call.surrogates import encodable, without_surrogates
 from gemini_mcp.spec.live import EventRule, LiveSpec
@@ -49,6 +49,8 @@ class Told:
                 self.has_prompt = True
             case Event("text", str(text)):
                 self.said.append(without_surrogates(text).encode("utf-8"))
+            case Event("text", Utf8(data)):
+                self.said.append(data)
             case Event("turn"):
                 self.said, self.said_before = [], self.said or self.said_before
             case Event("warning", str(warning)):
@@ -92,19 +94,15 @@ def told_in(stdout: Printed, live: LiveSpec) -> Told:
     """What all lines together tell."""
     told = Told()
     for line in _lines(stdout):
-        if (event := event_in(line, live)) is not None:
+        if (event := _event_in(line, live)) is not None:
             told.add(event)
     return told
 
 
 def event_in(line: str, live: LiveSpec) -> Event | None:
-    """What a line tells; None for one that is no event. A notice that does not end its line may stand before it."""
-    try:
-        value: Json = json.loads(line[start:]) if (start := line.find("{")) >= 0 else None
-    except (ValueError, RecursionError):
-        return None
-    rule = rule_of(value, live.rules) if is_object(value) else None
-    return rule and Event(rule.kind, value.get(rule.value or ""))
+    """What a line tells; None for one that is no event."""
+    value = _object_in(line)
+    return None if value is None else _event_of(value, live)
 
 
 def rule_of(value: Mapping[str, Json], rules: Sequence[EventRule]) -> EventRule | None:
@@ -117,13 +115,46 @@ def strip(text: str, live: LiveSpec) -> str:
     return re.sub(live.stripped, "", text)
 
 
-def _lines(printed: Printed) -> Iterator[str]:
+def _event_in(line: Printed, live: LiveSpec) -> Event | None:
+    """What a printed line tells. Where it is long, its text stays encoded."""
+    if len(line) <= PIECE:
+        return event_in(line.decode("utf-8", "replace"), live)
+    reading = Reading.of(line)
+    if (found := _object_in(reading.text(line))) is None:
+        return None
+    value = {
+        reading.value(name): Utf8(reading.data(item)) if _is_long(item) else reading.value(item)
+        for name, item in found.items()
+    }
+    event = _event_of(value, live)
+    return event if event is None or event.kind == "text" else replace(event, value=whole(event.value))
+
+
+def _event_of(value: Mapping[str, Json], live: LiveSpec) -> Event | None:
+    rule = rule_of(value, live.rules)
+    return rule and Event(rule.kind, value.get(rule.value or ""))
+
+
+def _object_in(line: str) -> Mapping[str, Json] | None:
+    """The object in a line. A notice that does not end its line may stand before it."""
+    try:
+        value: Json = json.loads(line[start:]) if (start := line.find("{")) >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+    return value if is_object(value) else None
+
+
+def _is_long(value: Json) -> bool:
+    return isinstance(value, str) and len(value) > PIECE
+
+
+def _lines(printed: Printed) -> Iterator[Printed]:
     # One at a time: a list of all lines would hold the output twice.
     start = 0
     while (end := printed.find(b"\n", start)) >= 0:
-        yield printed[start:end].decode("utf-8", "replace")
+        yield printed[start:end]
         start = end + 1
-    yield printed[start:].decode("utf-8", "replace")
+    yield printed[start:]
 
 
 def _fits(pattern: Json, value: Json) -> bool:

@@ -45,13 +45,19 @@ def listen(host: str, port: int, most: int) -> Listener:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = Listener(socket.create_server((host, port), family=family, backlog=BACKLOG), most)
-    except OSError as error:
-        # The text of the error of a socket repeats the address.
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-        raise OperatorError(f"--host {host} --port {port} cannot be listened on: {reason}.") from None
+    except (OSError, TypeError) as error:
+        raise OperatorError(f"--host {host} --port {port} cannot be listened on: {_reason(error)}.") from None
     # Connections inherit this. Otherwise the second packet of a response waits 40 ms for the client's acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
+
+
+def _reason(error: OSError | TypeError) -> str:
+    if isinstance(error, TypeError):  # what a name that is too long for a host raises
+        return "Name or service not known"
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return str(error.strerror).partition(" (while ")[0]  # the socket's own error repeats the address
 
 
 def protocol(patience: float) -> type[H11Protocol]:

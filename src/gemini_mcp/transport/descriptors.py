@@ -16,7 +16,8 @@ from typing import TypeAlias
 
 Line: TypeAlias = bytes | bytearray
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
+"""Bytes that are read at once: as many as a pipe holds. A longer buffer is mapped and unmapped for each line."""
 
 BACKLOG = 16
 """Chunks that are read before the event loop takes the first; then the client has to wait."""

@@ -283,7 +283,7 @@ const ofProgram = (answer) => (process.env.GEMINI ? answer : () => UNSUPPORTED);
 const oauth = async (input, id) => { const found = await authorization.answer(input, id); return found === undefined ? UNSUPPORTED : found; };
 const promptArgs = ofProgram((input) => program.promptArgs(isCurrent, input));
 const resources = ofProgram((input) => (isCurrent ? program.resources(resourceRegistry, paths.unescapePath, input) : UNSUPPORTED));
-const mcpAdd = ofProgram((input) => (!isCurrent || input.connected ? UNSUPPORTED : program.mcpAdd(home, input)));
+const mcpAdd = ofProgram((input) => (input.connected ? UNSUPPORTED : program.mcpAdd(home, input)));
 const extensions = ofProgram((input) => (!isCurrent ? UNSUPPORTED : input.extension ? merged(input) : program.extensions(home, input)));
 const settingsValidation = ofProgram((input) => (isCurrent ? program.settingsValidation(home, input) : UNSUPPORTED));
 

@@ -259,7 +259,7 @@ async function within(environment, body) {
 
 const transport = ({ environment, ...input }) => within({ HOME: home, ...environment }, () => transportOf(input));
 
-async function transportOf({ config, serverCommand }) {
+async function transportOf({ config, serverCommand, iam }) {
   if (serverCommand !== undefined) {
     try { return { mcpServers: client.populateMcpServerCommand({}, serverCommand) }; } catch (error) { return { mcpServers: { error: error.message } }; }
   }
@@ -274,8 +274,17 @@ async function transportOf({ config, serverCommand }) {
     const shown = { transport: kind, url: String(inner._url ?? inner._endpoint) };
     if (inner._requestInit?.headers) shown.headers = inner._requestInit.headers;
     if (inner._authProvider) shown.authProvider = inner._authProvider.constructor.name;
-    return shown;
+    return iam === undefined ? shown : { ...shown, ...await impersonated(inner._authProvider, iam) };
   } catch (error) { return { error: error.message }; }
+}
+
+// What the provider asks IAM, which answers this or, with null, refuses.
+async function impersonated(provider, answer) {
+  let tokenRequest;
+  const request = async (asked) => { tokenRequest = asked; if (answer === null) throw new Error('refused'); return { data: answer }; };
+  provider.auth = { getClient: async () => ({ request }) };
+  const tokens = (await provider.tokens()) ?? null;
+  return { tokenRequest: plain(tokenRequest), tokens };
 }
 
 const authorization = new Oauth({ utils: oauthUtils, provider: oauthProvider, tokenStorage, flow: oauthFlow }, isCurrent, home);
@@ -283,7 +292,7 @@ const ofProgram = (answer) => (process.env.GEMINI ? answer : () => UNSUPPORTED);
 const oauth = async (input, id) => { const found = await authorization.answer(input, id); return found === undefined ? UNSUPPORTED : found; };
 const promptArgs = ofProgram((input) => program.promptArgs(isCurrent, input));
 const resources = ofProgram((input) => (isCurrent ? program.resources(resourceRegistry, paths.unescapePath, input) : UNSUPPORTED));
-const mcpAdd = ofProgram((input) => (!isCurrent || input.connected ? UNSUPPORTED : program.mcpAdd(home, input)));
+const mcpAdd = ofProgram((input) => (input.connected ? UNSUPPORTED : program.mcpAdd(home, input)));
 const extensions = ofProgram((input) => (!isCurrent ? UNSUPPORTED : input.extension ? merged(input) : program.extensions(home, input)));
 const settingsValidation = ofProgram((input) => (isCurrent ? program.settingsValidation(home, input) : UNSUPPORTED));
 

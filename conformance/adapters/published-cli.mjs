@@ -129,7 +129,8 @@ export class Playground {
     const environment = { PATH: process.env.PATH, HOME: path.join(this.root, 'home'), TERM: 'dumb', NO_COLOR: '1', GEMINI_API_KEY: 'k', GEMINI_CLI_TRUST_WORKSPACE: 'true',
       ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}), GEMINI_CLI_NO_RELAUNCH: 'true', ...more };
     const { exit, stdout, stderr } = await (together ? this.runTogether(args, environment) : this.runAlone(args, environment));
-    const masked = (text) => text.replaceAll(this.project, '<ROOT>/proj').replaceAll(this.root, '<ROOT>');
+    // 0.1.19 colours its marks whatever it is told.
+    const masked = (text) => text.replace(/\x1b\[3[1-3]m([✓✗…])\x1b\[0m/g, '$1').replaceAll(this.project, '<ROOT>/proj').replaceAll(this.root, '<ROOT>');
     return { exit, stdout: masked(stdout), stderr: masked(stderr) };
   }
 

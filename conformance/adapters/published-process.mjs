@@ -18,8 +18,8 @@ const anew = `export async function resolve(name, context, next) {
 }`;
 register(`data:text/javascript,${encodeURIComponent(anew)}`);
 
-// What the profiler of starts says when there is more than one of them in a process.
-const NOISE = /^\[STARTUP\] Cannot start phase .*\n/gm;
+// What the profiler of starts, or the tracer of 0.1.19, says when there is more than one of them in a process.
+const NOISE = /^\[STARTUP\] Cannot start phase .*\n|^Current logger will (?:be overwritten|overwrite) .*\n(?: {4}at .*\n?)+/gm;
 
 // Each run adds listeners to what stays.
 EventEmitter.defaultMaxListeners = 0;

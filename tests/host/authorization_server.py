@@ -151,11 +151,18 @@ def answering(status: int) -> Generator[str]:
             self.end_headers()
             self.wfile.write(b"no JSON")
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+    with listening(Handler) as address:
+        yield f"{address}/token"
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
+    """The address of a server that has this handler."""
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/token"
+            yield f"http://127.0.0.1:{server.server_address[1]}"
         finally:
             server.shutdown()
             thread.join(5)

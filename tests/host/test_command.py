@@ -387,3 +387,16 @@ def _session(here: Desk, calls: str) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
+
+
+def test_nothing_that_a_server_says_moves_the_cursor_or_turns_the_direction(tmp_path: Path) -> None:
+    here, odd = desk(tmp_path), "o\x1b[2J\u202e\x9b\x7f\rk"
+    content = [{"type": "text", "text": odd}]
+    tool = {"name": "t", "title": odd, "description": odd, "inputSchema": {"type": "object"}}
+    others = {"prompts": [{"name": odd, "description": odd}], "resources": [{"uri": f"a:{odd}", "name": odd}]}
+    here.stand_in("server", {"tools": [tool], **others, "call": {"t": {"content": content}}})
+    here.settings(json.dumps({"mcpServers": {"s": {"command": "server"}}}))
+    for words in (["status"], ["tools"], ["prompts"], ["resources"], ["inspect", "s"], ["call", "s:t", "--yes"]):
+        ran = here.run(*words)
+        assert not set("\x1b\u202e\x9b\x7f\r") & {*ran.stdout, *ran.stderr}, words
+    assert r"o\u001b[2J\u202e\u009b\u007f\rk" in here.run("prompts").stdout

@@ -1,5 +1,7 @@
 """Lines of `gemini mcp` whose whole answer no vector can hold, since Gemini CLI adds what it misses of its terminal."""
 
+import json
+
 import pytest
 
 from gemini_mcp.host.command.mcp_commands import EXIT_NO_INPUT, NO_INPUT, run
@@ -56,3 +58,33 @@ def test_an_underscore_among_letters_is_a_word() -> None:
 def test_a_letter_takes_what_follows_it_when_that_is_no_word() -> None:
     ran = run(["add", "-s\U0001f600", "a"], {}, profiles()["current"])
     assert ran.said.startswith("Not enough non-option arguments: got 1")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["list", "-S", "X: y", "X: y"], "Unknown arguments: S, X: y"),
+        (["remove", "a", "--args=b", "--foo-bar"], "Unknown arguments: args, foo-bar, fooBar"),
+        (["remove", "--", "a"], "Not enough non-option arguments: got 0, need at least 1"),
+        (["other", "--no-x=A"], "Unknown arguments: no-x, noX, other"),
+        (["add", "--timeout", "abc", "a", "b"], "Given: NaN, Choices: a number of milliseconds"),
+    ],
+)
+def test_the_documented_profile_reads_lines_as_yargs(words: list[str], complaint: str) -> None:
+    ran = run(words, {}, profiles()["documented"])
+    assert ran.exit == 1
+    assert ran.said.rstrip().endswith(complaint)
+
+
+@pytest.mark.parametrize(
+    ("words", "server"),
+    [
+        (["--no-trust", "a", "b", "-s", "user"], '"command": "b", "args": ["-s", "user"], "trust": false'),
+        (["a", "--", "b", "-1", "--", "0x10"], '"command": "b", "args": ["-1", "--", "16"]'),
+        (["-e=X=1=2", "a", "b", "--trust"], '"command": "b", "args": ["--trust"], "env": {"X": "1=2"}'),
+        (["-t=http", "a", "b", "--exclude-tools", "c, d"], '"httpUrl": "b", "excludeTools": ["c", "d"]'),
+    ],
+)
+def test_the_documented_profile_gives_the_server_all_behind_its_command(words: list[str], server: str) -> None:
+    ran = run(["add", *words], {}, profiles()["documented"])
+    assert json.loads(ran.texts["project"]) == json.loads(f'{{"mcpServers": {{"a": {{{server}}}}}}}')

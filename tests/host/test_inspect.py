@@ -29,6 +29,10 @@ def inspected(here: Desk, script: dict[str, Any], *options: str, **environment: 
     return ran.returncode, current
 
 
+def accepting_property(name: str) -> dict[str, Any]:
+    return {**TOOL, "inputSchema": {"type": "object", "properties": {name: {"type": "object"}}}}
+
+
 def test_a_server_that_loses_nothing_is_exit_0(tmp_path: Path) -> None:
     code, current = inspected(desk(tmp_path), {"tools": [TOOL]})
     assert code == 0
@@ -48,6 +52,11 @@ def test_a_server_that_loses_nothing_is_exit_0(tmp_path: Path) -> None:
         ({"tools": [TOOL], "resources": [{"uri": "a:b"}]}, "`resources[0].name` is missing, it should be a string"),
         ({"tools": [TOOL], "initialize": {"protocolVersion": "2030-01-01"}}, "'2030-01-01', which Gemini CLI refuses"),
         ({"tools": [TOOL], "initialize": {"serverInfo": {"name": "x"}}}, "`serverInfo.version` is missing"),
+        (
+            {"tools": [accepting_property("constructor")]},
+            "`tools[0].inputSchema.properties` has a member named 'construct",
+        ),
+        ({"tools": [accepting_property("__proto__")]}, "the schema loses `properties.__proto__`"),
     ],
 )
 def test_what_the_program_refuses_is_said_and_is_exit_1(tmp_path: Path, script: dict[str, Any], told: str) -> None:

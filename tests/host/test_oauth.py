@@ -7,14 +7,16 @@ import struct
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio.to_thread
+import httpx2
 import pytest
-from authorization_server import Provider, answering, free_port, serving
+from authorization_server import Provider, answering, free_port, listening, serving
 
 from gemini_mcp.host.oauth import metadata
 from gemini_mcp.host.oauth.authorization import Authorizer, Interaction, NotAuthorized
@@ -311,3 +313,63 @@ def test_what_another_program_stored_stays_as_it_was(tmp_path: Path) -> None:
     tokens.save(Credentials(server_name="s", token=Token(access_token="AT")))
     tokens.delete("s")
     assert json.dumps(json.loads(file.read_text(encoding="utf-8"))) == json.dumps([other])
+
+
+class Iam(BaseHTTPRequestHandler):
+    """Google's IAM, which answers these with the next token of the list, and an error when there are no more."""
+
+    tokens: ClassVar[list[str]]
+    asked: ClassVar[list[tuple[str, str, Any]]]
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.asked.append((self.path, self.headers["authorization"], body))
+        answer = json.dumps({"token": self.tokens.pop(0)} if self.tokens else {"error": {}}).encode()
+        self.send_response(200 if "token" in json.loads(answer) else 403)
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+async def access_token(scopes: Sequence[str]) -> str:
+    return f"of {','.join(scopes)}"
+
+
+async def test_a_service_account_is_impersonated_with_the_id_token_that_iam_gives(tmp_path: Path) -> None:
+    class Here(Iam):
+        tokens: ClassVar[list[str]] = ["first", "second"]
+        asked: ClassVar[list[tuple[str, str, Any]]] = []
+
+    person = Person()
+    values = {
+        "url": "http://127.0.0.1:9/mcp",
+        "authProviderType": "service_account_impersonation",
+        "targetAudience": "aud",
+        "targetServiceAccount": "a@p",
+    }
+    with listening(Here) as iam:
+        authorizer = replace(authorizer_of(tmp_path, person, rules=profiles()["current"]), google=access_token, iam=iam)
+        auth = await authorizer.auth_for(ServerConfig("s", values))
+        flow = auth.async_auth_flow(request := httpx2.Request("POST", "http://127.0.0.1:9/mcp"))
+        await anext(flow)
+        assert request.headers["authorization"] == "Bearer first"
+        await flow.asend(httpx2.Response(401))
+        assert request.headers["authorization"] == "Bearer second"
+        without = await authorizer.auth_for(ServerConfig("s", values))
+        await anext(without.async_auth_flow(bare := httpx2.Request("POST", "http://127.0.0.1:9/mcp")))
+    assert "authorization" not in bare.headers
+    assert (
+        Here.asked
+        == [
+            (
+                "/v1/projects/-/serviceAccounts/a%40p:generateIdToken",
+                "Bearer of https://www.googleapis.com/auth/cloud-platform",
+                {"audience": "aud", "includeEmail": True},
+            )
+        ]
+        * 3
+    )
+    assert person.said == ["s: Failed to obtain authentication token."]

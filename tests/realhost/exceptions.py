@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gemini_mcp.host.adapter.configuration import mcp_add
 from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import SURROGATE, Json, JsonObject, inside, items, table
 
 _ANSWERS = "A person answers at a terminal; headless, the CLI refuses every tool or allows every tool."
@@ -86,6 +88,34 @@ def _is_warned_of_timeout(given: JsonObject, ours: Json, theirs: Json) -> bool:
     warning = r"\(node:\d+\) TimeoutOverflowWarning: .*\n.*\n\(Use `node .*\n"
     told = re.sub(warning, "", str(inside(theirs, "stderr")))
     return {**table(theirs), "stderr": told} == ours
+
+
+def _rules_of_its_day() -> Rules:
+    """The rules of `gemini mcp` that 0.1.19 had, where the guide has others."""
+    guide = profiles()["documented"]
+    add = guide.command_options["add"]
+    lists = {name: {**option, "takes": "all"} for name, option in add["options"].items() if "takes" in option}
+    options = {**add, "keepsRest": False, "options": {**add["options"], **lists}}
+    return replace(
+        guide,
+        command_options={**guide.command_options, "add": options},
+        add_words="as-yargs",
+        checks_timeout=False,
+        cuts_variables=True,
+        splits_tools=False,
+        stdio_line="{command} {arguments} (stdio)",
+    )
+
+
+def _is_read_by_the_guide(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether the program answers as its own rules say, which the guide contradicts."""
+    return mcp_add(given, _rules_of_its_day()) == theirs
+
+
+def _is_broken(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether the program ends since a settings file is no JSON for it, or takes a list or nothing for an object."""
+    ends = (str(step["stderr"]).startswith("Error in <ROOT>") for step in items(inside(theirs, "steps")))
+    return any(ends) or any(text in ("[]", "null") for text in table(given.get("files")).values())
 
 
 def _is_bare_text(given: JsonObject, ours: Json, theirs: Json) -> bool:
@@ -208,6 +238,24 @@ DIFFERENCES: Sequence[Difference] = (
         "documented",
         "A server whose name is empty, which 0.1.19 overlooked in its lists.",
         lambda given, ours, theirs: "" in given["servers"],
+    ),
+    Difference(
+        "mcp-add",
+        "documented",
+        "0.1.19 ends at a settings file that is empty or has a comma too many, and goes on with one that is no object.",
+        _is_broken,
+    ),
+    Difference(
+        "mcp-add",
+        "documented",
+        "The guide has flags before the command, each with one value, gives the server all behind it, splits lists.",
+        _is_read_by_the_guide,
+    ),
+    Difference(
+        "mcp-add",
+        "documented",
+        "A JavaScript error ends the program, with its stack.",
+        _is_javascript_error,
     ),
     Difference(
         "mcp-add",

@@ -46,6 +46,7 @@ ONE_VERSION = ("extensions", "mcp-add", "policy", "resources", "settings-validat
 KINDS = [
     *((behaviour, profile) for behaviour in DOMAINS for profile in PROGRAMS),
     *((kind, "current") for kind in BEHAVIOURS),
+    ("command lines", "documented"),
 ]
 
 

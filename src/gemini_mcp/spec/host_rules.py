@@ -149,7 +149,6 @@ class Rules:
 
     usage: Mapping[str, tuple[str, ...]]
     usage_error: str
-    add_flags: Mapping[str, str]
     command_options: Mapping[str, JsonObject]
     add_words: str
     lays_out_settings: bool
@@ -157,6 +156,7 @@ class Rules:
     add_keys: Mapping[str, str]
     adds_type: bool
     cuts_variables: bool
+    splits_tools: bool
     stdio_line: str
     output: str
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 from gemini_mcp.host.command import mcp_commands as commands
+from gemini_mcp.host.oauth import impersonation
 from gemini_mcp.host.rules.javascript import as_parsed, cut_units, in_key_order, length, stringify, truthy
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers.environment import UnusableConfig, server_environment
@@ -72,7 +73,16 @@ def transport(value: JsonObject, rules: Rules) -> Json:
     if isinstance(chosen, Stdio):
         shown = {"command": chosen.command, "args": chosen.args, "cwd": chosen.cwd, "stderr": "pipe"}
         return {"transport": "StdioClientTransport", **shown}
-    return _shown(chosen, rules, value["config"].get("headers"))
+    shown = _shown(chosen, rules, value["config"].get("headers"))
+    return {**shown, **_impersonated(value["config"], value["iam"])} if "iam" in value else shown
+
+
+def _impersonated(config: JsonObject, answer: Json) -> JsonObject:
+    """What IAM is asked, and the token that comes of its answer; no answer is a refusal."""
+    path, body = impersonation.token_request(config)
+    token = impersonation.token_of(answer)
+    tokens = {"access_token": token, "token_type": "Bearer"} if token else None
+    return {"tokenRequest": {"url": impersonation.IAM + path, "method": "POST", "data": body}, "tokens": tokens}
 
 
 def _shown(chosen: Remote, rules: Rules, given: Json) -> JsonObject:

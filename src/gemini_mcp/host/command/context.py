@@ -19,6 +19,7 @@ from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
 from gemini_mcp.host.settings.merging import with_extensions
 from gemini_mcp.host.settings.policies import policies
 from gemini_mcp.host.settings.standing import NOT_TRUSTED, Circumstances, Placed, Standing, placed
+from gemini_mcp.host.tools import hidden
 from gemini_mcp.host.tools.policy import Policy
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json
@@ -47,11 +48,11 @@ class Context:
 
     def say(self, *texts: str) -> None:
         """Print the texts to stdout, each on lines of its own."""
-        self.out.writelines(text if text.endswith("\n") else f"{text}\n" for text in texts)
+        self.out.writelines(map(_line, texts))
 
     def complain(self, *texts: str) -> None:
         """Print the texts to stderr, each on lines of its own."""
-        self.err.writelines(text if text.endswith("\n") else f"{text}\n" for text in texts)
+        self.err.writelines(map(_line, texts))
         self.err.flush()
 
     def show(self, value: Json, *texts: str) -> None:
@@ -139,6 +140,12 @@ class Context:
         # Without a display `webbrowser` may start a text browser in this terminal.
         has_display = self.environment.get("DISPLAY") or self.environment.get("BROWSER") or sys.platform == "darwin"
         return bool(has_display) and webbrowser.open(url)
+
+
+def _line(text: str) -> str:
+    # Whatever a server says may end up here.
+    shown = hidden.printed(text)
+    return shown if shown.endswith("\n") else f"{shown}\n"
 
 
 def context(rules: Rules, **options: object) -> Context:

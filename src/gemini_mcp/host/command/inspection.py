@@ -149,6 +149,7 @@ def inspect(
     sentence = "it is left out by includeTools or excludeTools."
     remarks = (
         *_list_remarks(subject, rules),
+        *_reading_remarks(subject, rules),
         *_twice_remarks(subject, found),
         *(Remark("filtered", (name,), sentence, is_loss=True) for name in found.dropped),
         *(remark for tool in tools for remark in _tool_remarks(tool, subject, others, rules)),
@@ -171,6 +172,18 @@ def _tool(offer: registry.OfferedTool, registered: str | None, rules: Rules) -> 
     spent = cost(offer, registered or offer.name, rules)
     before, own_schema = offer.schema, schema.parameters(offer.schema, own)
     return InspectedTool(offer.name, registered, before, after, own_schema, spent, offer.description)
+
+
+def _reading_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:
+    """What of the schemas is gone once the list is read, as a property named `__proto__` is."""
+    for page in subject.pages.get("tools", ()):
+        reading = messages.read("tools/list", page, rules)
+        read = () if reading.issues else items(inside(reading.value, "tools"))
+        for offered, kept in zip(items(inside(page, "tools")), read, strict=False):
+            before, after = (set(_paths(inside(tool, "inputSchema"))) for tool in (offered, kept))
+            if lost := sorted(before - after):
+                sentence = f"the schema loses {', '.join(f'`{path}`' for path in lost)}."
+                yield Remark("schema", (str(kept["name"]),), sentence, is_loss=True)
 
 
 def _list_remarks(subject: Subject, rules: Rules) -> Iterator[Remark]:

@@ -22,6 +22,7 @@ from gemini_mcp.host.command.context import USAGE, Context, context
 from gemini_mcp.host.command.examples import EXAMPLES
 from gemini_mcp.host.rules.javascript import STACK
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
+from gemini_mcp.host.tools import hidden
 from gemini_mcp.report.reader import read_to_the_end
 
 Run = Callable[[Context], Awaitable[int]]
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return read_to_the_end(lambda: _run(list(sys.argv[1:] if arguments is None else arguments)))
     except (asking.UsageError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(hidden.printed(str(error)), file=sys.stderr)
         return USAGE
 
 

@@ -1,26 +1,23 @@
 """The subcommands of `gemini mcp`: the changed texts of the settings files, and the lines to print. Pure.
 
-The words are read in `mcp_line` or `mcp_arguments`, as the profile asks; the caller reads and writes the files.
+The words are read in `mcp_line`; the caller reads and writes the files.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.command.mcp_arguments import (
+from gemini_mcp.host.command.mcp_line import GROUP, Misused, read_line
+from gemini_mcp.host.command.mcp_listing import (
+    ENABLEMENT,
     SCOPES,
-    Misused,
-    Words,
-    read_add,
-    read_list,
-    read_remove,
-    unknown_names,
-    unknown_said,
+    kept_back,
+    listing,
+    refuse_lists,
+    servers_of,
+    settings_of,
 )
-from gemini_mcp.host.command.mcp_line import NO_COMMAND, CommandMisused, read_line
-from gemini_mcp.host.command.mcp_listing import ENABLEMENT, kept_back, listing, refuse_lists, servers_of, settings_of
 from gemini_mcp.host.command.mcp_values import Failed, Given, given_by
-from gemini_mcp.host.command.mcp_word_values import given_by_words
 from gemini_mcp.host.rules.javascript import INHERITED, PROTOTYPE, as_parsed, in_key_order, stringify, truthy
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import read, with_value, without_value
@@ -90,33 +87,15 @@ def run(
 
 
 def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
-    if rules.add_words == "as-yargs":
-        return _ran_line(arguments, texts, rules, around)
-    name, *rest = arguments or [""]
-    if name in _READERS and (name in rules.usage or name == "list"):
-        try:
-            words = _READERS[name](rest, rules)
-        except Misused as misuse:
-            return _misused(name, str(misuse), rules)
-        if "help" in words.flags:
-            return _help(name, rules)
-        return _RUNS[name](name, given_by_words(name, words, rules), texts, rules, around)
-    if name in ("--help", "-h"):
-        return _help("group", rules)
-    unknown = unknown_names(arguments, tuple(_READERS))
-    return _misused("group", unknown_said(unknown) if unknown else NO_COMMAND, rules)
-
-
-def _ran_line(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
     try:
         line = read_line(arguments, rules)
         shown = _help(line.command, rules) if line.is_help else Ran()
-        if line.goes_on:
+        if line.goes_on and rules.command_options[GROUP]["goesOn"]:
             return replace(shown, exit=EXIT_NO_INPUT, warned=NO_INPUT)
-        if line.is_help or line.is_silent:
+        if line.is_help or line.goes_on or line.is_silent:
             return shown
         return _RUNS[line.command](line.command, given_by(line, rules), texts, rules, around)
-    except CommandMisused as misuse:
+    except Misused as misuse:
         return _misused(misuse.command, str(misuse), rules)
 
 
@@ -196,7 +175,7 @@ def _edit(command: str, given: Given, texts: Mapping[str, str], rules: Rules, ar
     text = texts.get(scope, "")
     servers = servers_of(text)
     # Gemini CLI asks `mcpServers[name]`, which finds members of `Object.prototype` too.
-    is_inherited = rules.add_words == "as-yargs" and name in INHERITED
+    is_inherited = name in INHERITED
     is_known = is_inherited or truthy(servers.get(name))
     if command == "remove" and not is_known:
         return Ran(said=f'Server "{name}" not found in {said} settings.\n')
@@ -241,9 +220,4 @@ def _added(given: Given, is_known: bool) -> str:
     return told + f'MCP server "{given.name}" updated in {given.scope} settings.\n'
 
 
-_READERS: Mapping[str, Callable[[Sequence[str], Rules], Words]] = {
-    "add": read_add,
-    "remove": read_remove,
-    "list": lambda arguments, rules: read_list(arguments),
-}
 _RUNS = {"add": _edit, "remove": _edit, "list": _list, "enable": _switch, "disable": _switch}

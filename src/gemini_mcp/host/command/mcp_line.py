@@ -1,13 +1,13 @@
-"""Reads a line of `gemini mcp` in a profile whose `addWords` is `as-yargs`: the command and its values. Pure.
+"""Reads a line of `gemini mcp`: the command and its values. Pure.
 
 The options of each command are in the profile; how yargs takes a line apart is in `rules/yargs`. What a command does
 with its values is in `mcp_commands`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.command.mcp_arguments import Misused
 from gemini_mcp.host.rules import yargs
 from gemini_mcp.host.rules.javascript import in_key_order, stringify, template, trim, truthy
 from gemini_mcp.host.rules.yargs_values import Options, maybe_number
@@ -20,7 +20,7 @@ _NO_OPTION = ("_", "--")
 _KINDS = {"boolean": "booleans", "string": "strings", "number": "numbers"}
 
 
-class CommandMisused(Misused):
+class Misused(Exception):
     """The words are no valid line of this command."""
 
     def __init__(self, command: str, complaint: str) -> None:
@@ -32,7 +32,7 @@ class CommandMisused(Misused):
 class Line:
     """A command with its values by name; None is a value that is undefined. `is_silent` does nothing.
 
-    Where `goes_on`, Gemini CLI goes on as without `mcp`, since no command was run.
+    Where `goes_on`, no command was run.
     """
 
     command: str
@@ -43,7 +43,7 @@ class Line:
 
 
 def read_line(arguments: Sequence[str], rules: Rules) -> Line:
-    """What follows `gemini mcp`; raises CommandMisused."""
+    """What follows `gemini mcp`; raises Misused."""
     parsed = yargs.parse(["mcp", *arguments], _options(GROUP, rules))
     words, is_help = _without_help(parsed, 1)
     if words and words[0] in rules.command_options and words[0] != GROUP:
@@ -51,13 +51,15 @@ def read_line(arguments: Sequence[str], rules: Rules) -> Line:
     if is_help:
         return Line(GROUP, is_help=True, goes_on=not truthy(parsed.values.get("help")))
     if parsed.error is None and not words and "--" not in parsed.values:
-        raise CommandMisused(GROUP, NO_COMMAND)
+        raise Misused(GROUP, NO_COMMAND)
     _validate(GROUP, parsed, words, {}, rules)
     return Line(GROUP, goes_on=True)
 
 
 def _read_command(command: str, arguments: Sequence[str], rules: Rules) -> Line:
     options = _options(command, rules)
+    if command == "add" and rules.add_words == "command-ends-flags":
+        arguments = _with_command_ended(arguments, options)
     parsed = yargs.parse(["mcp", *arguments], options)
     words, is_help = _without_help(parsed, 2)
     if is_help:
@@ -68,9 +70,30 @@ def _read_command(command: str, arguments: Sequence[str], rules: Rules) -> Line:
     values = {**parsed.values, **_united(parsed.values, placed, options)}
     _validate(command, yargs.Parsed(values, parsed.aliases, parsed.new_aliases, parsed.error), rest, placed, rules)
     more = rules.command_options[command].get("more")
-    if more is not None and "--" in values:
+    if more is not None and "--" in values and rules.command_options[command].get("keepsRest"):
         values[more] = [*(values.get(more) or []), *map(maybe_number, values["--"])]
-    return Line(command, values, is_silent=truthy(values.get("version")))
+    return Line(
+        command, values, is_silent=rules.command_options[GROUP]["silentVersion"] and truthy(values.get("version"))
+    )
+
+
+def _with_command_ended(arguments: Sequence[str], options: Options) -> list[str]:
+    """The words with `--` behind the command of a stdio server, as the guide reads them: the rest is the server's."""
+    given, _, behind = (list(part) for part in _parted(arguments, "--"))
+    for place in range(3, len(given) + 1):
+        parsed = yargs.parse(["mcp", *given[:place]], options)
+        if len(parsed.values["_"]) == 4:
+            is_remote = parsed.values["transport"] in ("sse", "http")
+            return [*arguments] if is_remote else [*given[:place], "--", *given[place:], *behind]
+    words = yargs.parse(["mcp", *given], options).values["_"]
+    missing = 4 - len(words)
+    return [*given, *behind[:missing], "--", *behind[missing:]]
+
+
+def _parted(words: Sequence[str], mark: str) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The words before the mark, the mark, and those behind it, as `str.partition` does."""
+    place = words.index(mark) if mark in words else len(words)
+    return words[:place], words[place : place + 1], words[place + 1 :]
 
 
 def _without_help(parsed: yargs.Parsed, before: int) -> tuple[list[str], bool]:
@@ -86,7 +109,7 @@ def _placed(command: str, words: Sequence[str], rules: Rules) -> tuple[dict[str,
     needed: list[str] = rules.command_options[command]["words"]
     if len(words) < len(needed):
         complaint = f"Not enough non-option arguments: got {len(words)}, need at least {len(needed)}"
-        raise CommandMisused(command, complaint)
+        raise Misused(command, complaint)
     given = {name: [word] for name, word in zip(needed, words, strict=False)}
     rest = list(words[len(needed) :])
     more = rules.command_options[command].get("more")
@@ -109,7 +132,7 @@ def _read_again(command: str, given: Mapping[str, Sequence[str]], options: Optio
     )
     parsed = yargs.parse(words, again, reads_numbers=True)
     if parsed.error is not None:
-        raise CommandMisused(command, parsed.error)
+        raise Misused(command, parsed.error)
     wanted = {name for place in given for name in (place, *parsed.aliases.get(place, ()))}
     return {name: value for name, value in parsed.values.items() if name in wanted}
 
@@ -136,17 +159,17 @@ def _validate(
     command: str, parsed: yargs.Parsed, rest: Sequence[str], placed: Mapping[str, Json], rules: Rules
 ) -> None:
     if parsed.error is not None:
-        raise CommandMisused(command, parsed.error)
+        raise Misused(command, parsed.error)
     needed = [name for name in _demanded(command, rules) if parsed.values.get(name) is None]
     if needed:
         complaint = f"Missing required argument{'s' if len(needed) > 1 else ''}: {', '.join(needed)}"
-        raise CommandMisused(command, complaint)
+        raise Misused(command, complaint)
     names = in_key_order(parsed.values)
     unknown = [name for name in names if name not in _NO_OPTION and name not in placed and not _is_known(name, parsed)]
     unknown += [word for word in rest if command != GROUP or word not in rules.command_options]
     if unknown:
         listed = ", ".join(name if trim(name) else f'"{name}"' for name in unknown)
-        raise CommandMisused(command, f"Unknown argument{'s' if len(unknown) > 1 else ''}: {listed}")
+        raise Misused(command, f"Unknown argument{'s' if len(unknown) > 1 else ''}: {listed}")
     _check_choices(command, parsed.values, rules)
 
 
@@ -171,8 +194,11 @@ def _check_choices(command: str, values: Mapping[str, Json], rules: Rules) -> No
         if wrong:
             said, listed = (", ".join(stringify(one) for one in some) for some in (wrong, choices))
             complaint += f"\n  Argument: {name}, Given: {said}, Choices: {listed}"
+    timeouts = _as_list(values.get("timeout")) if rules.checks_timeout else ()
+    if any(isinstance(one, float) and not math.isfinite(one) for one in timeouts):
+        complaint += "\n  Argument: timeout, Given: NaN, Choices: a number of milliseconds"
     if complaint:
-        raise CommandMisused(command, f"Invalid values:{complaint}")
+        raise Misused(command, f"Invalid values:{complaint}")
 
 
 def _options(command: str, rules: Rules) -> Options:

@@ -2,7 +2,6 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from gemini_mcp.host.command.mcp_arguments import SCOPES
 from gemini_mcp.host.command.mcp_values import Failed
 from gemini_mcp.host.rules.javascript import template, truthy
 from gemini_mcp.host.servers.transport import url_transports
@@ -11,6 +10,8 @@ from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.settings.standing import disabled_in, identifier
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, table, texts_of
+
+SCOPES = ("user", "project")
 
 ENABLEMENT = "enablement"
 """The scope of the file that names the disabled servers."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from gemini_mcp.host.command.mcp_line import Line
 from gemini_mcp.host.rules.javascript import in_key_order, template, trim, truthy
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, list_of, without_none
+from gemini_mcp.spec.values import Json, JsonObject, items, list_of, without_none
 
 
 class Failed(Exception):
@@ -53,11 +53,11 @@ def server_config(values: Mapping[str, Json], rules: Rules) -> JsonObject:
     if transport in ("sse", "http"):
         kind = {"type": transport} if rules.adds_type else {}
         address = {rules.add_keys[transport]: values.get("commandOrUrl"), **kind}
-        return {**address, **without_none(headers=headers), **_common(values)}
+        return {**address, **without_none(headers=headers), **_common(values, rules)}
     arguments = [template(word) for word in values["args"]]
     # `env2` is what the bundler of Gemini CLI calls the variable, which its error names.
-    variables = _variables(_texts(values.get("env"), "env2"))
-    return {**without_none(command=values.get("commandOrUrl"), args=arguments, env=variables), **_common(values)}
+    variables = _variables(_texts(values.get("env"), "env2"), rules)
+    return {**without_none(command=values.get("commandOrUrl"), args=arguments, env=variables), **_common(values, rules)}
 
 
 def _texts(value: Json, name: str) -> Sequence[str] | None:
@@ -78,11 +78,12 @@ def _pairs(texts: Sequence[str] | None, separator: str) -> JsonObject | None:
     return _ordered(pairs)
 
 
-def _variables(texts: Sequence[str] | None) -> JsonObject | None:
-    """Names and values; of a value, what stands before its first `=`."""
+def _variables(texts: Sequence[str] | None, rules: Rules) -> JsonObject | None:
+    """Names and values; of a value that is cut, what stands before its first `=`."""
     if texts is None:
         return None
-    split = ((name, rest.partition("=")[0]) for name, _, rest in (text.partition("=") for text in texts))
+    parted = (text.partition("=") for text in texts)
+    split = ((name, rest.partition("=")[0] if rules.cuts_variables else rest) for name, _, rest in parted)
     return _ordered({name: value for name, value in split if name and value})
 
 
@@ -90,15 +91,22 @@ def _ordered(pairs: JsonObject) -> JsonObject:
     return {name: pairs[name] for name in in_key_order(pairs) if name != "__proto__"}
 
 
-def _common(values: Mapping[str, Json]) -> JsonObject:
+def _common(values: Mapping[str, Json], rules: Rules) -> JsonObject:
     timeout = values.get("timeout")
     given = without_none(
         trust=values.get("trust"),
         description=values.get("description"),
-        includeTools=values.get("includeTools"),
-        excludeTools=values.get("excludeTools"),
+        includeTools=_tools(values.get("includeTools"), rules),
+        excludeTools=_tools(values.get("excludeTools"), rules),
     )
     return {**({} if timeout is None else {"timeout": _finite(timeout)}), **given}
+
+
+def _tools(given: Json, rules: Rules) -> Json:
+    """The names of tools; where the profile asks for it, those between commas."""
+    if given is None or not rules.splits_tools:
+        return given
+    return [name for text in items(given) for name in map(trim, text.split(",")) if name]
 
 
 def _finite(value: Json) -> Json:

@@ -5,13 +5,14 @@ What is sent and what it means is decided in `grants` and `metadata`; files are 
 """
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import httpx2
 
-from gemini_mcp.host.oauth import grants, metadata
+from gemini_mcp.host.oauth import grants, impersonation, metadata
 from gemini_mcp.host.oauth.bearer import BearerAuth
 from gemini_mcp.host.oauth.callback import Refused, listen
 from gemini_mcp.host.oauth.google import google_token
@@ -48,6 +49,8 @@ class Authorizer:
     interaction: Interaction
     wait_seconds: float = 300.0
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    google: Callable[[Sequence[str]], Awaitable[str]] = google_token
+    iam: str = impersonation.IAM
 
     async def auth_for(self, config: ServerConfig) -> BearerAuth:
         """What a connection to the server carries."""
@@ -55,10 +58,24 @@ class Authorizer:
             return BearerAuth()
         settings = grants.config_of(config.oauth)
         if config.values.get("authProviderType") == "google_credentials":
-            return BearerAuth(await google_token(settings.scopes))
+            return BearerAuth(await self.google(settings.scopes))
+        if impersonation.is_wanted(config.values) and self.rules.impersonation_checks:
+            return BearerAuth(await self._impersonated(config), lambda used: self._impersonated(config))
         # The guide has `tokenParamName` for SSE; no code of 0.1.18 or 0.61.0 reads it.
         parameter = settings.token_param_name if not config.values.get("httpUrl") else None
         return BearerAuth(await self.valid_token(config), partial(self._renew, config), parameter)
+
+    async def _impersonated(self, config: ServerConfig) -> str | None:
+        """The ID token that IAM gives for the account and the audience of the server."""
+        path, body = impersonation.token_request(config.values)
+        headers = {"Authorization": f"Bearer {await self.google(impersonation.SCOPES)}"}
+        token = None
+        with suppress(httpx2.HTTPError):
+            async with httpx2.AsyncClient(timeout=HTTP_SECONDS) as http:
+                token = impersonation.token_of(_object_in(await http.post(self.iam + path, json=body, headers=headers)))
+        if token is None:
+            self.interaction.say(f"{config.name}: {impersonation.FAILED}")
+        return token
 
     async def valid_token(self, config: ServerConfig) -> str | None:
         """The server's token, refreshed when it is about to expire, forgotten when it is of no use."""

@@ -11,7 +11,7 @@ from gemini_mcp.host.rules.messages import Issue, leaves
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.rules.zod import received
 from gemini_mcp.host.servers.environment import UnusableConfig
-from gemini_mcp.spec.values import JsonObject, is_array
+from gemini_mcp.spec.values import JsonObject, is_array, object_of
 
 SHOWN_LINES = 10
 SHOWN_ISSUES = 3
@@ -213,6 +213,8 @@ def told(issue: Issue) -> str:
     known = {"const": wanted, "enum": wanted, "contentEncoding": "base64", "custom": "an object"}
     should = known.get(issue.keyword, _TYPES.get(str(issue.expected), str(issue.expected)))
     missing = received(issue.value) == "undefined"
+    if should == "an object" and object_of(issue.value) is not None:
+        return f"`{where}` has a member named 'constructor', by which it is taken for no plain object"
     return f"`{where}` is missing, it should be {should}" if missing else f"`{where}` is {value}, it should be {should}"
 
 

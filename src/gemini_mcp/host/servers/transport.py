@@ -75,7 +75,9 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules, has
     if address is not None:
         # `httpUrl` is deprecated since 0.21, and wins all the same.
         is_sse = not truthy(config.get("httpUrl")) and url_transports(config, rules)[0] == "sse"
-        url, headers = str(parse(template(address))), _headers(config, environment, rules, provider)
+        # Gemini CLI puts the headers together first, and so complains of them first.
+        headers = _headers(config, environment, rules, provider)
+        url = str(parse(template(address)))
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not truthy(config.get("command")):
         raise UnusableConfig(MISSING)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from gemini_mcp.spec.values import Json, items, table
 
 _VISIBLE_CONTROLS = "\n\r\t"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 """Characters that emoji and several scripts need; they count only beside plain ASCII."""
 
@@ -42,15 +43,21 @@ def invisible(text: str) -> tuple[str, ...]:
 
 def visible(text: str) -> str:
     """The text with what nobody sees written as JSON writes it, so that a terminal or a review shows it."""
-    if text.isascii():
+    if text.isascii() and _CONTROL.search(text) is None:
         return text
     return "".join(
         _escaped(character) if _is_invisible(text, place) else character for place, character in enumerate(text)
     )
 
 
+def printed(text: str) -> str:
+    """The text as a terminal may get it: nothing in it moves the cursor, changes the colour or turns the direction."""
+    return visible(text.replace("\r\n", "\n")).replace("\r", "\\r")
+
+
 def _escaped(character: str) -> str:
-    return json.dumps(character)[1:-1]
+    # JSON leaves DEL as it is.
+    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
 
 
 def orders(text: str, foreign: frozenset[str]) -> str | None:

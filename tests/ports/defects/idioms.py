@@ -117,7 +117,7 @@ defect("empty-objects-as-arrays", "Writes an empty object as an empty array.", "
 defect(
     "cut-inside-character-fails",
     "Fails without gemini's stderr when its cut falls into a character.",
-    "error:stderr",
+    "error:stderr:tail",
 )(tail=at_character_only)
 defect(
     "digits-of-other-scripts-counted",

@@ -20,16 +20,6 @@ models: dict[str, threading.Lock] = {}
 tokens = threading.Lock()
 
 
-def empty_model(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> tuple[str, ...]:
-    is_named = texts.get("sessionId", "latest") != "latest"
-    return ("-m", port.memory["model"]) if is_named and port.memory.get("model") == "" else real(tool, texts)
-
-
-def notes_model(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    port.memory["model"] = arguments.get("model")
-    return real(tool, arguments)
-
-
 def blank_kept(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
     plan = real(tool, arguments)
     blank = arguments.get("systemPrompt")
@@ -120,11 +110,6 @@ def not_beside_system_prompt(port: Any, real: Any, tool: str, arguments: Mapping
     return texts
 
 
-defect(
-    "empty-model-passed-in-named-session",
-    "Passes an empty model in a reply by id.",
-    "arguments:empty:model",
-)(texts=notes_model, model_option=empty_model)
 defect(
     "blank-system-prompt-written-beside-model",
     "Hands over a blank system prompt in a reply with a model.",

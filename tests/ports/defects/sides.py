@@ -90,6 +90,7 @@ def behind_what_waits(port: Any, real: Any, message: Message) -> None:
 defect(
     "stateless-refusal-unmarked",
     "Answers a refused argument without isError in this era.",
+    "arguments:prompt:type",
     "arguments:refused:is-error",
 )(execute=unmarked)
 defect(

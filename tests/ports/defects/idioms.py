@@ -88,9 +88,14 @@ def knows_surrogates(port: Any, real: Any, tool: str, arguments: Mapping[str, An
 
 def knows_depth(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
     for name, value in arguments.items():
-        if "[" * DEPTH in json.dumps(value, separators=(",", ":")):
+        if depth(value) > DEPTH:
             raise Refusal(f"`{name}` is nested too deep.")
     return real(tool, arguments)
+
+
+def depth(value: Any) -> int:
+    parts: list[Any] = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []  # pyright: ignore
+    return 1 + max(map(depth, parts), default=0)
 
 
 defect(
@@ -160,8 +165,8 @@ defect(
 defect(
     "pattern-of-directory-filled",
     "Takes a directory that does not exist for a pattern, and runs in the first that it matches.",
-    "injection:shell:cwd",
     "cwd:missing",
+    "injection:shell:cwd",
 )(cwd=filled_in)
 defect("directory-ends-at-newline", "Reads the first line of a directory.", "cwd:used")(cwd=first_line)
 defect("model-by-its-last-part", "Passes what follows the last slash of a model.", "command:chat:model")(

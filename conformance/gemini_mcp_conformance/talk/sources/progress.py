@@ -70,7 +70,9 @@ class Progress(Maker):
             *(step for name in ("second", "first") for step in (Release(name), Await(name))),
             Request("ping"),
         )
-        return self.conversation("at-once", "Progress of two calls at once.", steps, "progress:token")
+        return self.conversation(
+            "at-once", "Progress of two calls at once.", steps, "progress:token", "concurrency:calls"
+        )
 
     def long(self) -> Conversation:
         """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
@@ -86,5 +88,5 @@ class Progress(Maker):
             self.asking(one, "later", answers("At once."), "later"),
             *(Await("long"), Await("reply"), Request("ping")),
         )
-        shows = (*SHOWN, "progress:interval", "progress:unasked")
+        shows = (*SHOWN, "progress:interval", "progress:unasked", "stdio:stderr:private")
         return self.conversation("long", "Calls that take eleven seconds.", steps, *shows, aside=True)

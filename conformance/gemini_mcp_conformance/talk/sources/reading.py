@@ -52,11 +52,9 @@ class Reading(Maker):
         calls = [step for number in range(CALLS) for step in self._asked(number)]
         how: dict[str, Json] = {"session": session("unread"), "name": "unread", "until": "started"}
         endless = self.ask(self.spec.told_apart[0], "No end of what nobody reads", hangs(), **how)
-        # What is told of the start of the last call must not come behind its answer, though nobody reads before.
-        full = (Listen(False, SOON), Cancel(endless.name, "sent"), self._short())
-        unread = (Listen(False), *calls, *full, Listen(True, LATE - SOON))
+        unread = (Listen(False), *calls, Listen(False, SOON), Cancel(endless.name, "sent"), Listen(True, LATE - SOON))
         steps = (endless, *unread, Await(endless.name), Request("ping"))
-        shows = (*SHOWN, "cancel:child", "cancel:unanswered", "progress:end")
+        shows = (*SHOWN, "cancel:child", "cancel:unanswered")
         return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *shows, aside=True)
 
     def one_by_one(self) -> Conversation:
@@ -66,12 +64,6 @@ class Reading(Maker):
             steps += [Listen(False), asked, *others, Listen(True), Await(asked.name)]
         title = "Calls whose answers are read late, one by one."
         return self.conversation("one-by-one", title, (*steps, Request("ping")), *SHOWN, aside=True)
-
-    def _short(self) -> Request:
-        """A call that begins when nothing can be written."""
-        arguments = self.arguments(self.first, "What is short?", session=session("short"))
-        params: dict[str, Json] = {"name": self.first, "arguments": arguments, "_meta": {"progressToken": "short"}}
-        return Request("tools/call", params, (self.answers("Short."),), "short", "sent")
 
     def _asked(self, number: int) -> list[Request]:
         """A call whose answer is long, a ping and a list."""

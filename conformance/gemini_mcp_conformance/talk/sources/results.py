@@ -155,7 +155,7 @@ class Results(Maker):
         failed = self.sources.ends_behind_answer
         steps = [self.ask(f"End with {end}", failed(end, "It failed.\n", SESSION)) for end in ENDS]
         title = f"{self.tool}, when gemini answers and fails all the same."
-        return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE)
+        return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE, "stdio:stderr:private")
 
     def unread(self) -> Conversation:
         """Runs that fail, and have read nothing of a prompt that is longer than a pipe holds."""

@@ -38,6 +38,7 @@ FOLDERS = (
         "a%20b",
         "~x",
         "two\nlines",
+        "न\u094d\u200d \u2067x\u2069\ufe0f",
     ),
     *(" blank ends ", "'single'", '"double"', "x" * 200, "/".join(["long" * 20] * 8), "\u1100\u1161\u11a8", "a+b&c;d"),
 )

@@ -114,6 +114,9 @@ CHARACTERS: Mapping[str, str] = {
 }
 """More texts that must reach gemini unchanged, of the characters that software damages."""
 
+ALL_CHARACTERS = "\n".join(text for name, text in CHARACTERS.items() if name != "long-word")
+"""All of them in one text."""
+
 PROMPTS: Mapping[str, str] = {
     **WRITTEN,
     "quoted": '"in double quotes"',

@@ -12,7 +12,7 @@ from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import Plays, pieces, takes_time
-from gemini_mcp_conformance.talk.texts import CHARACTERS
+from gemini_mcp_conformance.talk.texts import ALL_CHARACTERS, CHARACTERS
 
 KIB = 1024
 SIZES = (4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB)
@@ -23,7 +23,7 @@ FILLERS = ("x", "é", "€", "😀")
 ERRORS: tuple[Json, ...] = (None, "It failed.", {"message": "No."}, {})
 WARNINGS: tuple[Json, ...] = (
     None,
-    ["First.", "Then: 서울 é e\u0301.", "", "First."],
+    ["First.", ALL_CHARACTERS, "", "First."],
     [*(f"Warning {number} of many." for number in range(40)), "A long one. " * 400],
 )
 NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
@@ -88,7 +88,7 @@ TEXTS: Mapping[str, str] = {
 PLAIN = (
     "  Two blanks before turn TURN, and two behind.  \n",
     "Replace {name} by {{name}} in f(x) { return TURN; }\n",
-    "\n\nNo JSON, {but} text of turn TURN:\r\n서울 👍 e\u0301",
+    f"\n\nNo JSON, {{but}} text of turn TURN:\r\n서울 👍 {ALL_CHARACTERS}",
     "\ufeffA mark stands before turn TURN.\r\n",
 )
 """What gemini may print without any JSON; TURN stands for the number of the call."""

@@ -16,10 +16,10 @@ JSON = Any
 PREFIX = "Error executing gemini: "
 STDERR_LIMIT = 8192
 PRIVATE_LENGTH = 8
-"""Shorter texts are too common to be taken for a copy of the prompt."""
+"""Shorter texts are copies of the prompt only where they are words of their own."""
 
 OBJECT_START = re.compile(r'\{\s*("|$)')
-ENTRY = re.compile(r"\s*(\d+)\.\s.*\[([^\[\]\s]+)\][^\[\]]*")
+ENTRY = re.compile(r"\s*([0-9]+)\.\s.*\[([^\[\]\s]+)\][^\[\]]*")
 KEYS = re.compile(
     r"AIza[\w-]{20,}|ya29\.[\w.-]{10,}|\bsk-[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}"
     r"|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
@@ -233,6 +233,8 @@ class Answers:
             for copy in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
                 if len(copy.strip()) >= PRIVATE_LENGTH:
                     text = text.replace(copy, "[withheld]")
+                elif copy.strip():
+                    text = re.sub(rf"(?<!\w){re.escape(copy)}(?!\w)", "[withheld]", text)
         return text
 
     def masked(self, text: str) -> str:

@@ -25,7 +25,7 @@ ANYWHERE = frozenset(
         EQUIVALENCE,
     }
 )
-"""Requirements that every conversation shows, so that none names them."""
+"""Requirements that every conversation shows, so that it names one only where there is more to see than elsewhere."""
 
 
 @dataclass(frozen=True)

@@ -36,13 +36,22 @@ TOKENS: Mapping[str, tuple[Json, ...]] = {
     "number": (7_000_000,),
     "odd": (
         *("", "7", "질문 {number}", "e\u0301", " x ", "👍", "%20", 'quotes " and \\', "\n\t", "t" * 300),
+        *("\u2764\ufe0f \u200d\ufeff", "a\u2028b\0"),
         *(-1, 0, 2**53 - 1),
     ),
 }
 IDS: Mapping[str, tuple[Json, ...]] = {
     "text": (
         *("turn {number}", "{number}", "질문 {number}", "e\u0301 {number}", " {number} ", "👍 {number}", "%20{number}"),
-        *('"{number}\\"', "x" * 300 + "{number}", "UPPER {number}", "0{number}", "{number}.0", "{number}\n"),
+        *(
+            '"{number}\\"',
+            "x" * 300 + "{number}",
+            "UPPER {number}",
+            "\u2764\ufe0f\u200d\ufeff{number}",
+            "0{number}",
+            "{number}.0",
+            "{number}\n",
+        ),
     ),
     "number": (10_000_000, -10_000_000, 2**31, 2**53 - 10_000_000),
 }
@@ -64,6 +73,7 @@ SESSIONS = (
     "e\u0301-{number}",
     "a%20{number}",
     "👍{number}",
+    "\u2764\ufe0f\u200d\u2067{number}\u2069",
     "s" * 200 + "{number}",
 )
 """Ids of sessions that gemini reports; each can stand in a list of sessions."""

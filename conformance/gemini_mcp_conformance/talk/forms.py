@@ -26,7 +26,20 @@ NO_VALUE: tuple[Json, ...] = (None,)
 """Stands for an argument that is left out."""
 
 FOLDERS = (
-    *("plain", "deep/a b", "é 日本 😀", "e\u0301", "-dash", 'it\'s "quoted"', "back\\slash", "$(id)", "a%20b", "~x"),
+    *(
+        "plain",
+        "deep/a b",
+        "é 日本 😀",
+        "e\u0301",
+        "-dash",
+        'it\'s "quoted"',
+        "back\\slash",
+        "$(id)",
+        "a%20b",
+        "~x",
+        "two\nlines",
+        "न\u094d\u200d \u2067x\u2069\ufe0f",
+    ),
     *(" blank ends ", "'single'", '"double"', "x" * 200, "/".join(["long" * 20] * 8), "\u1100\u1161\u11a8", "a+b&c;d"),
 )
 """Directories below the port's own; each exists."""
@@ -94,6 +107,7 @@ class CallForms:
         latest = self.spec.latest(self.tool)
         # What stands for an absent session is as good as a form of its own, but costs fewer calls.
         spoken = [latest] if is_session and latest is not None else []
+        odd |= {f"like {word}": word for each in spoken for word in (each.upper(), each.title())}
         like_another = [each for word in likely for each in (*spoken, word)]
         return {"usual": usual, "odd": odd.values(), "like-another": like_another}
 

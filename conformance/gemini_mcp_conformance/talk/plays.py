@@ -44,11 +44,15 @@ DEAF: dict[str, Json] = {"ignore": ["TERM", "INT", "HUP"]}
 """A step behind which gemini ignores signals."""
 
 
+BEGUN: Json = {"stderr": "A run that has no end has begun.\n"}
+"""What a run says that will not end: nobody is to hear of it."""
+
+
 def hangs(child: bool = False, stubborn: bool = False) -> Script:
     """A script that does not end; with a child that ignores SIGTERM, or ignoring signals itself."""
     ignored: list[Json] = [DEAF] if stubborn else []
     started: list[Json] = [{"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}] if child else []
-    return Script("hangs", (*ignored, *started, {"hang": True}))
+    return Script("hangs", (*ignored, *started, BEGUN, {"hang": True}))
 
 
 def pieces(*parts: bytes, stream: str = "stdout") -> Script:

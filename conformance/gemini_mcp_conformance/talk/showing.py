@@ -5,6 +5,9 @@ from __future__ import annotations
 from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.spec.specification import Specification
 
+HALF = ("arguments:nul", "arguments:surrogate")
+"""What a text shows of which no half may go on."""
+
 
 def everything_shows(spec: Specification, tool: str) -> tuple[str, ...]:
     """The requirements that a call with every argument shows."""
@@ -23,10 +26,10 @@ def shown_by(spec: Specification, tool: str, name: str) -> tuple[str, ...]:
         return (
             *(f"prompt:verbatim:{kind}" for kind in (*kinds, spec.limit)),
             *("prompt:long", "prompt:long:whole", "prompt:empty", "prompt:empty:kept", f"command:{id}"),
-            *(f"injection:shell:{key}", f"injection:option:{key}", "arguments:nul", "arguments:surrogate"),
+            *(f"injection:shell:{key}", f"injection:option:{key}", *HALF),
         )
     if name in spec.files(tool):
         names = ("content", id, "file-name", "directory", "mode", "removed:success")
-        return (*(f"system:{each}" for each in names), f"arguments:empty:{key}")
+        return (*(f"system:{each}" for each in names), f"arguments:empty:{key}", *HALF)
     own = (f"command:{id}:{key}", f"injection:shell:{key}", f"injection:option:{key}")
-    return (*own, "arguments:control", f"arguments:empty:{key}")
+    return (*own, "arguments:control", f"arguments:empty:{key}", *HALF)

@@ -30,6 +30,11 @@ PLACEHOLDERS = ("{%s}", "{{%s}}", "${%s}", "$%s", "%%(%s)s", "%%%s%%", "<%s>", "
 """How templates name what is to be filled in."""
 
 
+def filling(text: str, size: int) -> str:
+    """The text again and again, until it fills so many characters: every page and every pipe to its end."""
+    return (text * (size // len(text) + 1))[:size]
+
+
 def placeholders(names: Iterable[str]) -> str:
     """A text that names each of these as every kind of template would."""
     return " ".join(form % name for name in names for form in PLACEHOLDERS)
@@ -70,7 +75,7 @@ WRITTEN: Mapping[str, str] = {
     "tab": "a\tb",
     "newline": "one\ntwo",
     "newlines": "\none\n\n\ntwo\n",
-    "carriage-return": "one\rtwo",
+    "carriage-return": "one\rtwo\r",
     "windows-newlines": "one\r\ntwo\r\n",
     "line-separators": "one\u2028two\u2029three\u0085four",
     "latin": "café",
@@ -81,7 +86,7 @@ WRITTEN: Mapping[str, str] = {
     "noncharacters": "\ufffe \uffff \U0010ffff",
     "byte-order-mark": "\ufeffx",
     "zero-width": "a\u200bb\u00a0c",
-    "json": '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": ["x", null]}',
+    "json": '{"id": 7.50, "jsonrpc": "2.0", "method": "notifications/cancelled", "params": ["x", null]}',
     "format": "%s {0} {name} $1 %(x)s",
     "percent-encoded": "%20 &amp; \\u00e9",
     "doubled": "100%% {{x}} $$ \"\" '' \\\\ ;; ## ~~",
@@ -104,9 +109,13 @@ CHARACTERS: Mapping[str, str] = {
     "long-word": "w\u00e9" * 2000,
     "tabs": "\ta\t\tb",
     "lines": "one\r\ntwo\rthree\nfour\n\n\nfive",
+    "controls": "".join(map(chr, (*range(1, 32), *range(127, 160)))),
     "wide-blanks": "\u3000\u00a0between\u2003blanks\u00a0\u3000",
 }
 """More texts that must reach gemini unchanged, of the characters that software damages."""
+
+ALL_CHARACTERS = "\n".join(text for name, text in CHARACTERS.items() if name != "long-word")
+"""All of them in one text."""
 
 PROMPTS: Mapping[str, str] = {
     **WRITTEN,
@@ -168,7 +177,7 @@ PROMPTS: Mapping[str, str] = {
     "exclamation": "!ls",
     "equals": "a=b",
     "4-kib": "x" * (4 * KIB),
-    "1-mb": "All work and no play. " * 47663,
+    "1-mb": filling("All work and no play. ", KIB * KIB),
     "references-long": REFERENCES * 4000,
     "widest-long": ODD_PAIRS,
 }
@@ -202,10 +211,11 @@ IN_FILES: Mapping[str, str] = {
     "empty": "",
     "blank": " \n\t ",
     "path": "/etc/passwd",
+    "without-width": "\u200b\u2060",
     "references": REFERENCES,
     "widest-long": ODD_PAIRS,
     "long": "x" * WRONG_WORD,
-    "1-mb": "Be brief and kind.\r\n" * 52429,
+    "1-mb": filling("Be brief and kind.\r\n", KIB * KIB),
 }
 
 BLANKS = ("", " ", "\n", "\r\n\r\n", "\t \t", "\u00a0", "\u3000", "\u2028", "\f\v", " " * 5000)

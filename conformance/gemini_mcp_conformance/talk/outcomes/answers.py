@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import Plays, pieces, takes_time
-from gemini_mcp_conformance.talk.texts import CHARACTERS
+from gemini_mcp_conformance.talk.texts import ALL_CHARACTERS, CHARACTERS
 
 KIB = 1024
 SIZES = (4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB)
@@ -23,7 +23,7 @@ FILLERS = ("x", "é", "€", "😀")
 ERRORS: tuple[Json, ...] = (None, "It failed.", {"message": "No."}, {})
 WARNINGS: tuple[Json, ...] = (
     None,
-    ["First.", "Then: 서울.", "", "First."],
+    ["First.", ALL_CHARACTERS, "", "First."],
     [*(f"Warning {number} of many." for number in range(40)), "A long one. " * 400],
 )
 NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
@@ -49,7 +49,7 @@ STATS: Json = {
 DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
 AROUND = (
     *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
-    "A screen of 5\" isn't wide.\nJSON",
+    *("A screen of 5\" isn't wide.\nJSON", "\ufeffJSON", "Loading... done. JSON"),
 )
 """What may stand around the JSON."""
 BEFORE = AROUND[:2]
@@ -59,7 +59,7 @@ TEXTS: Mapping[str, str] = {
     "unicode": "naïve café – 서울, 東京, Ελλάδα, שלום",
     "emoji": "👩‍👩‍👧‍👦 🇰🇷 👍🏽 and 𝒳",
     "combining": "e\u0301 o\u0308 \u1100\u1161\u11a8 versus é ö 각",
-    "newlines": "one\ntwo\r\nthree\rfour\n\nfive",
+    "newlines": "one\ntwo\r\nthree\rfour\n\nfive\r",
     "separators": "a\u2028b\u2029c\u0085d\x0be\x0cf",
     "blanks": " \t two before, three after \n\n ",
     "only-blanks": " \n\t ",
@@ -86,16 +86,20 @@ TEXTS: Mapping[str, str] = {
 """Answers by what is odd in them. Words in capitals stand for words of the specification."""
 
 PLAIN = (
-    "  Two blanks before, and two behind.  \n",
-    "Replace {name} by {{name}} in f(x) { return x; }\n",
-    "\n\nNo JSON, {but} text:\r\n서울 👍 e\u0301",
+    "  Two blanks before turn TURN, and two behind.  \n",
+    "Replace {name} by {{name}} in f(x) { return TURN; }\n",
+    f"\n\nNo JSON, {{but}} text of turn TURN:\r\n서울 👍 {ALL_CHARACTERS}",
+    "\ufeffA mark stands before turn TURN.\r\n",
 )
-"""What gemini may print without any JSON."""
+"""What gemini may print without any JSON; TURN stands for the number of the call."""
 
 
 def laid_out(plays: Plays, number: int, text: str, session: str, around: Sequence[str] = AROUND) -> Script:
     """An answer as JSON may write it, among other text; neighbours among the numbers differ in both."""
-    printed = json.dumps(plays.document(text, session, stats=STATS), **DUMPS[number % len(DUMPS)])
+    dump = DUMPS[number % len(DUMPS)]
+    # Only an escape can write a lone surrogate.
+    stats = STATS if dump else {**table(STATS), "half": "\ud83d"}
+    printed = json.dumps(plays.document(text, session, stats=stats), **dump)
     return Script("answers", ({"stdout": around[number % len(around)].replace("JSON", printed)},))
 
 
@@ -166,7 +170,7 @@ def scripted(plays: Plays) -> Iterator[Outcome]:
     for text, error, warnings, named in product(("A text.", None), ERRORS, WARNINGS, (False, True)):
         yield partial(_document, plays.spec.outcome.answer, text, error, warnings, named or error is None)
     for text in PLAIN:
-        yield lambda turn, text=text: Script("plain", ({"stdout": f"{text}{turn.number}"},))
+        yield lambda turn, text=text: Script("plain", ({"stdout": text.replace("TURN", str(turn.number))},))
 
 
 def _is_large(script: Script) -> bool:

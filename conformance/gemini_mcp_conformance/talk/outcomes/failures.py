@@ -22,6 +22,8 @@ EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
 SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
 ENDS: tuple[Json, ...] = (*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS))
 STDERRS = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n")
+LONG_LINE = f"{'A long line. ' * 60}\n"
+"""Longer than what a port may lose of stderr where it cuts it."""
 ECHOED = range(16, 4096)
 """Characters of a text that gemini repeats on stderr: too many to be there by chance, and few enough for an error."""
 
@@ -38,7 +40,7 @@ def ended(plays: Plays) -> Iterator[Outcome]:
 
 def _long_stderrs(limit: int) -> Iterator[Outcome]:
     """Failures whose stderr is just as long as what an error may quote, or a byte more or less."""
-    for size, filler in product((limit // 2, limit - 1, limit, limit + 1, 2 * limit), ("x", "€", "line\n")):
+    for size, filler in product((limit // 2, limit - 1, limit, limit + 1, 2 * limit), ("x", "€", LONG_LINE)):
         said = (filler * (size // len(filler.encode()))).rjust(size, "x")[-size:]
         yield partial(_alone, {"exit": 1}, said)
 

@@ -16,6 +16,8 @@ from gemini_mcp_conformance.talk.plays import Plays
 INDENTS = ("", "  ", "\t", "            ")
 BEHIND = ("", " (current)", "\r")
 """What may follow an entry on its line."""
+NO_INDEX, NOBODYS = "\u0669" * 5, "nobodys-session"
+"""What stands on a line that is no entry: its digits are those of another script."""
 COUNTS = (1, 12, 120, 1800)
 """How many sessions a list holds; the longest is longer than 64 KiB."""
 NOISES: tuple[Json, ...] = ("", "A notice.\n", "A line of a long notice that names no session.\n" * 3_000)
@@ -60,6 +62,8 @@ def _list(
     entry = odd if is_read else plays.entry
     others = [entry(index, f"{turn.number:08}-{index:04}") for index in range(1, count)]
     entries = [*others[:-1], entry(count, turn.session), *others[-1:]]
+    if is_read:
+        entries.insert(0, f"{indent}{NO_INDEX}. No entry of a list [{NOBODYS}]{behind}")
     text = "\n".join(("", f"Available sessions for this project ({count}):", *entries)) + end
     printed = text.encode().replace(TITLE, DAMAGED + TITLE) if damage else text.encode()
     other = "stderr" if stream == "stdout" else "stdout"

@@ -14,6 +14,7 @@ from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.outcomes.answers import DEEP, nested
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
 from gemini_mcp_conformance.talk.steps import call, path
@@ -42,9 +43,11 @@ UNKNOWN: Mapping[str, Json] = {
     "temperature": 0.2,
     "yolo": True,
     "session_id": "x",
-    "__proto__": {},
     "args": ["-d"],
+    "nothing": None,
     "comment": "before\0after",
+    "half": "\ud83d",
+    "nested": nested(DEEP),
     "attachment": "z" * (1 << 17),
 }
 """Arguments that no tool declares, unless a specification has them."""
@@ -99,7 +102,7 @@ class Boundaries(ToolMaker):
             self.everything[directory] = path()
 
     def shapes(self) -> Iterator[Conversation]:
-        """Arguments that are missing, null, of a wrong type, or unknown."""
+        """Arguments that are missing, null, or of a wrong type."""
         shows = ("arguments:refused:not-started", "arguments:refused:is-error", "arguments:refused:prefix")
         if self.required:
             shows = (*(f"arguments:{kebab(name)}:missing" for name in self.required), *shows)
@@ -119,9 +122,6 @@ class Boundaries(ToolMaker):
             if name not in self.required:
                 yield self.one(f"{kebab(name)}-null", {name: None}, ("arguments:optional:null",))
                 yield from self._values(name, ("arguments:optional:type", f"arguments:{kebab(name)}:value"))
-        for name, value in UNKNOWN.items():
-            if name not in self.properties:
-                yield self.one(f"unknown-{name}", {name: value}, ("arguments:unknown",))
 
     def _values(self, name: str, shows: tuple[str, ...]) -> Iterator[Conversation]:
         """Values of other types, and those that the schema lists or bounds."""
@@ -182,7 +182,10 @@ class Boundaries(ToolMaker):
         spec, tool, folder = self.spec, self.tool, {"elsewhere": None}
         directory = {} if (name := spec.directory(tool)) is None else {name: path("elsewhere")}
         everything = {**self.everything, **directory}
-        unknown = {name: value for name, value in UNKNOWN.items() if name not in self.properties}
+        # What an object inherits in JavaScript, if its members are copied one by one.
+        inherited: Json = {name: value for name, value in self.everything.items() if name not in self.required}
+        every: dict[str, Json] = {"__proto__": inherited, **UNKNOWN}
+        unknown = {name: value for name, value in every.items() if name not in self.properties}
         undeclared = (self._undeclared(), self._misspelt(), unknown)
         steps = [call(tool, {**given, **self.usual, **each}, self.answer)
                  for each in undeclared for given in (everything, {})]  # fmt: skip

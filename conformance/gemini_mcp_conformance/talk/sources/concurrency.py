@@ -192,17 +192,16 @@ class Concurrency(Maker):
 
     def out_of_order(self) -> Conversation:
         """Four calls, answered in another order than asked, and one more between."""
+        tools = (self.first, self.last) * 2
+        # Sessions of their own: where every tool resumes one, all would resume the latest and wait for each other.
         calls = [
-            # Sessions of their own: where every tool resumes one, all would resume the latest and wait for each other.
-            self.held(self.first, "one", session=session("s1")),
-            self.held(self.last, "two", session=session("s2")),
+            self.held(tool, name, option="a-model", session=session(f"the {name}"))
+            for tool, name in zip(tools, ("one", "two", "three", "four"), strict=True)
         ]
-        calls += [self.held(self.first, "three", option="a-model", session=session("s3"))]
-        calls += [self.held(self.last, "four", session=session("s4"))]
         order = [step for name in ("three", "one", "four", "two") for step in (Release(name), Await(name))]
         five = self.quick(self.first, "five", session=session("s5"))
         steps = (*calls, *order[:4], five, *order[4:], self.quick(self.last, "six"))
-        return self.conversation("out-of-order", "Answers out of order.", steps, "concurrency:crossed")
+        return self.conversation("out-of-order", "Answers out of order.", steps, *BESIDE)
 
     def alike_ids(self) -> Conversation:
         """Two calls at once, one with a number for an id and one with the text that looks like it."""

@@ -41,8 +41,11 @@ PATHS: Mapping[str, Json] = {
 }
 """Other ways to write a working directory, and values that cannot be one."""
 
-REFERRING = "$$ $& $1 {0} %s"
+REFERRING = "$$ $& $1 {0} %s %%"
 """What is filled in where a path is put into a sentence by a function that replaces texts."""
+
+PATTERNS = ("dem*", "d?mo", "[d]emo", "{demo,x}")
+"""What matches a directory that exists, and names none."""
 
 MISSING = ("substitution", "backticks", "semicolon")
 """Hostile names of directories that do not exist."""
@@ -89,12 +92,12 @@ class Directories(ToolMaker):
     def _odd(self) -> Iterator[Conversation]:
         missing = {f"no-such-{kind}": f"no-such-{self.hostile[kind]}" for kind in MISSING}
         for kind, cwd in {**PATHS, **missing}.items():
-            also = (f"arguments:empty:{self.key}",) if cwd == "" else ()
+            also = (f"arguments:empty:{self.key}",) if cwd == "" else ("arguments:nul",) if kind == "nul" else ()
             yield self.one(f"{self.key}-{kind}", {self.name: cwd}, (*self.shows, *also), files=MADE)
 
     def _none(self) -> Conversation:
         wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///", f"no-such {REFERRING}")
-        wrong = (*wrong, path("no-such-서울-é"))
+        wrong = (*wrong, path("no-such-서울-é"), *(path(pattern) for pattern in PATTERNS))
         steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, self.given, self.answer)

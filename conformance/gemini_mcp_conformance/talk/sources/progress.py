@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
@@ -46,21 +46,19 @@ class Progress(Maker):
             tool = self.names[number % len(self.names)]
             steps += [self.asking(tool, token, self.answers("Done."), str(number)), Request("ping")]
         for tool in self.names:
-            refused = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
-            params = {"name": tool, "arguments": refused, "_meta": {"progressToken": f"refused {tool}"}}
-            steps += [Request("tools/call", params), Request("ping")]
-            steps += [self.asking(tool, f"failing {tool}", fails(), "fails"), Request("ping")]
             steps += self._again(tool)
             steps.append(self.ask(tool, f"No progress of {tool}", self.answers("Done.")))
         title = "Progress tokens of every type."
         return self.conversation("tokens", title, (*steps, Request("ping")), *SHOWN, "progress:unasked", "stdio:stdout")
 
-    def _again(self, tool: str) -> tuple[Step, ...]:
-        """A call that is cancelled, and one with its token, which is free again."""
-        name = f"cancelled {tool}"
-        cancelled = self.asking(tool, name, hangs(), name, until="started")
-        again = self.asking(tool, name, self.answers("Done."), f"after {name}")
-        return cancelled, Cancel(name), Request("ping"), again
+    def _again(self, tool: str) -> Iterator[Step]:
+        """One token for a call that is refused, one that fails, one that is cancelled and one that is answered."""
+        token, name = f"of {tool}, again and again", f"cancelled {tool}"
+        refused = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+        yield Request("tools/call", {"name": tool, "arguments": refused, "_meta": {"progressToken": token}})
+        yield from (Request("ping"), self.asking(tool, token, fails(), "fails"), Request("ping"))
+        yield from (self.asking(tool, token, hangs(), name, until="started"), Cancel(name), Request("ping"))
+        yield self.asking(tool, token, self.answers("Done."), f"after {name}")
 
     def at_once(self) -> Conversation:
         """Two calls that asked and one that did not; each is told of its own progress."""
@@ -72,7 +70,9 @@ class Progress(Maker):
             *(step for name in ("second", "first") for step in (Release(name), Await(name))),
             Request("ping"),
         )
-        return self.conversation("at-once", "Progress of two calls at once.", steps, "progress:token")
+        return self.conversation(
+            "at-once", "Progress of two calls at once.", steps, "progress:token", "concurrency:calls"
+        )
 
     def long(self) -> Conversation:
         """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
@@ -88,5 +88,5 @@ class Progress(Maker):
             self.asking(one, "later", answers("At once."), "later"),
             *(Await("long"), Await("reply"), Request("ping")),
         )
-        shows = (*SHOWN, "progress:interval", "progress:unasked")
+        shows = (*SHOWN, "progress:interval", "progress:unasked", "stdio:stderr:private")
         return self.conversation("long", "Calls that take eleven seconds.", steps, *shows, aside=True)

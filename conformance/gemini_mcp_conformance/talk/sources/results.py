@@ -46,6 +46,8 @@ TEXT = (
 """What a text of any kind shows."""
 
 ODD_WARNINGS: Json = ["A text.", 429, {"code": 7, "message": "Slow."}, ["Of", "two."]]
+ODD_MESSAGE = "서울 é e\u0301 👍 \u2764\ufe0f \u2066left\u2069 \ue000"
+"""What gemini may say of its failure."""
 LARGE = "large-"
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
@@ -153,7 +155,7 @@ class Results(Maker):
         failed = self.sources.ends_behind_answer
         steps = [self.ask(f"End with {end}", failed(end, "It failed.\n", SESSION)) for end in ENDS]
         title = f"{self.tool}, when gemini answers and fails all the same."
-        return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE)
+        return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE, "stdio:stderr:private")
 
     def unread(self) -> Conversation:
         """Runs that fail, and have read nothing of a prompt that is longer than a pipe holds."""
@@ -180,6 +182,10 @@ class Results(Maker):
         steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{NOISE}", 1)) for text in texts]
         steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]
         shows = (*FAILURE, "result:success", *(f"error:exit:{code}" for code in codes))
+        shows = (
+            *shows,
+            *(f"error:saying:{kebab(sentence.id)}" for sentence in self.spec.outcome.sentences if sentence.stderr),
+        )
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return self.conversation(f"causes-{self.tool}", title, steps, *shows)
 
@@ -266,10 +272,14 @@ class Results(Maker):
             unasked = {key: unasked}
         # Only an empty text is none: a blank one is what gemini says.
         answers = [{**document(text, SESSION), **unasked} for text in ("", " \n")] if outcome.asked else []
-        told = json.dumps({outcome.answer["error"]: {"type": "Error", "message": "It is told in JSON.", "code": 1}})
+        told = [
+            json.dumps({outcome.answer["error"]: {"type": "Error", "message": f"It tells {text}.", "code": 1}})
+            for text in (f"{REFERENCES} %%", ODD_MESSAGE)
+        ]
         noisy = ({"stderr": "Behind a notice.\n"}, {"stdout": f"{json.dumps(document('Noisy.', SESSION))}\nBye.\n"})
         steps = [self.ask("Who is asked?", Script("keyed", ({"stdout": json.dumps(each)},))) for each in answers]
-        steps += [self.ask("What does JSON tell?", ends({"exit": 1}, f"{told}\n{noise}")) for noise in ("", NOISE)]
+        steps += [self.ask("What does JSON tell?", ends({"exit": 1}, f"{said}\n{noise}"))
+                  for said, noise in zip(told, ("", NOISE), strict=True)]  # fmt: skip
         steps.append(self.ask("What is around an answer?", Script("keyed", noisy)))
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from gemini_mcp.spec.values import decode, texts_in
 from gemini_mcp_conformance.judge.check import Complaints
-from gemini_mcp_conformance.judge.checks.answer.error import cannot_start, forms, limit, places, shows_error, stderr_of
+from gemini_mcp_conformance.judge.checks.answer.error import (
+    cannot_start,
+    forms,
+    limit,
+    places,
+    quoted,
+    shows_error,
+    stderr_of,
+)
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, schema_faults, text_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
@@ -17,6 +25,8 @@ from gemini_mcp_conformance.spec.reading import message_of
 
 RECOGNISED = 8
 """Characters of a private text that must be taken out wherever it stands."""
+FEWEST = 4
+"""Characters of a private text that is looked for where it is a word of its own; shorter ones are in any sentence."""
 LONG_KEY = 64
 """Characters of a key of which nobody shows one half to tell it from others."""
 LONG_ENOUGH = 16
@@ -56,6 +66,23 @@ def _traces(text: str, masks: Sequence[str]) -> list[str]:
         parts = [rest for part in parts for rest in re.sub(mask, "\0", part).split("\0")]
     parts.append(text[len(text) // 2 :])
     return [text, *forms(text), *(part for part in parts if len(part) >= LONG_ENOUGH)]
+
+
+@remembered
+def _words(exchange: Exchange) -> list[re.Pattern[str]]:
+    """The short private texts that gemini has written as words of their own."""
+    if not is_call(exchange) or not shows_error(exchange):
+        return []
+    texts = (text for text in private_texts(exchange) if FEWEST <= len(text) < RECOGNISED and text.isalnum())
+    return [word for text in texts if (word := re.compile(rf"(?<!\w){text}(?!\w)")).search(stderr_of(exchange))]
+
+
+@check("error:prompt", judges=lambda exchange: bool(_words(exchange)))
+def private_word_is_not_repeated(exchange: Exchange) -> Complaints:
+    found = quoted(exchange) or ""
+    for word in _words(exchange):
+        if word.search(found):
+            yield f"The port quotes the stderr {shown(found)}, in which one word is all of a private text."
 
 
 @check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))

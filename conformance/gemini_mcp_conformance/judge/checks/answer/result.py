@@ -185,7 +185,7 @@ def _squeezed(text: str) -> str:
 @check("result:plain-text", judges=reads(lambda found: found.kind == "plain"), about="text")
 def plain_text_is_the_result(exchange: Exchange) -> Complaints:
     text = expected(exchange).text
-    if not (exchange.is_success and (exchange.text or "").rstrip("\n") == text.rstrip("\n")):
+    if not (exchange.is_success and exchange.text == text):
         yield other_than(exchange, text)
 
 

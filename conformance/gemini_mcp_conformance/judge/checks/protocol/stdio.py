@@ -7,14 +7,15 @@ from itertools import groupby
 
 from gemini_mcp.spec.values import decode, table
 from gemini_mcp_conformance.judge.check import Complaints
+from gemini_mcp_conformance.judge.checks.answer.error import forms
 from gemini_mcp_conformance.judge.checks.answer.result import is_utf_8
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, reading
 from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Line, Observation
 from gemini_mcp_conformance.see.witness import bytes_shown, shown
 
-LONG = 100
-"""Characters of a text that nobody writes by chance."""
+PART = 24
+"""Characters at the beginning or the end of a text that nobody writes by chance."""
 
 PRIVATE = 16
 """Characters of a text that is too long to be in a log by chance."""
@@ -55,8 +56,8 @@ def every_message_is_utf_8(observation: Observation) -> Complaints:
 
 @check_all("stdio:stderr:private", judges=lambda seen: writes(seen) and bool(private(seen)))
 def nothing_private_is_logged(observation: Observation) -> Complaints:
-    for text in private(observation):
-        if any(part in observation.stderr for part in _parts(text, len(observation.stderr))):
+    for text in private(observation) if observation.stderr else ():
+        if any(part in observation.stderr for part in _parts(text)):
             yield f"The port wrote {shown(text)} to its stderr, and should log neither prompts nor answers."
 
 
@@ -64,13 +65,23 @@ def private(observation: Observation) -> list[str]:
     """The prompts and answers of a conversation that are long enough to be told from other words."""
     calls = [each for each in observation.calls if is_call(each)]
     given = [each.arguments.get(key) for each in calls for key in each.spec.template(each.tool).private]
-    read = [found for each in observation.calls if (found := reading(each)) is not None]
-    answers = [found.text for found in read if found.kind in ("answer", "plain")]
     return [
         text
-        for text in (*given, *answers, *broken_off(observation))
+        for text in (*given, *answers(observation), *broken_off(observation))
         if isinstance(text, str) and len(text.strip()) >= PRIVATE
     ]
+
+
+def answers(observation: Observation) -> Iterator[str]:
+    """What gemini has answered, also where it has failed all the same."""
+    for each in observation.calls:
+        found = reading(each)
+        if found is not None and found.kind in ("answer", "plain"):
+            yield found.text
+        elif each.runs and isinstance(
+            text := table(decode(end_of(each).stdout)).get(each.spec.outcome.answer["text"]), str
+        ):
+            yield text
 
 
 def broken_off(observation: Observation) -> Iterator[str]:
@@ -83,11 +94,10 @@ def broken_off(observation: Observation) -> Iterator[str]:
             yield from re.findall(rf'{re.escape(opening)}\s*:\s*"([^"\\]*)', printed)
 
 
-def _parts(text: str, most: int) -> Iterator[bytes]:
-    """What a log of so many bytes may hold of a text: all of it, or no more than its beginning or its end."""
-    for part in (text, text[:LONG], text[-LONG:]):
-        if len(part) <= most and len({*part}) > FEW:
-            yield part.encode("utf-8", "replace")
+def _parts(text: str) -> Iterator[bytes]:
+    """What a log may hold of a text, as it is or escaped: at least its beginning or its end."""
+    parts = [part for part in (text[:PART], text[-PART:]) if len({*part}) > FEW]
+    yield from (form.encode("utf-8", "replace") for part in parts for form in dict.fromkeys(forms(part)))
 
 
 def is_spread(lines: list[bytes]) -> bool:

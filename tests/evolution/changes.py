@@ -518,7 +518,11 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("longest prompt", value(INVOCATION, *LONGEST, to=200_000), ("prompt:over-limit",), ("*-over-200000",)),
     ),
     (
-        Change("renamed prompt", renamed_argument("prompt", "text"), ("tools:chat:text",), variant=True),
+        Change(
+            "renamed prompt beside a required argument",
+            edits(renamed_argument("prompt", "text"), argument("reason", TEXT, "--policy", required=True)),
+            ("tools:chat:text",),
+        ),
         Change("renamed session", renamed_argument("sessionId", "session"), ("tools:chat-reply:session",)),
         Change("renamed directory", renamed_argument("cwd", "folder"), ("tools:chat:folder",), variant=True),
         Change("renamed option", renamed_argument("model", "modelName"), ("tools:chat:model-name",), variant=True),

@@ -470,7 +470,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             variant=True,
         ),
         Change("no prompt", told_tool("greet", "--prompt=Hello"), ("tools:greet",), (), variant=True),
-        Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",)),
+        Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",), variant=True),
         Change(
             "key of warnings in a result",
             value(OUTCOME, "meta", "warnings", to="remarks"),
@@ -482,8 +482,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "swapped meta keys",
             swapped_keys,
             ("result:session-id", "result:session-id:chat-reply"),
-            (*CALLS, *OTHERS),
-            variant=True,
+            (*CALLS, *OTHERS, "concurrency-chats"),
         ),
         Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
@@ -533,7 +532,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("command:chat-reply:latest",),
             ("chat-reply-prompt-quotes",),
         ),
-        Change("output key", value(OUTCOME, "answer", "text", to="answer"), ("result:text",)),
+        # In some languages every object has something under this name.
+        Change(
+            "output key",
+            value(OUTCOME, "answer", "text", to="__proto__"),
+            ("result:text",),
+            (*CALLS, "causes-chat"),
+        ),
         Change("key of warnings", value(OUTCOME, "answer", "warnings", to="remarks"), ("result:warnings",), OTHERS),
         Change("program", value(INVOCATION, "program", to="gemini-next"), ("command:once",), variant=True),
     ),

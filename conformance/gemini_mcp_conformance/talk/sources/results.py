@@ -179,7 +179,7 @@ class Results(Maker):
         steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in texts for exit in exits]
         steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{NOISE}", 1)) for text in texts]
         steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]
-        shows = (*FAILURE, "result:success", *(f"error:exit:{code}" for code in codes))
+        shows = (*FAILURE, "result:success", "result:text", *(f"error:exit:{code}" for code in codes))
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return self.conversation(f"causes-{self.tool}", title, steps, *shows)
 

@@ -370,6 +370,12 @@ def test_an_unreadable_file_is_reported_alone_at_its_place(name: str) -> None:
     assert message in found.complaint.message
 
 
+def test_a_reference_that_leads_away_is_told_alone() -> None:
+    schema = {"type": "string", "$ref": "https://example.org/model.json"}
+    found = lint(changed(CHAT, [*PROPERTIES, "model"], schema).of(small()))
+    assert {(one.rule, one.file) for one in found} == {("schema-reference", CHAT)}
+
+
 def test_a_missing_key_is_complained_of_once() -> None:
     spec = changed(REQUIREMENTS, [*FIRST, "id"], "Identity:Name").of(small())
     places = [(complaint.file, complaint.path) for complaint in lint(spec) if complaint.path == (*FIRST, "id")]

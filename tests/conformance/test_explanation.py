@@ -71,6 +71,12 @@ def test_a_property_that_several_tools_lack_is_told_once() -> None:
     assert {each.cause for each in settled if each.requirement.endswith("reply:model")} == {"tools:chat:model"}
 
 
+def test_a_prefix_that_no_error_has_is_told_once() -> None:
+    found = [finding("error:prefix", step=step, about="prefix") for step in range(20)]
+    found.append(finding("arguments:refused:prefix", "other", about="prefix"))
+    assert failing(found, "arguments:refused:prefix", "error:prefix") == ["error:prefix"]
+
+
 def test_silence_is_told_by_what_the_conversation_was_made_for() -> None:
     found = [
         *(finding("command:chat", "c", step, about="unanswered") for step in range(5)),

@@ -577,7 +577,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         ),
         Change("other spelling", command_line(lambda argv: replaced(argv, "-m", "--model"))),
         Change("other order", command_line(last_first)),
-        Change("other flag", command_line(lambda argv: replaced(argv, "json", "stream-json")), ("command:chat",)),
+        Change("other flag", command_line(lambda argv: [*argv, "--skip-trust"]), ("command:chat",)),
         Change("session key", value(OUTCOME, "answer", "session", to="sid"), ("result:session-id",), variant=True),
         Change("file name", word(INVOCATION, "SYSTEM.md", "PROMPT.md"), ("system:file-name",), variant=True),
         Change(

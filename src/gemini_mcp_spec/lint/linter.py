@@ -44,6 +44,7 @@ _TABLE = (
     Rule("template-resumes", server.template_resumes, "Make it equal to what stands behind gemini's flag."),
     Rule("template-type", server.template_type, "Give it the type `string`, or use it otherwise."),
     Rule("template-name", server.template_name, "Name one that the file defines."),
+    Rule("output-format", options.output_format, "Give every command line `--output-format json`."),
     Rule("value-option", options.value_option, "Join it to its flag, give it a form, or refuse such values."),
     Rule("sentence-reached", server.sentence_reached, "Move it up, or remove it."),
     Rule("sentence-missing", server.sentence_missing, "Add one without `exit` and `stderr`."),

@@ -72,8 +72,7 @@ SESSIONS = (
 def impossible(spec: Specification, tool: str) -> Collection[str]:
     """The circumstances that calls of a tool cannot meet.
 
-    Runs of calls without a prompt of their own look the same, and where every tool resumes a session, calls may wait for
-    each other.
+    Runs of calls without a prompt of their own look the same, and where every tool resumes a session, calls may wait.
     """
     is_apart, waits = tool in spec.told_apart, spec.resumed(tool) is not None
     beside = bool(spec.told_apart) and not (waits and spec.resumed(spec.names[0]))

@@ -26,7 +26,7 @@ from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.schema.validation import accepts, validator
 from gemini_mcp.spec.values import Json, differing, inside, is_array, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION, is_length, tools
+from gemini_mcp_spec.files.tools import INVOCATION, is_length, tools, type_of
 from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.reference.answers import planner
 
@@ -54,7 +54,7 @@ class _Given:
 
     def value(self, text: str) -> Json:
         """The text as a value of the argument's type."""
-        kind = inside(self.schema, "type")
+        kind = type_of(self.schema)
         return [text] if kind == "array" else json.loads(text) if kind in ("integer", "number") else text
 
     def invocation(self, text: str) -> Json:
@@ -124,15 +124,15 @@ def _planned(
 def _some(schema: Json) -> Json:
     """A value that means nothing else."""
     known = {"boolean": True, "integer": 7, "number": 7, "array": [_BESIDE]}
-    return next(iter(items(inside(schema, "enum"))), known.get(str(inside(schema, "type")), _BESIDE))
+    return next(iter(items(inside(schema, "enum"))), known.get(type_of(schema), _BESIDE))
 
 
 def _texts(invocation: Json, schema: Json) -> Sequence[str]:
     """Texts that gemini could take for something else, in the type of the argument."""
-    if inside(schema, "type") in ("integer", "number"):
+    if type_of(schema) in ("integer", "number"):
         return ("-1", "-0.5", "-1e-07")
     cases = (case for form in table(invocation["forms"]).values() for case in form)
-    own = schema["items"] if inside(schema, "type") == "array" and "items" in table(schema) else schema
+    own = schema["items"] if type_of(schema) == "array" and "items" in table(schema) else schema
     limits = (inside(own, "minLength"), *(inside(case, "longerThan") for case in cases))
     lengths = sorted(set(filter(is_length, limits)))
     return (*_SUSPECT, *(f"{_SPELLED[-1]}={'x' * length}" for length in lengths), *_dashed(own))
@@ -162,7 +162,7 @@ def _misread(given: _Given, texts: Sequence[str]) -> Iterator[str]:
 
 def _names_an_option(given: _Given) -> bool:
     """Whether a text stands behind a dash, in the same element, with no `=` between."""
-    made = given.invocation(_PLAIN[1]) if inside(given.schema, "type") in ("string", "array") else None
+    made = given.invocation(_PLAIN[1]) if type_of(given.schema) in ("string", "array") else None
     elements = made["argv"][1:] if made else ()
     return any(each.startswith("-") and _PLAIN[1] in each.partition("=")[0] for each in elements)
 
@@ -196,7 +196,7 @@ class _Usual:
 
 
 def _usual(given: _Given) -> Iterator[_Usual]:
-    for text in _PLAIN if inside(given.schema, "type") not in ("integer", "number") else ("7654321",):
+    for text in _PLAIN if type_of(given.schema) not in ("integer", "number") else ("7654321",):
         made = given.invocation(text)
         if made and any(text in element for element in (*made["argv"], made.get("stdin", ""))):
             more = unknown_options(made["argv"][1:])

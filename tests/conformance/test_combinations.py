@@ -12,6 +12,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.talk import sources
+from gemini_mcp_conformance.talk.circumstances import CANCELLED_EARLY, SAME_SESSION, impossible
 from gemini_mcp_conformance.talk.forms import CallForms
 from gemini_mcp_conformance.talk.sources import combinations, concurrency
 from gemini_mcp_conformance.talk.steps import Request
@@ -60,6 +61,13 @@ def test_no_relative_directory_is_combined_where_the_schema_forbids_it(tmp_path:
     values = [value for values in CallForms(spec, "chat").arguments()["cwd"].values() for value in values]
     assert len(values) > 10
     assert not any(isinstance(value, str) for value in values)
+
+
+def test_calls_that_look_the_same_are_not_combined_with_others(tmp_path: Path) -> None:
+    choice = {"type": "string", "enum": ["Sing.", "Dance."]}
+    spec = specification.load(changed(tmp_path, properties={"prompt": choice}))
+    assert set(impossible(spec, "chat")) == {CANCELLED_EARLY, SAME_SESSION}
+    assert set(impossible(spec, "chat-reply")) == set[str]()
 
 
 def changed(folder: Path, **keywords: Json) -> Path:

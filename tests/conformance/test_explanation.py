@@ -60,6 +60,23 @@ def test_what_rests_on_an_unlisted_property_is_told_by_what_fails_most_if_nothin
     assert failing(found, "tools:chat:model", *ids) == ["tools:chat:model"]
 
 
+def test_a_property_that_several_tools_lack_is_told_once() -> None:
+    names = ("chat:model", "chat:cwd", "chat-reply:model", "chat-reply:session-id", "chat-reply:required")
+    ids = tuple(f"tools:{name}" for name in names)
+    found = [finding(id, "list", None, about=id) for id in ids]
+    found.append(finding("command:chat-reply:model", about="command", uses=frozenset({"tools:chat-reply:model"})))
+    others = ["tools:chat-reply:required", "tools:chat-reply:session-id", "tools:chat:cwd", "tools:chat:model"]
+    assert failing(found, *ids, "command:chat-reply:model") == others
+    settled = explained(found, requirements(*ids, "command:chat-reply:model"))
+    assert {each.cause for each in settled if each.requirement.endswith("reply:model")} == {"tools:chat:model"}
+
+
+def test_a_prefix_that_no_error_has_is_told_once() -> None:
+    found = [finding("error:prefix", step=step, about="prefix") for step in range(20)]
+    found.append(finding("arguments:refused:prefix", "other", about="prefix"))
+    assert failing(found, "arguments:refused:prefix", "error:prefix") == ["error:prefix"]
+
+
 def test_silence_is_told_by_what_the_conversation_was_made_for() -> None:
     found = [
         *(finding("command:chat", "c", step, about="unanswered") for step in range(5)),

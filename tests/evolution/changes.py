@@ -470,7 +470,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             variant=True,
         ),
         Change("no prompt", told_tool("greet", "--prompt=Hello"), ("tools:greet",), (), variant=True),
-        Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",)),
+        Change("meta key", value(OUTCOME, "meta", "session", to="session"), ("result:session-id",), variant=True),
         Change(
             "key of warnings in a result",
             value(OUTCOME, "meta", "warnings", to="remarks"),
@@ -482,8 +482,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "swapped meta keys",
             swapped_keys,
             ("result:session-id", "result:session-id:chat-reply"),
-            (*CALLS, *OTHERS),
-            variant=True,
+            (*CALLS, *OTHERS, "concurrency-chats"),
         ),
         Change("separator", value(OUTCOME, "separator", to="\nIt wrote: "), ("error:stderr",), variant=True),
     ),
@@ -518,7 +517,11 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         Change("longest prompt", value(INVOCATION, *LONGEST, to=200_000), ("prompt:over-limit",), ("*-over-200000",)),
     ),
     (
-        Change("renamed prompt", renamed_argument("prompt", "text"), ("tools:chat:text",), variant=True),
+        Change(
+            "renamed prompt beside a required argument",
+            edits(renamed_argument("prompt", "text"), argument("reason", TEXT, "--policy", required=True)),
+            ("tools:chat:text",),
+        ),
         Change("renamed session", renamed_argument("sessionId", "session"), ("tools:chat-reply:session",)),
         Change("renamed directory", renamed_argument("cwd", "folder"), ("tools:chat:folder",), variant=True),
         Change("renamed option", renamed_argument("model", "modelName"), ("tools:chat:model-name",), variant=True),
@@ -529,7 +532,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("command:chat-reply:latest",),
             ("chat-reply-prompt-quotes",),
         ),
-        Change("output key", value(OUTCOME, "answer", "text", to="answer"), ("result:text",)),
+        # In some languages every object has something under this name.
+        Change(
+            "output key",
+            value(OUTCOME, "answer", "text", to="__proto__"),
+            ("result:text",),
+            (*CALLS, "causes-chat"),
+        ),
         Change("key of warnings", value(OUTCOME, "answer", "warnings", to="remarks"), ("result:warnings",), OTHERS),
         Change("program", value(INVOCATION, "program", to="gemini-next"), ("command:once",), variant=True),
     ),
@@ -568,7 +577,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         ),
         Change("other spelling", command_line(lambda argv: replaced(argv, "-m", "--model"))),
         Change("other order", command_line(last_first)),
-        Change("other flag", command_line(lambda argv: replaced(argv, "json", "stream-json")), ("command:chat",)),
+        Change("other flag", command_line(lambda argv: [*argv, "--skip-trust"]), ("command:chat",)),
         Change("session key", value(OUTCOME, "answer", "session", to="sid"), ("result:session-id",), variant=True),
         Change("file name", word(INVOCATION, "SYSTEM.md", "PROMPT.md"), ("system:file-name",), variant=True),
         Change(

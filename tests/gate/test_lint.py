@@ -135,6 +135,8 @@ MISTAKES: dict[str, tuple[str, Edit]] = {
         "template-name",
         changed(INVOCATION, ["arguments", "model", "refuse", 0], "optionlike"),
     ),
+    "a text is asked for": ("output-format", replaced(INVOCATION, '"--output-format",', '"-o", "text", "--debug",')),
+    "no format is asked for": ("output-format", changed(INVOCATION, ["tools", "chat", "argv"], [{"form": "prompt"}])),
     "a form hands a dash over behind a flag": (
         "value-option",
         changed(INVOCATION, ["forms", "prompt", 1, "argv"], ["-p", {"argument": "prompt"}]),
@@ -326,6 +328,26 @@ def test_a_text_behind_a_flag_is_kept_from_being_an_option_by_its_schema(keyword
     assert any(one.rule == "value-option" for one in lint(spec)) == is_refused
 
 
+@pytest.mark.parametrize(
+    ("elements", "limits", "is_refused"),
+    [
+        (["--heat", {"argument": "heat"}], {}, False),
+        (["--policy", {"argument": "heat"}], {}, True),
+        (["--policy", {"argument": "heat"}], {"minimum": 0}, False),
+        ([{"join": ["--policy=", {"argument": "heat"}]}], {}, False),
+    ],
+)
+def test_a_number_with_an_exponent_may_be_an_option_behind_a_flag_with_several_values(
+    elements: Json, limits: Json, is_refused: bool
+) -> None:
+    spec = changed(CHAT, [*PROPERTIES, "heat"], {"type": "number", **limits}).of(small())
+    spec = changed(KO, ["tools", "chat", "properties", "heat"], "heat").of(spec)
+    argv = document(INVOCATION)["tools"]["chat"]["argv"]
+    line = [*argv, {"with": "heat", "argv": elements}]
+    found = lint(changed(INVOCATION, ["tools", "chat", "argv"], line).of(spec))
+    assert {one.rule for one in found} == ({"value-option"} if is_refused else set())
+
+
 def test_an_entry_that_cannot_be_filled_in_makes_no_other_one_unreadable() -> None:
     entries = document(REQUIREMENTS)["requirements"]
     family = next(index for index, entry in enumerate(entries) if entry.get("for") == "required-argument")
@@ -368,6 +390,12 @@ def test_an_unreadable_file_is_reported_alone_at_its_place(name: str) -> None:
     [found] = located(spec, lint(spec))
     assert (found.file, found.line, found.column) == (spec.shown(edit.file), *place)
     assert message in found.complaint.message
+
+
+def test_a_reference_that_leads_away_is_told_alone() -> None:
+    schema = {"type": "string", "$ref": "https://example.org/model.json"}
+    found = lint(changed(CHAT, [*PROPERTIES, "model"], schema).of(small()))
+    assert {(one.rule, one.file) for one in found} == {("schema-reference", CHAT)}
 
 
 def test_a_missing_key_is_complained_of_once() -> None:

@@ -182,7 +182,8 @@ def test_every_must_has_a_defect_of_its_own() -> None:
         for requirement in load_requirements()
         if requirement.profile == "server" and requirement.level == "MUST" and requirement.excluded is None
     }
-    assert musts - {defect["kills"][0] for defect in DEFECTS} == set()
+    # No port can break it while nothing has been removed; `tests/evolution` shows it.
+    assert musts - {defect["kills"][0] for defect in DEFECTS} == {"tools:removed"}
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import FOREIGN
-from gemini_mcp_conformance.judge.owners import LEVELS, explained_by, owned
+from gemini_mcp_conformance.judge.owners import LEVELS, explained_by, levels_of, owned
 
 Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""
@@ -83,9 +83,9 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     """The findings; a failure that another requirement explains becomes could-not-run."""
     if any(finding.cause == FOREIGN for finding in findings):
         return [_strange(finding) for finding in findings]
-    levels = {each.id: LEVELS.index(each.level) for each in requirements}
     # What no requirement speaks of has done its part.
-    findings = [each for each in owned(findings, levels) if each.requirement in levels]
+    levels = levels_of(requirements)
+    findings = [each for each in owned(findings, requirements) if each.requirement in levels]
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, Causes] = {}

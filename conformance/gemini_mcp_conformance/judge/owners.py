@@ -10,19 +10,28 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.deviation import RESUMED
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import DIED, LONG_LINE, SILENT
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
+DECLARED = "tools:{tool}:"
+"""The beginning of the families about what the schema of a tool declares."""
 
 
-def owned(findings: Sequence[Finding], levels: Mapping[str, int]) -> list[Finding]:
+def owned(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> list[Finding]:
     """The findings; a failure whose conversation has an owner is explained by that."""
     findings = _resumed(_readable(_without_long_lines(findings)))
     # What is told of a call under a wrong token is due to the token.
-    return _offered(_owned(_differing(findings), "progress", "told"), levels)
+    findings = _owned(_differing(findings), "progress", "told")
+    return _offered(findings, levels_of(requirements), _told_once(findings, requirements))
+
+
+def levels_of(requirements: Sequence[Requirement]) -> Mapping[str, int]:
+    """The level of each requirement, the strongest first."""
+    return {each.id: LEVELS.index(each.level) for each in requirements}
 
 
 def _without_long_lines(findings: Sequence[Finding]) -> Sequence[Finding]:
@@ -40,7 +49,19 @@ def explained_by(finding: Finding, requirement: str) -> Finding:
     return replace(finding, outcome="could-not-run", message=told, cause=finding.cause or requirement)
 
 
-def _offered(findings: Sequence[Finding], levels: Mapping[str, int]) -> list[Finding]:
+def _told_once(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> Mapping[str, str]:
+    """What several tools declare wrongly alike, by the first requirement that says so: it is one fault."""
+    wrong = {each.requirement for each in findings if each.outcome == "fail" and each.about == each.requirement}
+    first: dict[tuple[str, ...], str] = {}
+    told: dict[str, str] = {}
+    for each in requirements:
+        if each.id in wrong and each.family.startswith(DECLARED):
+            others = (value for name, value in sorted(each.subject.items()) if name != "tool")
+            told[each.id] = first.setdefault((each.family, *others), each.id)
+    return told
+
+
+def _offered(findings: Sequence[Finding], levels: Mapping[str, int], told_once: Mapping[str, str]) -> list[Finding]:
     """What rests on a tool or a property that the port does not list as specified is explained by that.
 
     A list that is right when it comes, and sometimes does not come, is one. No SHOULD explains a MUST: where a list
@@ -55,9 +76,13 @@ def _offered(findings: Sequence[Finding], levels: Mapping[str, int]) -> list[Fin
     heads = _heads([each for each in wrong if each.requirement not in unlisted], unlisted, levels)
 
     def offered(finding: Finding) -> Finding:
-        if finding.outcome != "fail" or finding.requirement in unlisted:
+        if finding.outcome != "fail":
             return finding
-        missing = sorted(heads[id, levels[finding.requirement]] for id in finding.uses & unlisted)
+        if finding.requirement in unlisted | told_once.keys():
+            first = told_once.get(finding.requirement, finding.requirement)
+            return finding if first == finding.requirement else explained_by(finding, first)
+        found = (heads[id, levels[finding.requirement]] for id in finding.uses & unlisted)
+        missing = sorted(told_once.get(id, id) for id in found)
         is_other = missing and finding.requirement not in missing
         return explained_by(finding, missing[0]) if is_other else finding
 

@@ -28,6 +28,7 @@ OfObservation: TypeAlias = Callable[[Observation], Given] | Callable[[Observatio
 About: TypeAlias = Literal[
     "", "command", "session", "text", "file", "directory", "stderr", "list", "warnings", "order", "progress", "told",
     "cause", "line", "end", "left", "served", "not run", "failed", "no text", "succeeded", "reason", "transport",
+    "prefix",
 ]  # fmt: skip
 """What a complaint is about. Two checks that complain about the same thing in one exchange have seen one fault."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from math import ceil
 from typing import Literal
 from zlib import crc32
 
@@ -20,7 +21,7 @@ from gemini_mcp_conformance.spec.patterns import samples
 Fault = Literal["missing", "null", "type", "value"]
 """Why a schema forbids an argument."""
 
-MANY = 1_000_000
+MANY, LONGEST = 1_000_000, 1_000
 NUMBERS = (0.5, 1, 0, 7, 42, -1, 1000)
 SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 PRINTABLE = st.characters(exclude_categories=("C", "Z"), include_characters=" ")
@@ -144,7 +145,7 @@ def _candidates(schema: Mapping[str, Json], wished: Json) -> Iterator[Json]:
     yield from NUMBERS
     yield from (value for key in ("minimum", "maximum") if (value := schema.get(key)) is not None)
     item = sample(table(schema.get("items")), wished) if "items" in schema else wished
-    yield from ([item], [item, item], {}, None)
+    yield from ([item], [item, item], [item] * min(LONGEST, schema.get("minItems", 0)), {}, None)
 
 
 def _numbers(schema: Mapping[str, Json], wished: Json) -> Iterator[float]:
@@ -152,7 +153,8 @@ def _numbers(schema: Mapping[str, Json], wished: Json) -> Iterator[float]:
     if isinstance(wished, str) and "type" in schema:
         least, step = schema.get("minimum", 0), schema.get("multipleOf", 1)
         count = min(MANY, int((schema.get("maximum", least + MANY * step) - least) / step))
-        number = least + crc32(wished.encode("utf-8", "surrogatepass")) % max(1, count) * step
+        first = least if "multipleOf" not in schema else ceil(least / step) * step
+        number = first + crc32(wished.encode("utf-8", "surrogatepass")) % max(1, count) * step
         yield from (number + step / 2, number)
 
 

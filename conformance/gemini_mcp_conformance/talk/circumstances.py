@@ -82,11 +82,11 @@ SESSIONS = (
 def impossible(spec: Specification, tool: str) -> Collection[str]:
     """The circumstances that calls of a tool cannot meet.
 
-    Runs of calls without a prompt look the same, and where every tool resumes a session, calls may wait for each other.
+    Runs of calls without a prompt of their own look the same, and where every tool resumes a session, calls may wait.
     """
-    has_prompt, waits = spec.prompt(tool) is not None, spec.resumed(tool) is not None
+    is_apart, waits = tool in spec.told_apart, spec.resumed(tool) is not None
     beside = bool(spec.told_apart) and not (waits and spec.resumed(spec.names[0]))
-    can = {CANCELLED_EARLY: has_prompt, SAME_SESSION: has_prompt and waits, A_CALL: beside}
+    can = {CANCELLED_EARLY: is_apart, SAME_SESSION: is_apart and waits, A_CALL: beside}
     return [each for each, is_possible in can.items() if not is_possible]
 
 

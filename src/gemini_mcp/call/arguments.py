@@ -21,6 +21,9 @@ EXPECTED = {
     "pattern": "text that matches {}",
     "minimum": "{} or more",
     "maximum": "{} or less",
+    "multipleOf": "a multiple of {}",
+    "minItems": "at least {} long",
+    "maxItems": "at most {} long",
 }
 """What a keyword asks of a value, in words."""
 

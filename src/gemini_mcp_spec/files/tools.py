@@ -5,7 +5,7 @@ Only what several rules or areas ask about tools belongs here.
 
 from collections.abc import Mapping
 
-from gemini_mcp.spec.values import Json, inside, is_object
+from gemini_mcp.spec.values import Json, inside, is_object, items
 from gemini_mcp_spec.files.spec_files import SpecFiles
 
 INVOCATION = "server/invocation.json"
@@ -22,6 +22,12 @@ def tools(spec: SpecFiles) -> Mapping[str, tuple[str, Json]]:
         for file, document in spec.folder("server/tools").items()
         if is_object(document) and "name" in document and is_object(inside(document, "inputSchema"))
     }
+
+
+def type_of(schema: Json) -> str:
+    """The type of a property's values beside null; empty where it names none."""
+    named = inside(schema, "type")
+    return next((str(each) for each in (items(named) or [named]) if each not in (None, "null")), "")
 
 
 def is_length(value: Json) -> bool:

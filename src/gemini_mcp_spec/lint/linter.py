@@ -44,6 +44,7 @@ _TABLE = (
     Rule("template-resumes", server.template_resumes, "Make it equal to what stands behind gemini's flag."),
     Rule("template-type", server.template_type, "Give it the type `string`, or use it otherwise."),
     Rule("template-name", server.template_name, "Name one that the file defines."),
+    Rule("output-format", options.output_format, "Give every command line `--output-format json`."),
     Rule("value-option", options.value_option, "Join it to its flag, give it a form, or refuse such values."),
     Rule("sentence-reached", server.sentence_reached, "Move it up, or remove it."),
     Rule("sentence-missing", server.sentence_missing, "Add one without `exit` and `stderr`."),
@@ -77,19 +78,23 @@ _UNREADABLE = ("text", "json")
 """The rules that say why a file cannot be read."""
 _FORM = ("file-missing", "schema-valid", "schema-reference", "meta-schema", "pattern-readable")
 """The rules that say why files can be read, but are no specification."""
+_UNTRIED = "The files are so malformed that this rule cannot be tried."
 
 
 def lint(spec: SpecFiles) -> list[Complaint]:
     """Every mistake of `spec`, in the order of its files.
 
-    While files cannot be read, or their form is wrong so that nothing can be made of them, only that.
+    While files cannot be read, or their form is wrong so that nothing can be made of them, only that. A rule that their
+    form keeps from being tried is no further mistake.
     """
     if spec.unreadable:
         found = [one for name in _UNREADABLE for one in _complaints(RULES[name], spec) if one.file in spec.unreadable]
         return _ordered(found)
     found = list(dict.fromkeys(one for rule in _TABLE for one in _complaints(rule, spec)))
-    if not is_expandable(spec) and (formal := [one for one in found if one.rule in _FORM]):
+    formal = [one for one in found if one.rule in _FORM]
+    if formal and not is_expandable(spec):
         return _ordered(formal)
+    found = [one for one in found if not formal or one.message != _UNTRIED]
     special = {(one.file, one.path) for one in found if one.rule != _GENERAL}
     return _ordered(one for one in found if one.rule != _GENERAL or (one.file, one.path) not in special)
 
@@ -99,8 +104,7 @@ def _complaints(rule: Rule, spec: SpecFiles) -> Iterator[Complaint]:
         for one in rule.check(spec):
             yield replace(one, rule=rule.name, fix=one.fix or rule.fix)
     except MALFORMED:
-        message = "The files are so malformed that this rule cannot be tried."
-        yield Complaint(_WHOLE, (), message, "Correct the other mistakes first.", rule.name)
+        yield Complaint(_WHOLE, (), _UNTRIED, "Correct the other mistakes first.", rule.name)
 
 
 def _ordered(complaints: Iterable[Complaint]) -> list[Complaint]:

@@ -1,7 +1,7 @@
-"""A rule about command lines: no value of a call becomes an option of gemini, and a prompt is taken as it is. Pure.
+"""Rules about command lines: gemini answers in JSON, no value becomes an option, a prompt is taken as it is. Pure.
 
 What gemini takes a value for, the knowledge of its parser says; which values a call can hold, schemas and refusals say.
-Only a rule that needs both belongs here.
+Only a rule that needs that knowledge belongs here.
 """
 
 import json
@@ -26,7 +26,7 @@ from gemini_mcp.schema.patterns import Unreadable, examples
 from gemini_mcp.schema.validation import accepts, validator
 from gemini_mcp.spec.values import Json, differing, inside, is_array, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION, is_length, tools
+from gemini_mcp_spec.files.tools import INVOCATION, is_length, tools, type_of
 from gemini_mcp_spec.lint.complaint import Complaint
 from gemini_mcp_spec.reference.answers import planner
 
@@ -36,6 +36,8 @@ _ANYTHING: Mapping[str, Json] = {}
 """The schema of any value."""
 _BESIDE = "other"
 """Such a text for the other arguments of a call."""
+_FORMAT, _JSON = "output-format", "json"
+"""The option for the form of gemini's output, and the form in which `outcome.json` reads it."""
 _NUMBERS = ("0", "12", "1e3", ".5", "5.", "0x1f", "-1", "-.5")
 _SPELLED = sorted((f"-{'-' * (len(each) > 1)}{each}" for one in OPTIONS for each in one.spellings()), key=len)
 _SUSPECT = (*_SPELLED, "--", "-", "---", "-?", "--of-another-day", *COMMAND_WORDS, *_NUMBERS)
@@ -52,7 +54,7 @@ class _Given:
 
     def value(self, text: str) -> Json:
         """The text as a value of the argument's type."""
-        kind = inside(self.schema, "type")
+        kind = type_of(self.schema)
         return [text] if kind == "array" else json.loads(text) if kind in ("integer", "number") else text
 
     def invocation(self, text: str) -> Json:
@@ -71,15 +73,46 @@ def value_option(spec: SpecFiles) -> Iterator[Complaint]:
             yield Complaint(INVOCATION, _place(invocation, tool, name), wrong)
 
 
+def output_format(spec: SpecFiles) -> Iterator[Complaint]:
+    """Every command line asks gemini for JSON, in which its answer is found."""
+    invocation, templates = spec.documents.get(INVOCATION), spec.objects(INVOCATION, "tools")
+    for tool, (_, schema) in tools(spec).items():
+        plan = planner(invocation)
+        made = (plan(tool, _free(schema), given) for given in _calls(schema)) if tool in templates else ()
+        asked = (_format(each["argv"][1:]) for each in made if "argv" in table(each))
+        if (found := next((each for each in asked if each != _JSON), None)) is not None:
+            message = f"`{tool}` asks gemini for its output as {shown(found)}, in which no answer is found."
+            yield Complaint(INVOCATION, ("tools", tool, "argv"), message)
+
+
+def _calls(schema: Json) -> Iterator[Mapping[str, Json]]:
+    """Calls with all arguments and with those alone that are needed, and with every choice that one of them offers."""
+    declared = table(schema.get("properties"))
+    for kept in (declared, items(schema.get("required"))):
+        plain = {name: _some(each) for name, each in declared.items() if name in kept}
+        choices = ((name, value) for name in plain for value in items(inside(declared[name], "enum")))
+        yield from (plain, *({**plain, name: value} for name, value in choices))
+
+
+def _format(argv: Sequence[str]) -> Json:
+    """The form of the output that gemini is asked for; one that is read, where no model is asked."""
+    understood = understand(argv, unknown_options(argv))
+    return _JSON if isinstance(understood, UsageError | Other) else understood.values.get(_FORMAT)
+
+
+def _free(schema: Json) -> Json:
+    """The arguments of a schema, with any value for each."""
+    return {"properties": dict.fromkeys(table(schema.get("properties")), _ANYTHING)}
+
+
 def _givens(invocation: Json, tool: str, schema: Json) -> Iterator[_Given]:
     """Every argument, beside all others, and beside those alone that a call needs."""
     declared, plan = table(schema.get("properties")), planner(invocation)
-    free: Json = {"properties": dict.fromkeys(declared, _ANYTHING)}
     plain = {name: _some(each) for name, each in declared.items()}
     for name, own in declared.items():
         for kept in (declared, items(schema.get("required"))):
             others = {other: value for other, value in plain.items() if other in kept}
-            yield _Given(name, partial(_planned, plan, tool, free, others, name), own)
+            yield _Given(name, partial(_planned, plan, tool, _free(schema), others, name), own)
 
 
 def _planned(
@@ -91,15 +124,15 @@ def _planned(
 def _some(schema: Json) -> Json:
     """A value that means nothing else."""
     known = {"boolean": True, "integer": 7, "number": 7, "array": [_BESIDE]}
-    return next(iter(items(inside(schema, "enum"))), known.get(str(inside(schema, "type")), _BESIDE))
+    return next(iter(items(inside(schema, "enum"))), known.get(type_of(schema), _BESIDE))
 
 
 def _texts(invocation: Json, schema: Json) -> Sequence[str]:
     """Texts that gemini could take for something else, in the type of the argument."""
-    if inside(schema, "type") in ("integer", "number"):
-        return ("-1", "-0.5")
+    if type_of(schema) in ("integer", "number"):
+        return ("-1", "-0.5", "-1e-07")
     cases = (case for form in table(invocation["forms"]).values() for case in form)
-    own = schema["items"] if inside(schema, "type") == "array" and "items" in table(schema) else schema
+    own = schema["items"] if type_of(schema) == "array" and "items" in table(schema) else schema
     limits = (inside(own, "minLength"), *(inside(case, "longerThan") for case in cases))
     lengths = sorted(set(filter(is_length, limits)))
     return (*_SUSPECT, *(f"{_SPELLED[-1]}={'x' * length}" for length in lengths), *_dashed(own))
@@ -129,7 +162,7 @@ def _misread(given: _Given, texts: Sequence[str]) -> Iterator[str]:
 
 def _names_an_option(given: _Given) -> bool:
     """Whether a text stands behind a dash, in the same element, with no `=` between."""
-    made = given.invocation(_PLAIN[1]) if inside(given.schema, "type") in ("string", "array") else None
+    made = given.invocation(_PLAIN[1]) if type_of(given.schema) in ("string", "array") else None
     elements = made["argv"][1:] if made else ()
     return any(each.startswith("-") and _PLAIN[1] in each.partition("=")[0] for each in elements)
 
@@ -163,7 +196,7 @@ class _Usual:
 
 
 def _usual(given: _Given) -> Iterator[_Usual]:
-    for text in _PLAIN if inside(given.schema, "type") not in ("integer", "number") else ("7654321",):
+    for text in _PLAIN if type_of(given.schema) not in ("integer", "number") else ("7654321",):
         made = given.invocation(text)
         if made and any(text in element for element in (*made["argv"], made.get("stdin", ""))):
             more = unknown_options(made["argv"][1:])

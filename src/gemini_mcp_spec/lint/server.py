@@ -11,7 +11,7 @@ from gemini_mcp.report.values import shown
 from gemini_mcp.schema.validation import schema_violation, validator, violations
 from gemini_mcp.spec.values import ABSENT, Json, inside, is_object, items, table
 from gemini_mcp_spec.files.spec_files import SpecFiles
-from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
+from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools, type_of
 from gemini_mcp_spec.lint.complaint import Complaint, Named, unknown
 
 OUTCOME_SCHEMA = "meta/outcome.schema.json"
@@ -127,7 +127,7 @@ def template_type(spec: SpecFiles) -> Iterator[Complaint]:
         kinds = {inside(template, "resumes", "argument"): _NAMES} | dict.fromkeys(texts, _TEXTS)
         file, schema = tools(spec).get(tool, ("", {}))
         for name, declared in table(schema.get("properties")).items():
-            found, able = inside(declared, "type"), kinds.get(name)
+            found, able = type_of(declared), kinds.get(name)
             if able and found not in able:
                 message = f"`{name}` of `{tool}` has the type {shown(found)}, but its use needs a text."
                 yield Complaint(file, ("inputSchema", "properties", name, "type"), message)

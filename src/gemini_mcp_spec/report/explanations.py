@@ -52,6 +52,10 @@ _LINT: Mapping[str, tuple[str, str]] = {
         "Whoever sends a prompt must not choose options of gemini by it, nor lose what is sent.",
         '`["-p", {"argument": "prompt"}]`, which makes an option of `-y`',
     ),
+    "output": (
+        "The answer, the session and the warnings are read from JSON; in any other output they are not found.",
+        "`--output-format text`",
+    ),
     "sentence": ("A sentence that is never said misleads who maintains it.", "two sentences that fit every exit code"),
     "call": ("An example that no port can follow fails every port.", "a case that sends `promt`"),
     "case": ("A case tells a call to its end.", "an invocation without an outcome"),

@@ -12,7 +12,7 @@ from gemini_mcp.spec.templates import argument_of
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
-from gemini_mcp_conformance.spec.schema import is_valid, matching, takes_text
+from gemini_mcp_conformance.spec.schema import is_valid, matching, sample, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.outcomes.answers import DEEP, nested
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
@@ -21,7 +21,7 @@ from gemini_mcp_conformance.talk.steps import call, path
 from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, placeholders, sized
 
 ORDER = 80
-TOO_LONG = 1 << 20
+TOO_LONG, MOST_ITEMS = 1 << 20, 1_000
 """Texts of this length are not sent a second time for a rule that forbids them."""
 
 WRONG: Mapping[str, Json] = {
@@ -141,6 +141,13 @@ class Boundaries(ToolMaker):
         for limit, step in (("minimum", -1), ("maximum", 1)):
             if limit in schema:
                 yield self.one(f"{kebab(name)}-{limit}", {name: schema[limit] + step}, shows)
+        if "multipleOf" in schema:
+            between = schema.get("minimum", 0) + schema["multipleOf"] / 2
+            yield self.one(f"{kebab(name)}-multipleOf", {name: between}, shows)
+        for limit, length in (("minItems", -1), ("maxItems", 1)):
+            if limit in schema and (item := sample(schema.get("items", {}), PLAIN)) is not None:
+                count = max(0, min(schema[limit] + length, MOST_ITEMS))
+                yield self.one(f"{kebab(name)}-{limit}", {name: [item] * count}, shows)
 
     def texts(self) -> Iterator[Conversation]:
         """Each argument with each odd text, beside a usual prompt."""

@@ -181,10 +181,11 @@ class Results(Maker):
         steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in texts for exit in exits]
         steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{NOISE}", 1)) for text in texts]
         steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]
-        shows = (*FAILURE, "result:success", *(f"error:exit:{code}" for code in codes))
+        sayings = (sentence for sentence in self.spec.outcome.sentences if sentence.stderr)
         shows = (
-            *shows,
-            *(f"error:saying:{kebab(sentence.id)}" for sentence in self.spec.outcome.sentences if sentence.stderr),
+            *(*FAILURE, "result:success", "result:text"),
+            *(f"error:exit:{code}" for code in codes),
+            *(f"error:saying:{kebab(sentence.id)}" for sentence in sayings),
         )
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return self.conversation(f"causes-{self.tool}", title, steps, *shows)

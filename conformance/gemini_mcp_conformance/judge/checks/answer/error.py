@@ -108,7 +108,7 @@ def failure_is_an_error(exchange: Exchange) -> Complaints:
 check("error:content", judges=lambda each: failed(each) and each.result is not None, about="no text")(content_is_texts)
 
 
-@check("error:prefix", judges=shows_error)
+@check("error:prefix", judges=shows_error, about="prefix")
 def text_begins_with_the_prefix(exchange: Exchange) -> Complaints:
     prefix = exchange.spec.outcome.prefix
     if not (exchange.text or "").startswith(prefix):

@@ -137,7 +137,7 @@ def is_too_long(exchange: Exchange) -> bool:
     return any(size(text) > SHORT_ENOUGH for name in spoken for text in texts_in(exchange.arguments.get(name)))
 
 
-@check("arguments:refused:prefix", judges=is_refused_for_fault)
+@check("arguments:refused:prefix", judges=is_refused_for_fault, about="prefix")
 def refusal_begins_as_every_error(exchange: Exchange) -> Complaints:
     text, prefix = error_text(exchange), exchange.spec.outcome.prefix
     if not text.startswith(prefix):

@@ -106,16 +106,25 @@ def tools_are_listed_beside_a_list(observation: Observation) -> Complaints:
     return _late_beside_list(observation, "tools/list")
 
 
-@check("concurrency:crossed", judges=lambda each: not each.alone and answered(each) and each.is_success, about="text")
+def succeeds_beside_others(exchange: Exchange) -> bool:
+    return not exchange.alone and answered(exchange) and exchange.is_success
+
+
+@check("concurrency:crossed", judges=succeeds_beside_others, about="text")
 def answer_is_that_of_the_call(exchange: Exchange) -> Complaints:
-    wanted, session = expected(exchange), session_in(exchange)
-    if exchange.text != wanted.text:
+    wanted = expected(exchange).text
+    if exchange.text != wanted:
         said = f"The port answered {_named(exchange)} with {shown(exchange.text)}"
-        yield f"{said}, and should answer with {shown(wanted.text)}."
+        yield f"{said}, and should answer with {shown(wanted)}."
+
+
+@check("concurrency:crossed", judges=succeeds_beside_others, about="session")
+def session_is_that_of_the_call(exchange: Exchange) -> Complaints:
+    wanted, session = expected(exchange).session, session_in(exchange)
     # The fake cannot tell which of two calls asks for the list, so it may name the session of the other.
     is_listed = bool(exchange.listings)
-    if not is_listed and None not in (wanted.session, session) and session != wanted.session:
-        yield f"The port gave {_named(exchange)} the session {shown(session)}, and should give {shown(wanted.session)}."
+    if not is_listed and None not in (wanted, session) and session != wanted:
+        yield f"The port gave {_named(exchange)} the session {shown(session)}, and should give {shown(wanted)}."
 
 
 @check_all("concurrency:lost", judges=lambda seen: len(_crowd(seen)) >= MANY_CALLS, about="text")

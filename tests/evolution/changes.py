@@ -491,12 +491,22 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "text of both", argument("adminPolicy", TEXT, "--admin-policy"), ("tools:chat:admin-policy",), variant=True
         ),
         Change("switch of both", argument("yolo", SWITCH, "--yolo"), ("tools:chat:yolo",), variant=True),
-        Change("number of one", argument("turns", NUMBER, "--turns", tools=ONE), ("tools:chat:turns",), variant=True),
+        Change(
+            "half numbers",
+            argument("turns", {**NUMBER, "multipleOf": 0.5, "minimum": 0.5}, "--turns", tools=ONE),
+            ("tools:chat:turns",),
+            ("chat-turns-*", *CALLS),
+            variant=True,
+        ),
         Change(
             "choice of one", argument("mode", MODES, "--pace", tools=OTHER), ("tools:chat-reply:mode",), variant=True
         ),
         Change(
-            "list of both", argument("folders", LIST, "--include-directories"), ("tools:chat:folders",), variant=True
+            "list of two or three",
+            argument("folders", {**LIST, "minItems": 2, "maxItems": 3}, "--include-directories"),
+            ("tools:chat:folders",),
+            ("chat-folders-*", *CALLS),
+            variant=True,
         ),
         Change("required argument", argument("reason", TEXT, "--policy", required=True), ("tools:chat:reason",)),
         Change(
@@ -684,6 +694,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             declared("prompt", pattern="^(?:Q: |[a-z])"),
             ("arguments:prompt:value",),
             ("chat-prompt-number", "concurrency-sessions", "cancel-some"),
+        ),
+        Change(
+            "option or null",
+            declared("model", type=["string", "null"]),
+            ("tools:chat:model",),
+            ("chat-model-null", "chat-model-number", *CALLS),
+            variant=True,
         ),
     ),
     (

@@ -329,6 +329,34 @@ def test_a_text_behind_a_flag_is_kept_from_being_an_option_by_its_schema(keyword
 
 
 @pytest.mark.parametrize(
+    ("declared", "rules"),
+    [
+        ({"type": ["string", "null"], "pattern": "^[a-z]"}, set[str]()),
+        ({"type": ["null", "integer"], "multipleOf": 5, "minimum": 0}, set[str]()),
+        ({"type": ["string", "null"]}, {"value-option"}),
+        ({"type": "array", "items": {"type": "string", "pattern": "^[a-z]"}, "maxItems": 3}, set[str]()),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 2}, {"value-option"}),
+        ({"type": ["string", "integer"]}, {"meta-schema"}),
+        ({"type": "number", "multipleOf": 0}, {"schema-valid"}),
+    ],
+)
+def test_what_a_schema_says_of_a_value_is_known(declared: Json, rules: set[str]) -> None:
+    spec = changed(CHAT, [*PROPERTIES, "mood"], declared).of(small())
+    spec = changed(KO, ["tools", "chat", "properties", "mood"], "mood").of(spec)
+    argv = document(INVOCATION)["tools"]["chat"]["argv"]
+    line = [*argv, {"with": "mood", "argv": ["--policy", {"argument": "mood"}]}]
+    found = {one.rule for one in lint(changed(INVOCATION, ["tools", "chat", "argv"], line).of(spec))}
+    assert found >= rules
+    assert rules or not found
+
+
+@pytest.mark.parametrize("kind", [["string", "null"], ["null", "array"]])
+def test_a_directory_may_be_null_and_no_list(kind: Json) -> None:
+    found = lint(changed(CHAT, [*PROPERTIES, "cwd", "type"], kind).of(small()))
+    assert [one.rule for one in found] == (["template-type"] if "array" in kind else [])
+
+
+@pytest.mark.parametrize(
     ("elements", "limits", "is_refused"),
     [
         (["--heat", {"argument": "heat"}], {}, False),

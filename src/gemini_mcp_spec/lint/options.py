@@ -55,7 +55,10 @@ class _Given:
     def value(self, text: str) -> Json:
         """The text as a value of the argument's type."""
         kind = type_of(self.schema)
-        return [text] if kind == "array" else json.loads(text) if kind in ("integer", "number") else text
+        if kind == "array":
+            least = inside(self.schema, "minItems")
+            return [text] + [_BESIDE] * (least - 1 if is_length(least) else 0)
+        return json.loads(text) if kind in ("integer", "number") else text
 
     def invocation(self, text: str) -> Json:
         """What is run with this text; None where nothing is."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_mcp.host.servers.secrecy import shown_words
+from gemini_mcp.host.servers.secrecy import shown_words, without_secrets
 from gemini_mcp.host.servers.status import described
 from gemini_mcp.host.settings.loading import ServerConfig
 
@@ -74,3 +74,14 @@ def test_what_is_no_secret_is_shown_as_it_is(words: list[str]) -> None:
 )
 def test_what_surrounds_a_secret_stays_readable(words: list[str], shown: str) -> None:
     assert shown_words(words) == shown
+
+
+def test_a_secret_that_a_server_repeats_is_masked() -> None:
+    args = ["server.py", "postgres://u:hunter22@h/db", "--token=t-1234", "--header", "X-Key: k-5678", "plain"]
+    values = {
+        "args": args,
+        "env": {"API_KEY": "e-9012", "MODE": "debug"},
+        "headers": {"Authorization": "Bearer b-3456"},
+    }
+    said = "plain debug: no postgres://u:hunter22@h/db (hunter22), t-1234, k-5678, e-9012, b-3456"
+    assert without_secrets(said, values) == "plain debug: no postgres://***@h/db (***), ***, ***, ***, ***"

@@ -6,7 +6,7 @@ the words for what went wrong are in `failure`.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from gemini_mcp.host.servers.discovery import METHOD_NOT_FOUND, Found, Interview
 from gemini_mcp.host.servers.environment import UnusableConfig, server_environment
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.handshake import Greeting, greeting
+from gemini_mcp.host.servers.secrecy import without_secrets
 from gemini_mcp.host.servers.transport import Sse, Stdio, Transport, attempts, choose, refusal
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
@@ -123,6 +124,7 @@ class _Attempt:
     stderr: list[str] = field(default_factory=list[str])
 
     def hear(self, on_stderr: Callable[[str, str], None], line: str) -> None:
+        line = without_secrets(line, self.config.values)
         self.stderr.append(line)
         on_stderr(self.config.name, line)
 
@@ -274,7 +276,8 @@ def _unreachable(error: BaseException, chosen: Transport, attempt: _Attempt) -> 
         reason = attempt.rules.needs_authentication.format(server=config.name)
         return Unreachable(reason, failure.needs_authentication(config.name, bearer.challenge), bearer.challenge)
     if bearer.failure is not None:
-        return Unreachable(bearer.reason or str(first), bearer.failure)
+        sentence = without_secrets(bearer.failure.sentence, config.values)
+        return Unreachable(bearer.reason or str(first), replace(bearer.failure, sentence=sentence))
     reason = str(first) or type(first).__name__
     if isinstance(first, Unreachable):
         return first
@@ -295,4 +298,5 @@ def _refused(refusal: Refusal, attempt: _Attempt) -> Failure:
         return failure.timed_out("initialize", attempt.config.timeout_ms / 1000, [*filter(None, attempt.stderr)])
     if refusal.code == CLOSED and attempt.exit_code is not None:
         return failure.exited(attempt.exit_code, "initialize", [*filter(None, attempt.stderr)])
-    return discovery.cause_of("initialize", refusal, attempt.config)
+    why = discovery.cause_of("initialize", refusal, attempt.config)
+    return replace(why, sentence=without_secrets(why.sentence, attempt.config.values))

@@ -1,13 +1,16 @@
 """What may be shown of a configuration: command lines and addresses without what looks like a secret. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.environment import SECRET_FLAGS
 from gemini_mcp.spec.host_rules import EnvironmentRules
+from gemini_mcp.spec.values import Json, table, texts_of
 
 MASK = "***"
+SHORTEST = 4
+"""What is shorter is not looked for: it may stand in any text."""
 
 _ASSIGNMENT = re.compile(r"(-{0,2}[\w.-]+)=(.+)", re.DOTALL)
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
@@ -38,6 +41,40 @@ def shown_words(words: Sequence[str]) -> str:
 def shown_address(address: str) -> str:
     """The address without user, password and the values of its query."""
     return _QUERY.sub(rf"\1={MASK}", _USER.sub(f"{MASK}@", address))
+
+
+def without_secrets(text: str, values: Mapping[str, Json]) -> str:
+    """What a server says, without the secrets of its configuration that it may repeat."""
+    for secret in sorted(set(_secrets(values)), key=len, reverse=True):
+        text = text.replace(secret, MASK) if len(secret) >= SHORTEST else text
+    return text
+
+
+def _secrets(values: Mapping[str, Json]) -> Iterator[str]:
+    before = ""
+    for word in texts_of(values.get("args")) or ():
+        yield from _hidden(word, _shown_after(before, word))
+        before = word if _FLAG.fullmatch(word) else ""
+    for address in (values.get("url"), values.get("httpUrl")):
+        if isinstance(address, str):
+            yield from _hidden(address, shown_address(address))
+    for kind in ("env", "headers"):
+        for name, value in table(values.get(kind)).items():
+            if isinstance(value, str) and (kind == "headers" or _is_secret_name(name)):
+                yield value
+                yield value.rpartition(" ")[2]
+
+
+def _hidden(word: str, shown: str) -> Iterator[str]:
+    """What the mask stands for; of a user and a password, each."""
+    if shown == word:
+        return
+    before, _, _ = shown.partition(MASK)
+    _, _, after = shown.rpartition(MASK)
+    secret = word.removeprefix(before).removesuffix(after)
+    yield secret
+    yield secret.rpartition(":")[2].strip()
+    yield secret.rpartition(" ")[2]
 
 
 def _shown_after(flag: str, word: str) -> str:

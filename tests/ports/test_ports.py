@@ -95,7 +95,7 @@ class Client:
                 message = json.loads(self.line())
                 if message.get("method") == "ping":
                     self.send({"id": message["id"], "result": {}})
-                elif "method" not in message and str(message.get("id")) == str(identity):
+                elif "method" not in message and message.get("id") == identity:
                     return message
 
     def ask(self, identity: JSON, method: str, params: JSON) -> JSON:

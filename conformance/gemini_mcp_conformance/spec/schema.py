@@ -21,7 +21,10 @@ from gemini_mcp_conformance.spec.patterns import samples
 Fault = Literal["missing", "null", "type", "value"]
 """Why a schema forbids an argument."""
 
-MANY, LONGEST = 1_000_000, 1_000
+MANY = 1_000_000
+MOST_ITEMS = 1_000
+"""The longest list that is made for a schema."""
+
 NUMBERS = (0.5, 1, 0, 7, 42, -1, 1000)
 SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 PRINTABLE = st.characters(exclude_categories=("C", "Z"), include_characters=" ")
@@ -145,7 +148,7 @@ def _candidates(schema: Mapping[str, Json], wished: Json) -> Iterator[Json]:
     yield from NUMBERS
     yield from (value for key in ("minimum", "maximum") if (value := schema.get(key)) is not None)
     item = sample(table(schema.get("items")), wished) if "items" in schema else wished
-    yield from ([item], [item, item], [item] * min(LONGEST, schema.get("minItems", 0)), {}, None)
+    yield from ([item], [item, item], [item] * min(MOST_ITEMS, schema.get("minItems", 0)), {}, None)
 
 
 def _numbers(schema: Mapping[str, Json], wished: Json) -> Iterator[float]:

@@ -16,7 +16,7 @@ from gemini_mcp_conformance.spec.schema import allowed, is_valid, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.steps import path
-from gemini_mcp_conformance.talk.texts import CHARACTERS, IN_FILES, PROMPTS, WORDS, WRITTEN, canaries, sized
+from gemini_mcp_conformance.talk.texts import CHARACTERS, IN_FILES, PROMPTS, WORDS, WRITTEN, canaries, filling, sized
 
 Forms: TypeAlias = Mapping[str, tuple[Json, ...]]
 """The values of each form."""
@@ -161,5 +161,4 @@ _FILES: Mapping[str, tuple[str, ...]] = {
 
 def _mixed(length: int) -> str:
     """Everything that may be damaged, in one text of so many characters."""
-    text = "\n".join((*WRITTEN.values(), *CHARACTERS.values()))
-    return (text * (length // len(text) + 1))[:length]
+    return filling("\n".join((*WRITTEN.values(), *CHARACTERS.values())), length)

@@ -13,6 +13,9 @@ KIB = 1024
 WRONG_WORD = 128 * KIB + 128
 """Characters of a text that no argument can hold: Linux refuses one of 128 KiB."""
 
+FULL_PAGES = KIB * KIB + 64 * KIB
+"""More than 1 MiB, of which the last page and the last full pipe are whole."""
+
 PLAIN = "What is the capital of France?"
 
 NAMES_OF_OBJECTS = ("constructor", "toString", "__proto__", "__class__")
@@ -177,7 +180,7 @@ PROMPTS: Mapping[str, str] = {
     "exclamation": "!ls",
     "equals": "a=b",
     "4-kib": "x" * (4 * KIB),
-    "1-mb": filling("All work and no play. ", KIB * KIB),
+    "1-mb": filling("All work and no play. ", FULL_PAGES),
     "references-long": REFERENCES * 4000,
     "widest-long": ODD_PAIRS,
 }
@@ -190,7 +193,7 @@ def sized(limit: int) -> Mapping[str, str]:
         f"{limit - 1}": "x" * (limit - 1),
         f"{limit}": "x" * limit,
         f"{limit}-wide": "é" * (limit // 2) + "x" * (limit % 2),
-        f"{limit}-lines": ("0123456\n" * (limit // 8 + 1))[:limit],
+        f"{limit}-lines": filling("0123456\n", limit),
         f"{limit}-dash": "-" + "x" * (limit - 1),
         f"{limit + 1}": "x" * (limit + 1),
         f"{limit + 1}-wide": "€" * (limit // 3) + "x" * (limit % 3 + 1),
@@ -215,7 +218,7 @@ IN_FILES: Mapping[str, str] = {
     "references": REFERENCES,
     "widest-long": ODD_PAIRS,
     "long": "x" * WRONG_WORD,
-    "1-mb": filling("Be brief and kind.\r\n", KIB * KIB),
+    "1-mb": filling("Be brief and kind.\r\n", FULL_PAGES),
 }
 
 BLANKS = ("", " ", "\n", "\r\n\r\n", "\t \t", "\u00a0", "\u3000", "\u2028", "\f\v", " " * 5000)

@@ -9,7 +9,7 @@ from defects.record import defect
 from steps import Change, Step, always, gives, takes
 
 KIB = 1024
-TITLED = re.compile(ENTRY.pattern.replace(r"\s*(\d+)", r"(?:.*\s)?(\d+)", 1))
+TITLED = re.compile(ENTRY.pattern.replace(r"\s*([0-9]+)", r"(?:.*\s)?([0-9]+)", 1))
 
 
 def with_stderr(change: Change) -> Step:

@@ -12,7 +12,7 @@ from gemini_mcp.spec.templates import argument_of
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
-from gemini_mcp_conformance.spec.schema import is_valid, matching, sample, takes_text
+from gemini_mcp_conformance.spec.schema import MOST_ITEMS, is_valid, matching, sample, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.outcomes.answers import DEEP, nested
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
@@ -21,7 +21,7 @@ from gemini_mcp_conformance.talk.steps import call, path
 from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, placeholders, sized
 
 ORDER = 80
-TOO_LONG, MOST_ITEMS = 1 << 20, 1_000
+TOO_LONG = 1 << 20
 """Texts of this length are not sent a second time for a rule that forbids them."""
 
 WRONG: Mapping[str, Json] = {

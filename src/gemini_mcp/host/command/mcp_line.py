@@ -79,7 +79,8 @@ def _read_command(command: str, arguments: Sequence[str], rules: Rules) -> Line:
 
 def _with_command_ended(arguments: Sequence[str], options: Options) -> list[str]:
     """The words with `--` behind the command of a stdio server, as the guide reads them: the rest is the server's."""
-    given, _, behind = (list(part) for part in _parted(arguments, "--"))
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    given, behind = arguments[:end], arguments[end + 1 :]
     for place in range(3, len(given) + 1):
         parsed = yargs.parse(["mcp", *given[:place]], options)
         if len(parsed.values["_"]) == 4:
@@ -88,12 +89,6 @@ def _with_command_ended(arguments: Sequence[str], options: Options) -> list[str]
     words = yargs.parse(["mcp", *given], options).values["_"]
     missing = 4 - len(words)
     return [*given, *behind[:missing], "--", *behind[missing:]]
-
-
-def _parted(words: Sequence[str], mark: str) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """The words before the mark, the mark, and those behind it, as `str.partition` does."""
-    place = words.index(mark) if mark in words else len(words)
-    return words[:place], words[place : place + 1], words[place + 1 :]
 
 
 def _without_help(parsed: yargs.Parsed, before: int) -> tuple[list[str], bool]:

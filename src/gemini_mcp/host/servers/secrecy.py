@@ -30,12 +30,14 @@ _AUTHORIZATION = re.compile(r"((?:proxy-)?authorization|cookie)(\s*[:=]\s*).+", 
 
 def shown_words(words: Sequence[str]) -> str:
     """The command line with what its flags, variables, headers and addresses keep secret masked."""
-    shown: list[str] = []
+    return " ".join(_shown_each(words))
+
+
+def _shown_each(words: Sequence[str]) -> Iterator[str]:
     before = ""
     for word in words:
-        shown.append(_shown_after(before, word))
+        yield _shown_after(before, word)
         before = word if _FLAG.fullmatch(word) else ""
-    return " ".join(shown)
 
 
 def shown_address(address: str) -> str:
@@ -51,10 +53,9 @@ def without_secrets(text: str, values: Mapping[str, Json]) -> str:
 
 
 def _secrets(values: Mapping[str, Json]) -> Iterator[str]:
-    before = ""
-    for word in texts_of(values.get("args")) or ():
-        yield from _hidden(word, _shown_after(before, word))
-        before = word if _FLAG.fullmatch(word) else ""
+    words = texts_of(values.get("args")) or ()
+    for word, shown in zip(words, _shown_each(words), strict=True):
+        yield from _hidden(word, shown)
     for address in (values.get("url"), values.get("httpUrl")):
         if isinstance(address, str):
             yield from _hidden(address, shown_address(address))

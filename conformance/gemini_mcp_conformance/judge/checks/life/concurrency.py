@@ -107,6 +107,7 @@ def tools_are_listed_beside_a_list(observation: Observation) -> Complaints:
 
 
 def succeeds_beside_others(exchange: Exchange) -> bool:
+    """Whether its answer could be that of another call."""
     return not exchange.alone and answered(exchange) and exchange.is_success
 
 

@@ -77,6 +77,8 @@ class Directories(ToolMaker):
         yield self._none()
         yield self._listed()
         yield self._linked()
+        if self.spec.session(self.tool) is not None:
+            yield self._left()
         for folder in ("no-such/a", "demo/file"):
             kind = f"{self.key}-relative-{folder.replace('/', '-')}"
             yield self.one(kind, {self.name: folder}, REFUSED, files=MADE)
@@ -120,3 +122,12 @@ class Directories(ToolMaker):
         arranged = Arrange({"demo/real/inner": None}, links, tuple(links))
         title = "Working directories behind a link, at the root, and written in other ways."
         return self.conversation(f"{self.tool}-{self.key}-links", title, (arranged, *there), *self.shows)
+
+    def _left(self) -> Conversation:
+        """A session that began in one directory is resumed in no named one, in another, and in none again."""
+        begun = self.ask(self.first, "I begin in a directory.", self.answer, directory=path("demo"))
+        ways: tuple[Json, ...] = ({}, {self.name: path("demo/a")}, {})
+        replies = (self.ask(self.tool, "I go on.", self.answer, session=SESSION, also=also) for also in ways)
+        title = "A session that begins in a directory, and goes on where no directory is named."
+        shows, files = ("cwd:default", *self.shows), {"demo/a": None}
+        return self.conversation(f"{self.tool}-{self.key}-left", title, (begun, *replies), *shows, files=files)

@@ -1,5 +1,7 @@
 """`gemini-mcp-host inspect`: what is lost is said and is exit 1, and a failure is told with its cause."""
 
+import asyncio
+import io
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
@@ -10,9 +12,12 @@ from typing import Any
 import pytest
 from stand_in import Desk, desk
 
+from gemini_mcp.host.command.context import context
 from gemini_mcp.host.command.inspection import Subject, inspect
+from gemini_mcp.host.command.waiting import telling
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.handshake import Greeting
+from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 
 TOOL: dict[str, Any] = {"name": "t", "inputSchema": {"type": "object"}}
@@ -491,3 +496,33 @@ def test_what_all_descriptions_have_in_common_makes_no_tools_alike(tmp_path: Pat
     tools = [{**TOOL, "name": verb, "description": f"{verb} a block. {errors}"} for verb in verbs]
     _, current = inspected(desk(tmp_path), {"tools": tools})
     assert kinds(current, "alike") == []
+
+
+class Screen(io.StringIO):
+    """A stream that may be a terminal."""
+
+    def __init__(self, is_terminal: bool) -> None:
+        super().__init__()
+        self.is_terminal = is_terminal
+
+    def isatty(self) -> bool:
+        return self.is_terminal
+
+
+def said_while_waiting(screen: Screen, after: float) -> str:
+    """What is said of a server that answers at once, or of a list that takes long."""
+    here = context(profiles()["current"], err=screen)
+
+    async def wait() -> None:
+        with telling(here, ServerConfig("srv", {"timeout": 30000}), "tools/list", after):
+            await asyncio.sleep(0.01)
+
+    asyncio.run(wait())
+    return screen.getvalue()
+
+
+def test_a_terminal_is_told_what_is_waited_for() -> None:
+    told = "srv: no answer to tools/list yet; it is waited for up to 30 s.\n"
+    assert said_while_waiting(Screen(is_terminal=True), after=0) == told
+    assert said_while_waiting(Screen(is_terminal=True), after=60) == ""
+    assert said_while_waiting(Screen(is_terminal=False), after=0) == ""

@@ -1,6 +1,7 @@
 """`inspect`: asks any server for everything, and shows what Gemini CLI will make of it. Effect."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from gemini_mcp.host.command import inspection_view
 from gemini_mcp.host.command.asking import Asked, UsageError
 from gemini_mcp.host.command.context import FINDING, OK, SERVER_FAILED, Context
 from gemini_mcp.host.command.inspection import Inspection, Subject, failed, inspect
+from gemini_mcp.host.command.waiting import telling
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.rules.urls import InvalidUrl
 from gemini_mcp.host.servers import discovery, failure
@@ -137,7 +139,10 @@ async def _others(context: Context, name: str) -> tuple[OfferedTool, ...]:
 async def _subject(context: Context, config: ServerConfig) -> Subject:
     plan = context.plan([config], is_interactive=False)
     with anyio.CancelScope(deadline=anyio.current_time() + config.timeout_ms / 1000) as scope:
-        async with reach(config, plan.surroundings, context.rules, plan.auth_for) as connection:
+        async with AsyncExitStack() as stack:
+            with telling(context, config, "initialize"):
+                reached = reach(config, plan.surroundings, context.rules, plan.auth_for)
+                connection = await stack.enter_async_context(reached)
             # From here on `timeout` bounds each request, not the connection.
             scope.deadline = float("inf")
             pages: dict[str, list[Json]] = {}
@@ -147,20 +152,21 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
                     connection.check()
                 # Tools are asked for in any case, so that a forgotten capability can be told.
                 if kind == "tools" or connection.capabilities.get(kind) is not None:
-                    pages[kind] = await _pages(connection, kind, failures)
+                    pages[kind] = await _pages(context, connection, kind, failures)
             if any(refusal.message in (discovery.CLOSED, discovery.TIMED_OUT) for refusal in failures.values()):
                 context.show_stderr(config.name)
             return Subject(config.name, connection.greeting, pages, config.values, failures, config.origin)
     raise TimeoutError
 
 
-async def _pages(connection: Connection, kind: str, failures: dict[str, Refusal]) -> list[Json]:
+async def _pages(context: Context, connection: Connection, kind: str, failures: dict[str, Refusal]) -> list[Json]:
     """The answers to a list request, page by page, as they came."""
     pages: list[Json] = []
     params: JsonObject = {}
     while len(pages) < PAGES:
         try:
-            result = await connection.request(f"{kind}/list", params)
+            with telling(context, connection.config, f"{kind}/list"):
+                result = await connection.request(f"{kind}/list", params)
         except Refusal as refusal:
             failures[kind] = refusal
             break

@@ -251,3 +251,26 @@ def test_what_is_explained_names_its_cause() -> None:
         "could-not-run",
         "What went wrong in the call is told by result:text:blanks.",
     )
+
+
+def test_what_is_explained_by_a_list_is_no_sign_that_a_requirement_was_judged() -> None:
+    """Two faults in one port: a model that is not listed hides no session that is never reported."""
+    uses = frozenset({"tools:chat:model"})
+    found = [
+        finding("tools:chat:model", "list", None, about="tools:chat:model"),
+        *(finding("result:session-id", "c", step, about="session") for step in range(20)),
+        *(finding("result:session-id", "d", step, about="session", uses=uses) for step in range(9)),
+        *(finding("fallback:by-id", "e", step, about="session") for step in range(9)),
+    ]
+    ids = ("tools:chat:model", "result:session-id", "fallback:by-id")
+    assert failing(found, *ids) == ["result:session-id", "tools:chat:model"]
+
+
+def test_what_rests_on_a_broken_requirement_is_told_by_that() -> None:
+    rests = frozenset({"result:error-key"})
+    found = [
+        finding("result:error-key", "c", about="answer"),
+        finding("result:json:last", "d", about="answer", uses=rests),
+    ]
+    assert failing(found, "result:error-key", "result:json:last") == ["result:error-key"]
+    assert failing(found[1:], "result:error-key", "result:json:last") == ["result:json:last"]

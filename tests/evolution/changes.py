@@ -761,6 +761,19 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
     ),
     (Change("session by pattern", session_by_pattern, ("tools:chat-reply:required",)),),
     (
+        Change(
+            "renamed option, word and key",
+            edits(
+                renamed_argument("model", "modelName"),
+                word(INVOCATION, "latest", "newest"),
+                value(OUTCOME, "meta", "session", to="session"),
+            ),
+            ("tools:chat:model-name",),
+            ("chat-reply-prompt-*", "chat-model-name-*", *LISTS, *CALLS),
+            variant=True,
+        ),
+    ),
+    (
         Change("choice of models", declared("model", enum=MODELS), ("arguments:model:value",), ("chat-model-is-text",)),
         Change(
             "shortest text",

@@ -36,6 +36,7 @@ class Check:
 
     `about` says what its complaints are about. `any_outcome` says that it can pass on a call that failed although it
     should have succeeded; such a call shows nothing to other checks. `tool` is the only tool whose calls it judges.
+    `rests` is the requirement that explains a complaint, where a port breaks that as well.
     """
 
     requirement: str
@@ -44,6 +45,7 @@ class Check:
     about: str = ""
     any_outcome: bool = False
     tool: str | None = None
+    rests: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from gemini_mcp.spec import Requirement
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import FOREIGN
-from gemini_mcp_conformance.judge.owners import LEVELS, explained_by, levels_of, owned
+from gemini_mcp_conformance.judge.owners import LEVELS, explained_by, is_explained, levels_of, owned
 
 Item: TypeAlias = tuple[str, int | None]
 """A call of a conversation, or a conversation as a whole."""
@@ -153,7 +153,7 @@ def _complainers(findings: Sequence[Finding], calls: Mapping[tuple[str, str], se
     for finding in findings:
         each = found.setdefault(finding.requirement, Complainer(finding.requirement))
         item = (finding.conversation, finding.step)
-        if finding.outcome in JUDGED:
+        if finding.outcome in JUDGED and not is_explained(finding):
             each.judged.add(item)
         if finding.outcome == "fail":
             items = _items(finding, calls)

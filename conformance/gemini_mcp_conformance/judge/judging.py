@@ -76,7 +76,8 @@ def _of_exchange(
     found = _finding(check.requirement, observation, check.name, concluded, witness_of(exchange), [exchange])
     about = "unserved" if refuses_all else _kind(observation, exchange, check)
     is_own = deviation(exchange) == check.about
-    found = replace(found, about=about, step=exchange.step, uses=uses(exchange), is_own=is_own)
+    used = uses(exchange).union([check.rests] if check.rests else [])
+    found = replace(found, about=about, step=exchange.step, uses=used, is_own=is_own)
     return _caused(found, observation, [exchange])
 
 

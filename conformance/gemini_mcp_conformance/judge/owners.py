@@ -49,6 +49,11 @@ def explained_by(finding: Finding, requirement: str) -> Finding:
     return replace(finding, outcome="could-not-run", message=told, cause=finding.cause or requirement)
 
 
+def is_explained(finding: Finding) -> bool:
+    """Whether another requirement explains what went wrong."""
+    return finding.outcome == "could-not-run" and finding.cause != ""
+
+
 def _told_once(findings: Sequence[Finding], requirements: Sequence[Requirement]) -> Mapping[str, str]:
     """What several tools declare wrongly alike, by the first requirement that says so: it is one fault."""
     wrong = {each.requirement for each in findings if each.outcome == "fail" and each.about == each.requirement}

@@ -43,6 +43,7 @@ class _Rule:
     kind: type[CheckOfExchange | CheckOfObservation]
     any_outcome: bool
     about: str
+    rests: str
 
     def bound(self, requirement: Requirement) -> Check:
         """The check of one requirement."""
@@ -58,6 +59,7 @@ class _Rule:
             complain=lambda seen: islice(complain(seen), 1),
             any_outcome=self.any_outcome,
             tool=subject.get("tool") if is_of_exchange and "{tool}" in self.family else None,
+            rests=self.rests,
         )
 
 
@@ -70,10 +72,10 @@ def always(observation: Observation) -> bool:
 
 
 def check(
-    *families: str, judges: OfExchange[bool], any_outcome: bool = False, about: About = ""
+    *families: str, judges: OfExchange[bool], any_outcome: bool = False, about: About = "", rests: str = ""
 ) -> Callable[[Registered], Registered]:
     """Register a function that judges every exchange which `judges` accepts."""
-    return _registered(families, judges, CheckOfExchange, any_outcome, about)
+    return _registered(families, judges, CheckOfExchange, any_outcome, about, rests)
 
 
 def check_all(
@@ -102,10 +104,11 @@ def _registered(
     kind: type[CheckOfExchange | CheckOfObservation],
     any_outcome: bool,
     about: str,
+    rests: str = "",
 ) -> Callable[[Registered], Registered]:
     def register(function: Registered) -> Registered:
         for family in families:
-            _RULES[family, function.__name__] = _Rule(family, function, judges, kind, any_outcome, about)
+            _RULES[family, function.__name__] = _Rule(family, function, judges, kind, any_outcome, about, rests)
         return function
 
     return register

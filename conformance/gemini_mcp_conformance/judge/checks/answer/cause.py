@@ -112,7 +112,7 @@ def _has_json_on_stderr(exchange: Exchange) -> bool:
     return not any(text in message for text in private_texts(exchange))
 
 
-@check("error:json-on-stderr", judges=_has_json_on_stderr)
+@check("error:json-on-stderr", judges=_has_json_on_stderr, rests="result:error-key")
 def message_comes_first(exchange: Exchange) -> Complaints:
     message = _message(exchange) or ""
     # A port may cut a long message.

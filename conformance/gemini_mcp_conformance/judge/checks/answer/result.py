@@ -247,8 +247,10 @@ def reports_an_error(has_lines: bool) -> Predicate:
     return lambda each: is_read_as("error-key")(each) and (b"\n" in end_of(each).stdout.strip()) == has_lines
 
 
-check("result:json:last", judges=reads(lambda found: found.kind == "error" and "several" in found.traits))(
-    output_is_an_error
-)
+check(
+    "result:json:last",
+    judges=reads(lambda found: found.kind == "error" and "several" in found.traits),
+    rests="result:error-key",
+)(output_is_an_error)
 check("result:json:pretty", judges=reports_an_error(has_lines=True))(output_is_an_error)
 check("result:json:compact", judges=reports_an_error(has_lines=False))(output_is_an_error)

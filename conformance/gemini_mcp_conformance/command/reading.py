@@ -33,6 +33,7 @@ example:
   gemini-mcp-conformance explain tools:schema
 """
 COVERAGE = """Show what the calls of a run cover: in what they differ, and how much of what can meet does meet.
+Then how many ports with one fault each are found; the page counts them by requirement.
 
 examples:
   gemini-mcp-conformance coverage
@@ -103,11 +104,15 @@ def _coverage(given: argparse.Namespace, command: tuple[str, ...]) -> int:
     sources = conversations.read(given.spec, thorough=given.thorough)
     coverage = combinations.coverage(sources)
     if given.markdown:
-        print(coverage_page.page(combinations.dimensions_of_tools(sources), coverage), end="")
+        asked = [each for each in load_requirements(given.spec) if each.profile == "server"]
+        dimensions = combinations.dimensions_of_tools(sources)
+        print(coverage_page.page(dimensions, coverage, asked, mutants.mutants()), end="")
         return report.CONFORMS
     for covered in coverage:
         print("\n".join(wrap(str(covered), WIDTH, subsequent_indent="  ", break_on_hyphens=False)))
         print("\n".join(f"  never: {reason}" for reason in covered.never))
+    score = mutants.score()
+    print(f"faults: {score.killed:,} of {score.total:,} ports with one fault each are found")
     return report.CONFORMS
 
 

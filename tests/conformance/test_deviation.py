@@ -134,3 +134,15 @@ def test_a_run_that_starts_after_the_suite_has_given_up_belongs_to_its_call() ->
     by_step, unclaimed = claimed((given_up, follower), (late, due))
     assert by_step == {0: (late,), 1: (due,)}
     assert not unclaimed
+
+
+def test_a_run_that_read_no_prompt_belongs_to_the_call_that_was_cancelled() -> None:
+    """Its other arguments look like the prompt of the call that follows."""
+    cancelled = pending(0, "The first question", 0, last=0, silence="cancelled")
+    follower = pending(1, "touch canary-prompt", 0, last=2)
+    cut = ran("--output-format", "json", "-m", "touch canary-model", number=1)
+    cut = replace(cut, call=replace(cut.call, ended=None))
+    due = ran("touch canary-prompt", number=2)
+    by_step, unclaimed = claimed((cancelled, follower), (cut, due))
+    assert by_step == {0: (cut,), 1: (due,)}
+    assert not unclaimed

@@ -207,10 +207,14 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     blank = [each for each in candidates if each.prompt is not None and each.prompt == run.prompt]
     if len(blank) == 1:
         return blank[0]
+    was_ended = run.call.ended is None and all(each.silence != "cancelled" for each in candidates)
+    unseen = [each for each in cancelled if was_ended and each not in owners]
+    # What has read no prompt may have arguments that the prompt of another call resembles.
+    if unseen and not joined:
+        return unseen[-1]
     if len(known) > 1 and (alike := _most_alike(known, given)):
         return alike
-    unseen = [each for each in cancelled if each not in owners]
-    if unseen and run.call.ended is None and all(each.silence != "cancelled" for each in candidates):
+    if unseen:
         return unseen[-1]
     # A run without any known prompt: of several open calls it belongs to the only one that has none.
     likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]

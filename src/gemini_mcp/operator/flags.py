@@ -4,7 +4,6 @@ A new option is a new row of the table and a field of `Options`. Each can be set
 wins.
 """
 
-import argparse
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any, NoReturn
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator.options import Options, is_loopback
 from gemini_mcp.operator.variables import OWN
+from gemini_mcp.standard_streams import Parser
 
 CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
 """The names in the table of `clients.py`, which only `--print-config` imports."""
@@ -203,7 +203,7 @@ def _suggestion(word: str, known: Sequence[str], prefix: str) -> str:
     return f" Did you mean {prefix}{near[0]}?" if near else ""
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     def error(self, message: str) -> NoReturn:
         end = "" if message.endswith((".", "?")) else "."
         raise OperatorError(f"{message[:1].upper()}{message[1:]}{end} See `{self.prog} --help`.")

@@ -6,8 +6,8 @@ A new installer is an entry of the table.
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from contextlib import suppress
+from dataclasses import dataclass
 from glob import escape, glob
 
 from gemini_mcp.call.outcome import NotStarted

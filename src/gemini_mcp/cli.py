@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gemini_mcp import standard_streams
 from gemini_mcp.call.descendants import MARK
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator import flags, log
@@ -21,7 +22,7 @@ OPERATOR_MUST_ACT = 2
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(standard_streams.run(lambda: run(sys.argv[1:])))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -37,9 +38,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     if options.print_config:
-        return _show("gemini_mcp.operator.client_config", options, arguments)
+        return importlib.import_module("gemini_mcp.operator.client_config").show(options, arguments)
     if options.command == "doctor":
-        return _show("gemini_mcp.operator.doctor.show", options)
+        return importlib.import_module("gemini_mcp.operator.doctor.show").show(options)
     if MARK in os.environ and not options.allow_nested:
         raise OperatorError("A gemini that this server runs has started it again. Pass --allow-nested if it may.")
     if options.transport == "stdio":
@@ -53,11 +54,6 @@ def _dispatch(options: Options, arguments: Sequence[str]) -> int:
     module = "stdio" if options.transport == "stdio" else "http"
     importlib.import_module(f"gemini_mcp.transport.{module}").serve(spec, options)
     return 0
-
-
-def _show(module: str, *about: object) -> int:
-    reader = importlib.import_module("gemini_mcp.report.reader")
-    return reader.read_to_the_end(lambda: importlib.import_module(module).show(*about))
 
 
 def _check_streams() -> None:

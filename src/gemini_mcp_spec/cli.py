@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from gemini_mcp.report.reader import read_to_the_end
+from gemini_mcp import standard_streams
 from gemini_mcp.schema.bound import Endless, bounded
 from gemini_mcp.spec.values import Json, inside, is_array
 from gemini_mcp_spec.diff.comparison import diff
@@ -53,10 +53,14 @@ example:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code."""
+    return standard_streams.run(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     try:
         with bounded(options.budget):
-            return read_to_the_end(lambda: options.run(options))
+            return options.run(options)
     except Endless:
         print(
             f"{options.budget} seconds of work were not enough, so nothing is known. Raise --budget.", file=sys.stderr
@@ -65,16 +69,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnreadableSpec as error:
         print(error, file=sys.stderr)
         return 2
+    except standard_streams.Unwritten:
+        raise
     except OSError as error:
         print(f"{error.filename}: {error.strerror}.", file=sys.stderr)
         return 2
 
 
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
+_Commands: TypeAlias = "argparse._SubParsersAction[standard_streams.Parser]"  # pyright: ignore[reportPrivateUsage]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = standard_streams.Parser(
         "gemini-mcp-spec",
         description="Judge changes of the specification.",
         epilog=_BEGIN + _EXIT,

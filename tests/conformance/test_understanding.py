@@ -144,3 +144,8 @@ def test_nothing_on_stdin_and_no_prompt_is_no_prompt() -> None:
 
 def test_stdin_is_cut_where_gemini_cuts_it() -> None:
     assert len(effective_prompt(asked(), b"x" * (STDIN_LIMIT + 2)) or "") == STDIN_LIMIT
+
+
+def test_the_name_of_the_default_command_takes_the_first_word_away() -> None:
+    assert asked("$0", "hello").prompt == "hello"
+    assert asked("--accept-raw-output-risk", ".5", "$0", "hello").prompt == "$0 hello"

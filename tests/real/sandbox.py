@@ -75,7 +75,7 @@ def ended(
         env=environ,
         input=typed,
         capture_output=True,
-        timeout=PATIENCE,
+        timeout=3 * PATIENCE,  # the CLI takes many times its usual two seconds to start where others work beside it
         check=False,
         encoding="utf-8",
     )

@@ -18,7 +18,7 @@ from gemini_mcp.gemini_cli.yargs import Value
 from gemini_mcp.spec import load_server
 from gemini_mcp.spec.values import Json
 
-LINES = 2000
+LINES = 20000 if THOROUGH else 2000
 
 NO_MODEL = "asks no model"
 """A line that is refused, or that shows something, or that is for a subcommand: which of them is for nobody to tell."""
@@ -128,7 +128,7 @@ def parsed(lines: Sequence[Sequence[str]]) -> Sequence[Json]:
         input=json.dumps(lines).encode(),
         env={**os.environ, "NO_COLOR": "1"},
         capture_output=True,
-        timeout=PATIENCE,
+        timeout=20 * PATIENCE,
         check=True,
     )
     return json.loads(done.stdout)
@@ -148,6 +148,8 @@ def told_by_cli(result: Json) -> Json:
     is_elsewhere = values.get("isCommand") or any("mode" in facts and values.get(name) for name, facts in FACTS.items())
     if "values" not in result or is_elsewhere or isinstance(values.get("prompt"), list):
         return NO_MODEL  # the program fails when it uses a list of prompts
+    if isinstance(model := values.get("model"), list):
+        values = {**values, "model": model[-1]}  # the program asks this one, which the API has seen
     return {"prompt": values.get("prompt") or "", **{name: text(values.get(name)) for name in COMPARED}}
 
 

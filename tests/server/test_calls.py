@@ -103,13 +103,17 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield place.start("--gemini", "./program")
 
 
+NO_PROGRAM = "it is neither a program of this system nor a script whose first line begins with #!"
+
+
 @pytest.mark.requirement("error:not-started")
 @pytest.mark.parametrize(
     ("content", "mode", "reason"),
     [
         (b"#!/bin/sh", 0o644, "Permission denied"),
         (b"#!/no/interpreter\n", 0o755, "its interpreter was not found"),
-        (b"\x7fELF\0", 0o755, "Exec format error"),
+        (b"echo hello\n", 0o755, NO_PROGRAM),
+        (b"\x7fELF\0", 0o755, NO_PROGRAM),
     ],
 )
 def test_a_gemini_that_cannot_be_executed_is_an_error(broken: Server, content: bytes, mode: int, reason: str) -> None:

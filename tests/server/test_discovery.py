@@ -14,7 +14,10 @@ HOME = {
     "volta": (".volta/bin",),
     "fnm": (".fnm/node-versions/v20.0.0/installation/bin", ".fnm/node-versions/v22.0.0/installation/bin"),
     "asdf": (".asdf/installs/nodejs/20.1.0/bin", ".asdf/shims"),
+    "mise": (".local/share/mise/installs/node/20.1.0/bin", ".local/share/mise/shims"),
     "npm": (".npm-global/bin",),
+    "pnpm": (".local/share/pnpm",),
+    "bun": (".bun/bin",),
     "brew": ("brew/bin",),
 }
 """Where each installer has put a program below a home; the last place is the right one."""
@@ -51,7 +54,10 @@ def test_a_program_is_found_in_its_newest_version(tmp_path: Path, installer: str
         ("VOLTA_HOME", "bin"),
         ("FNM_DIR", "aliases/default/bin"),
         ("ASDF_DATA_DIR", "shims"),
+        ("MISE_DATA_DIR", "shims"),
         ("NPM_CONFIG_PREFIX", "bin"),
+        ("PNPM_HOME", ""),
+        ("BUN_INSTALL", "bin"),
     ],
 )
 def test_an_installer_may_live_elsewhere(tmp_path: Path, variable: str, rest: str) -> None:
@@ -67,6 +73,22 @@ def test_the_prefix_of_npm_is_read(tmp_path: Path, line: str) -> None:
     text = f"# mine\nregistry=https://r.example\n{line.replace('{home}', str(tmp_path))}\n"
     (tmp_path / ".npmrc").write_text(text, encoding="utf-8")
     found = discover("gemini", environ(tmp_path))
+    assert found is not None
+    assert found.path == str(program)
+
+
+def test_settings_of_npm_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / ".npmrc").mkdir()
+    program = install(tmp_path / ".npm-global/bin")
+    found = discover("gemini", environ(tmp_path))
+    assert found is not None
+    assert found.path == str(program)
+
+
+def test_a_home_may_have_any_name(tmp_path: Path) -> None:
+    home = tmp_path / "[a]*"
+    program = install(home / ".nvm/versions/node/v22.1.0/bin")
+    found = discover("gemini", environ(home))
     assert found is not None
     assert found.path == str(program)
 

@@ -134,7 +134,7 @@ def test_a_disk_that_is_full_is_told_in_one_sentence(place: Bench) -> None:
             timeout=PATIENCE,
             check=False,
         )
-    assert (done.returncode, done.stderr) == (2, b"Standard output cannot be written: No space left on device.\n")
+    assert (done.returncode, done.stderr) == (2, b"The output cannot be written: No space left on device.\n")
 
 
 def test_a_probe_tells_what_gemini_answers(place: Bench) -> None:

@@ -95,6 +95,19 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         yield Address(server, port)
 
 
+def test_a_second_request_with_an_id_that_is_at_work_is_refused(http: Address) -> None:
+    http.server.fake.load([play({"hang": True}, match="first"), play(answer("third"), match="third")])
+    headers, others = http.greet(), http.greet()
+    with http.asking(chat("first"), **headers):
+        wait_until(lambda: len(http.server.fake.calls()) == 1)
+        status, refused = http.post(chat("second"), **headers)
+        assert (status, refused["id"], refused["error"]["code"]) == (400, 1, -32600)
+        assert text(http.post(chat("third"), **others)[1]["result"]) == "third"
+        assert text(http.post({**chat("third"), "id": "1"}, **headers)[1]["result"]) == "third"
+    http.server.fake.load([play(answer("fourth"))])
+    wait_until(lambda: http.post(chat("fourth"), **headers)[0] == 200)
+
+
 @pytest.mark.requirement("http:equivalence", "http:content-type")
 def test_a_call_over_http_gives_what_it_gives_on_stdio(http: Address) -> None:
     stdio = http.server.place.start()

@@ -56,14 +56,15 @@ BAD = {
     "timeout": ("0", "-1", "nan", "inf", "x"),
     "kill-grace": ("0", "x"),
     "max-concurrency": ("0", "-1", "1.5"),
-    "default-model": ("-x",),
+    "default-model": ("-x", "m\udcff"),
     "approval-mode": ("all",),
     "max-response-chars": ("0",),
     "expose-session": ("none",),
     "transport": ("ws",),
+    "host": ("http://127.0.0.1", "127.0.0.1:80", "a b"),
     "port": ("-1", "65536", "x"),
-    "allowed-host": ("https://mcp.example", "mcp.example/mcp", "a b"),
-    "allowed-origin": ("app.example", "https://app.example/", "https://"),
+    "allowed-host": ("https://mcp.example", "mcp.example/mcp", "a b", "m\udcff", "mcp.ex\xe4mple"),
+    "allowed-origin": ("app.example", "https://app.example/", "https://", "https://\udcff"),
     "log-level": ("loud",),
 }
 
@@ -109,6 +110,18 @@ def test_a_bad_value_is_told_with_what_it_should_be(name: str, value: str) -> No
 def test_another_address_demands_a_token(transport: str) -> None:
     with pytest.raises(OperatorError, match="GEMINI_MCP_TOKEN"):
         parse("--transport", transport, "--host", "0.0.0.0")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LocalHost", "127.0.0.9", "::1", "[::1]"])
+def test_a_loopback_address_needs_none(host: str) -> None:
+    assert parse("--transport", "http", "--host", host).host == host.strip("[]")
+
+
+@pytest.mark.parametrize("token", ["two words", "t\n", " ", "t\xfcr", "t\udcff"])
+def test_a_token_that_no_client_can_send_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(OperatorError, match="GEMINI_MCP_TOKEN should be") as caught:
+        parse(GEMINI_MCP_TOKEN=token)
+    assert repr(token) not in str(caught.value)
 
 
 def test_repeatable_flags_add_up_and_their_variables_hold_lists() -> None:

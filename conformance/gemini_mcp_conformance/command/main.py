@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hypothesis.configuration import set_hypothesis_home_dir
 
+from gemini_mcp import standard_streams
 from gemini_mcp.spec import OperatorError, SpecError
 from gemini_mcp_conformance.command import impact, matrix, reading, testing, writing
 from gemini_mcp_conformance.errors import SuiteError, UsageError
@@ -47,7 +48,7 @@ def main() -> None:
     gc.set_threshold(OBJECTS)
     # hypothesis would store its examples in the directory of the caller.
     set_hypothesis_home_dir(os.devnull)
-    sys.exit(start(sys.argv[1:]))
+    sys.exit(standard_streams.run(lambda: start(sys.argv[1:])))
 
 
 def _pass_on_default_signals() -> None:
@@ -82,18 +83,13 @@ def start(words: Sequence[str]) -> int:
     """Run the subcommand; the type of an error says whose fault it is."""
     own, command = _split(words)
     given = argparse.Namespace()
-    code = report.CONFORMS
     try:
         given, strange = _parser().parse_known_args(own)
         if strange:
             raise UsageError(_unknown(strange, own[0]))
-        code = given.execute(given, command)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        # The reader of standard output wants no more, as `head` does; what is left must not fail at the exit again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return code
+        return given.execute(given, command)
+    except standard_streams.Unwritten:
+        raise
     except (UsageError, OperatorError, SuiteError) as error:
         print(f"gemini-mcp-conformance: {error}", file=sys.stderr)
         return _fault(error, getattr(given, "spec", None))
@@ -142,7 +138,7 @@ def _unknown(words: Sequence[str], subcommand: str) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     purpose, _, more = ABOUT.partition("\n")
-    parser = argparse.ArgumentParser(
+    parser = standard_streams.Parser(
         prog="gemini-mcp-conformance",
         description=purpose,
         epilog=more.strip("\n"),

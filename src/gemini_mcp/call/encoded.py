@@ -16,6 +16,7 @@ from gemini_mcp.call.surrogates import without_surrogates
 from gemini_mcp.spec.values import Json
 
 Printed: TypeAlias = bytes | bytearray
+"""What gemini has printed."""
 
 PIECE = 1 << 16
 """Bytes that are decoded at once, and characters that are encoded."""
@@ -52,13 +53,13 @@ class Reading:
     encoding: Literal["latin-1", "utf-8"]
 
     @classmethod
-    def of(cls, printed: Printed) -> "Reading":
+    def of(cls, printed: Printed | memoryview) -> "Reading":
         """The narrow one, unless the output holds escapes of characters that are not ASCII."""
         return cls("utf-8" if any(_is_escape(printed, match) for match in WIDE_ESCAPE.finditer(printed)) else "latin-1")
 
-    def text(self, printed: Printed) -> str:
+    def text(self, printed: Printed | memoryview) -> str:
         """The output as text."""
-        return printed.decode(self.encoding, "replace")
+        return str(printed, self.encoding, "replace")
 
     def name(self, key: str) -> str:
         """How a key stands in the text."""
@@ -81,7 +82,11 @@ class Reading:
                 return value
 
 
-def _is_escape(printed: Printed, match: re.Match[bytes]) -> bool:
+AS_IT_IS = Reading("utf-8")
+"""How values are read that were decoded before."""
+
+
+def _is_escape(printed: Printed | memoryview, match: re.Match[bytes]) -> bool:
     start = match.start()
     while start and printed[start - 1] == BACKSLASH:
         start -= 1

@@ -186,7 +186,7 @@ def _read_stdout(stdout: Printed, stderr: str, spec: OutcomeSpec) -> Answer | Fa
     text, error = reading.name(spec.answer["text"]), reading.name(spec.answer["error"])
     found = find(reading.text(stdout), lambda value: text in value or value.get(error) is not None)
     if found.value is not None:
-        return _read_answer(found.value, reading, stderr, spec)
+        return read_answer(found.value, reading, stderr, spec)
     if found.is_truncated:
         return Failure("truncated-output", {}, stderr)
     if found.has_other_object:
@@ -195,19 +195,22 @@ def _read_stdout(stdout: Printed, stderr: str, spec: OutcomeSpec) -> Answer | Fa
     return Answer(plain, None) if any(map(str.strip, plain.pieces())) else _nothing("empty-output", stderr, spec)
 
 
-def _read_answer(value: Mapping[str, Json], reading: Reading, stderr: str, spec: OutcomeSpec) -> Answer | Failure:
+def read_answer(value: Mapping[str, Json], reading: Reading, stderr: str, spec: OutcomeSpec) -> Answer | Failure:
+    """Find the answer in gemini's object, or the reason why there is none."""
     keys = {name: reading.name(key) for name, key in spec.answer.items()}
     if (error := value.get(keys["error"])) is not None:
         return Failure("reported-error", {}, stderr, _message_of(error, reading))
     text, session = value.get(keys["text"]), value.get(keys["session"])
-    if not isinstance(text, str):
+    if isinstance(text, str):
+        text = Utf8(reading.data(text))
+    if not isinstance(text, Utf8):
         return Failure("no-response", {}, stderr)
     warnings = reading.value(encodable(value.get(keys["warnings"]), DEEPEST_WARNING)) or None
     # gemini counts no model either when it stops one that repeats itself, but then it warns.
-    if not text and not warnings and spec.asked and reduce(_inside, map(reading.name, spec.asked), value) == {}:
+    if not text.data and not warnings and spec.asked and reduce(_inside, map(reading.name, spec.asked), value) == {}:
         return _nothing("unasked", stderr, spec)
     return Answer(
-        Utf8(reading.data(text)),
+        text,
         reading.value(session) if isinstance(session, str) and session else None,
         warnings,
         spec.no_session is not None and re.search(spec.no_session, stderr) is not None,

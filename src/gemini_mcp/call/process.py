@@ -27,6 +27,12 @@ from gemini_mcp.call.pipes import EndReader, WholeReader, Writer
 PAUSE = 0.01
 """Seconds between two checks of processes that were asked to end."""
 
+NO_PROGRAM = {
+    errno.ENOENT: "its interpreter was not found",
+    errno.ENOEXEC: "it is neither a program of this system nor a script whose first line begins with #!",
+}
+"""What is wrong with a file that exists."""
+
 LEFTOVER_GRACE = 1.0
 """Seconds that processes which gemini left behind get to end; the answer waits for them."""
 
@@ -79,7 +85,7 @@ def _not_started(command: Command, error: OSError) -> NotStarted:
     reason = os.strerror(error.errno) if error.errno else str(error)
     # The program itself was found before, so ENOENT means the interpreter that its first line names.
     if error.filename == command.argv[0] and error.errno in (errno.ENOENT, errno.EACCES, errno.ENOEXEC):
-        reason = "its interpreter was not found" if error.errno == errno.ENOENT else reason
+        reason = NO_PROGRAM.get(error.errno, reason)
         return NotStarted("not-executable", {"program": repr(command.argv[0]), "reason": reason})
     return NotStarted("not-started", {"reason": reason})
 

@@ -1,6 +1,7 @@
-"""Reads the lines by which gemini tells what it does: their text in, what `--output-format json` prints out. Pure.
+"""Reads the lines by which gemini tells what it does: their text in, what was answered out. Pure.
 
-So an answer, an error and a failure are read in one way, by `outcome.py`. What a line means is said by `live.json`.
+They are made into the object of `--output-format json`, so an answer, an error and a failure are read in one way, by
+`outcome.py`. What a line means is said by `live.json`.
 """
 
 import json
@@ -8,9 +9,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.call.encoded import PIECE, Printed, Reading, Utf8, whole, written
-from gemini_mcp.call.outcome import Answer, Completed, Failure, Outcome, TimedOut, read
-from gemini_mcp.call.surrogates import encodable, without_surrogates
+from gemini_mcp.call.encoded import AS_IT_IS, PIECE, Printed, Reading, Utf8, whole
+from gemini_mcp.call.outcome import Answer, Completed, Failure, Outcome, TimedOut, read, read_answer
+from gemini_mcp.call.surrogates import without_surrogates
 from gemini_mcp.spec.live import EventRule, LiveSpec
 from gemini_mcp.spec.values import Json, is_object
 from gemini_mcp.spec.wording import OutcomeSpec
@@ -73,21 +74,17 @@ def read_live(outcome: Outcome, spec: OutcomeSpec, live: LiveSpec, max_chars: in
         failure = read(outcome, spec)
         assert isinstance(failure, Failure)
         return replace(failure, so_far=_so_far(told_in(outcome.stdout, live), live, max_chars))
-    return read(as_json(outcome, spec, live), spec)
-
-
-def as_json(outcome: Outcome, spec: OutcomeSpec, live: LiveSpec) -> Outcome:
-    """The outcome as it is without the variant: the answer as JSON on stdout, or the error as JSON on stderr."""
     if not isinstance(outcome, Completed):
-        return outcome
+        return read(outcome, spec)
     told = told_in(outcome.stdout, live)
     if told.is_empty:
-        return outcome
+        return read(outcome, spec)
     if outcome.exit == 0:
-        return replace(outcome, stdout=_document(told, spec, live))
+        return _answer(told, outcome.stderr, spec, live)
+    # Without the variant gemini prints its error as JSON to stderr.
     error = _error(told, spec)
     stderr = f"{outcome.stderr}{json.dumps(error, indent=2)}\n" if error else outcome.stderr
-    return replace(outcome, stdout=b"", stderr=stderr)
+    return read(replace(outcome, stdout=b"", stderr=stderr), spec)
 
 
 def told_in(stdout: Printed, live: LiveSpec) -> Told:
@@ -115,10 +112,10 @@ def strip(text: str, live: LiveSpec) -> str:
     return re.sub(live.stripped, "", text)
 
 
-def _event_in(line: Printed, live: LiveSpec) -> Event | None:
+def _event_in(line: memoryview, live: LiveSpec) -> Event | None:
     """What a printed line tells. Where it is long, its text stays encoded."""
     if len(line) <= PIECE:
-        return event_in(line.decode("utf-8", "replace"), live)
+        return event_in(str(line, "utf-8", "replace"), live)
     reading = Reading.of(line)
     if (found := _object_in(reading.text(line))) is None:
         return None
@@ -148,13 +145,13 @@ def _is_long(value: Json) -> bool:
     return isinstance(value, str) and len(value) > PIECE
 
 
-def _lines(printed: Printed) -> Iterator[Printed]:
-    # One at a time: a list of all lines would hold the output twice.
-    start = 0
+def _lines(printed: Printed) -> Iterator[memoryview]:
+    # No copies, and one at a time: they would hold the output twice.
+    start, view = 0, memoryview(printed)
     while (end := printed.find(b"\n", start)) >= 0:
-        yield printed[start:end]
+        yield view[start:end]
         start = end + 1
-    yield printed[start:]
+    yield view[start:]
 
 
 def _fits(pattern: Json, value: Json) -> bool:
@@ -163,22 +160,22 @@ def _fits(pattern: Json, value: Json) -> bool:
     return is_object(value) and all(_fits(part, value.get(key)) for key, part in pattern.items())
 
 
-def _document(told: Told, spec: OutcomeSpec, live: LiveSpec) -> bytearray:
-    """What gemini prints in place of a stream; without the end of the stream, what it prints without its own end."""
-    keys = spec.answer
-    document: dict[str, Json] = {keys["session"]: without_surrogates(told.session)} if told.session else {}
-    if told.end is not None and told.end.kind == "failure":
-        return written(encodable(document | {keys["error"]: _message_of(told)}))
-    document[keys["text"]] = _stripped(told.take_text(), live)
+def _answer(told: Told, stderr: str, spec: OutcomeSpec, live: LiveSpec) -> Answer | Failure:
+    """What a stream comes to whose gemini did not fail."""
     # What gemini has not yet written when it ends is lost. The prompt is written before a model is asked.
     is_unasked = told.end is None and told.session is not None and not told.has_prompt
     if told.end is None and not is_unasked:
-        return written(document)[:-1]
+        return Failure("truncated-output", {}, stderr)
+    keys = spec.answer
+    value: dict[str, Json] = {keys["session"]: told.session}
+    if told.end is not None and told.end.kind == "failure":
+        return read_answer(value | {keys["error"]: _message_of(told)}, AS_IT_IS, stderr, spec)
+    value[keys["text"]] = _stripped(told.take_text(), live)
     if told.warnings:
-        document[keys["warnings"]] = [without_surrogates(strip(warning, live)) for warning in told.warnings]
+        value[keys["warnings"]] = [strip(warning, live) for warning in told.warnings]
     if (is_unasked or told.end == Event("unasked")) and spec.asked:
-        document[spec.asked[0]] = _nested(spec.asked[1:])
-    return written(document)
+        value[spec.asked[0]] = _nested(spec.asked[1:])
+    return read_answer(value, AS_IT_IS, stderr, spec)
 
 
 def _stripped(text: Utf8, live: LiveSpec) -> Utf8:

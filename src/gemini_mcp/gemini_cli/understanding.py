@@ -150,8 +150,8 @@ def _conflict(values: Mapping[str, Value], query: Sequence[str]) -> str | None:
 
 
 def _without_command(positionals: Sequence[str], names_command: bool) -> Sequence[str]:
-    """The name of the default command is no part of the prompt, unless an option looked as if it were its value."""
-    return positionals[1:] if names_command and positionals[:1] == [PROGRAM["default"]] else positionals
+    """The first word goes where the first pass saw the name of the default command, even if it is another one now."""
+    return positionals[1:] if names_command else positionals
 
 
 def _query(positionals: Sequence[str]) -> list[str]:

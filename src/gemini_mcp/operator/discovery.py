@@ -6,8 +6,9 @@ A new installer is an entry of the table.
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from glob import glob, iglob
+from glob import escape, glob
 
 from gemini_mcp.call.outcome import NotStarted
 from gemini_mcp.call.paths import find_program
@@ -58,7 +59,7 @@ def _below(variable: str, *folders: str, rest: tuple[str, ...]) -> Callable[[Env
     def places(environ: Environ) -> Iterator[str]:
         named = environ.get(variable)
         for root in (named,) if named else (os.path.join(_home(environ), folder) for folder in folders):
-            yield from (os.path.join(root, place) for place in rest)
+            yield from (os.path.join(escape(root), place) for place in rest)
 
     return places
 
@@ -67,18 +68,23 @@ def _of_npm(environ: Environ) -> Iterator[str]:
     """Where `npm install -g` puts programs: its prefix, which its settings or the environment name."""
     home = _home(environ)
     if named := environ.get("NPM_CONFIG_PREFIX") or environ.get("npm_config_prefix"):
-        yield os.path.join(named, "bin")
-    for file in iglob(os.path.join(home, ".npmrc")):
-        with open(file, encoding="utf-8", errors="replace") as lines:
-            for match in re.finditer(r"(?m)^\s*prefix\s*=\s*(\S.*?)\s*$", lines.read()):
-                prefix = match[1].strip("\"'").replace("${HOME}", home)
-                yield os.path.join(os.path.join(home, prefix[2:]) if prefix.startswith("~/") else prefix, "bin")
-    yield os.path.join(home, ".npm-global/bin")
+        yield os.path.join(escape(named), "bin")
+    for match in re.finditer(r"(?m)^\s*prefix\s*=\s*(\S.*?)\s*$", _text(os.path.join(home, ".npmrc"))):
+        prefix = match[1].strip("\"'").replace("${HOME}", home)
+        yield os.path.join(escape(os.path.join(home, prefix[2:]) if prefix.startswith("~/") else prefix), "bin")
+    yield os.path.join(escape(home), ".npm-global/bin")
+
+
+def _text(file: str) -> str:
+    """What is in a file; nothing if it cannot be read, which only costs a hint."""
+    with suppress(OSError), open(file, encoding="utf-8", errors="replace") as lines:
+        return lines.read()
+    return ""
 
 
 def _of_brew(environ: Environ) -> Iterator[str]:
     named = environ.get("HOMEBREW_PREFIX")
-    yield from (f"{root}/bin" for root in ((named,) if named else BREW))
+    yield from (f"{escape(root)}/bin" for root in ((named,) if named else BREW))
 
 
 def _version(folder: str) -> list[int]:
@@ -96,6 +102,9 @@ INSTALLERS: Mapping[str, Callable[[Environ], Iterator[str]]] = {
         rest=("aliases/default/bin", "node-versions/*/installation/bin"),
     ),
     "asdf": _below("ASDF_DATA_DIR", ".asdf", rest=("shims", "installs/nodejs/*/bin")),
+    "mise": _below("MISE_DATA_DIR", ".local/share/mise", rest=("shims", "installs/node/*/bin")),
     "npm": _of_npm,
+    "pnpm": _below("PNPM_HOME", ".local/share/pnpm", "Library/pnpm", rest=("", "bin")),
+    "bun": _below("BUN_INSTALL", ".bun", rest=("bin",)),
     "brew": _of_brew,
 }

@@ -4,7 +4,6 @@ A new option is a new row of the table and a field of `Options`. Each can be set
 wins.
 """
 
-import argparse
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,8 @@ from typing import Any, NoReturn
 from gemini_mcp.errors import OperatorError
 from gemini_mcp.operator.options import Options, is_loopback
 from gemini_mcp.operator.variables import OWN
+from gemini_mcp.spec.values import SURROGATE
+from gemini_mcp.standard_streams import Parser
 
 CLIENTS = ("claude", "claude-code", "cursor", "vscode", "gemini", "codex", "inspector")
 """The names in the table of `clients.py`, which only `--print-config` imports."""
@@ -40,15 +41,31 @@ class Kind:
     read: Callable[[str], Any]
     allows: Callable[[Any], bool]
     expected: str
+    is_secret: bool = False
 
 
 TEXT = Kind(str, lambda text: text != "" and "\0" not in text, "a text that is not empty")
 PATH = Kind(os.path.expanduser, TEXT.allows, TEXT.expected)
-WORD = Kind(str, lambda text: TEXT.allows(text) and text[0] != "-", "a text that does not start with `-`")
-HOST = Kind(str, lambda text: re.fullmatch(r"[^\s/]+", text) is not None, "a name as in an address")
+WORD = Kind(
+    str,
+    lambda text: TEXT.allows(text) and text[0] != "-" and SURROGATE.search(text) is None,
+    "a text that does not start with `-`",
+)
+ADDRESS = Kind(
+    lambda text: re.sub(r"^\[(.*:.*)\]$", r"\1", text),
+    lambda text: re.fullmatch(r"[^\s/:]+|[^\s/:]*:[^\s/:]*:[^\s/]*", text) is not None,
+    "an address or a name, without a scheme and a port",
+)
+HOST = Kind(str, lambda text: re.fullmatch(r"[!-.0-~]+", text) is not None, "a name as in an address")
+BEARER = Kind(
+    str,
+    lambda text: re.fullmatch("[!-~]+", text) is not None,
+    "a text of ASCII characters without blanks, as clients can send it",
+    is_secret=True,
+)
 ORIGIN = Kind(
     str,
-    lambda text: re.fullmatch(r"(?i)null|[a-z][a-z0-9+.-]*://[^\s/]+", text) is not None,
+    lambda text: re.fullmatch(r"(?i)null|[a-z][a-z0-9+.-]*://[!-.0-~]+", text) is not None,
     "an origin without a path, such as https://app.example",
 )
 COUNT = Kind(int, lambda number: number >= 1, "a whole number of at least 1")
@@ -84,7 +101,8 @@ class Option:
             if (value in self.choices) if self.choices else self.kind.allows(value):
                 return value
         expected = f"one of {', '.join(self.choices)}" if self.choices else self.kind.expected
-        raise OperatorError(f"{where} is {text!r}, but should be {expected}.")
+        shown = "" if self.kind.is_secret else f" is {text!r}, but"
+        raise OperatorError(f"{where}{shown} should be {expected}.")
 
     def value_of_variable(self, text: str) -> Any:
         """Read the option's environment variable, where a separator stands between several values."""
@@ -131,9 +149,9 @@ TABLE: Mapping[str, tuple[Option, ...]] = {
     ),
     "Transport": (
         _choice("transport", ("stdio", "http", "sse"), "how clients reach the server (default: stdio)"),
-        Option("host", TEXT, "address to listen on (default: 127.0.0.1); all but loopback need a token", "HOST"),
+        Option("host", ADDRESS, "address to listen on (default: 127.0.0.1); all but loopback need a token", "HOST"),
         Option("port", PORT, "port to listen on (default: 8765)", "PORT"),
-        Option("token", TEXT, f"bearer token that clients must send; safer in {OWN}TOKEN", "TOKEN"),
+        Option("token", BEARER, f"bearer token that clients must send; safer in {OWN}TOKEN", "TOKEN"),
         _repeatable(
             "allowed-host", "one more name by which clients reach the server, such as mcp.example", "NAME", ",", HOST
         ),
@@ -203,7 +221,7 @@ def _suggestion(word: str, known: Sequence[str], prefix: str) -> str:
     return f" Did you mean {prefix}{near[0]}?" if near else ""
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     def error(self, message: str) -> NoReturn:
         end = "" if message.endswith((".", "?")) else "."
         raise OperatorError(f"{message[:1].upper()}{message[1:]}{end} See `{self.prog} --help`.")

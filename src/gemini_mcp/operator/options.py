@@ -89,7 +89,7 @@ class Options:
 
 def is_loopback(host: str) -> bool:
     """Whether an address can be reached from this machine only."""
-    return host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())
+    return host.lower() in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())
 
 
 def _fast_start(environ: Mapping[str, str]) -> dict[str, str]:

@@ -140,6 +140,8 @@ def load_profiles(root: Path | None = None) -> Mapping[str, "Rules"]:
 def load_server(root: Path | None = None, locale: str | None = None) -> ServerSpec:
     """Read the server direction of the specification at `root`, its descriptions in `locale`."""
     root = root or default_root()
+    if not root.is_dir():
+        raise SpecError(str(root), "there is no such directory")
     overlay: Mapping[str, Json] = _overlay(root, locale) if locale else {}
     tools = tuple(_localised(_record(path, _tool), overlay) for path in _sorted(root / "server/tools"))
     if not tools:

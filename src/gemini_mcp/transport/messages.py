@@ -83,8 +83,8 @@ def read(line: bytes) -> Message | Malformed:
     if len(line) > LONGEST_LINE:
         return malformed(Code.INVALID_REQUEST, f"The message is longer than {LONGEST_LINE} bytes.", None)
     try:
-        # Given bytes, `json.loads` would accept UTF-16 and UTF-32 too.
-        value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+        # Given bytes, `json.loads` would accept UTF-16 and UTF-32 too. Clients on .NET begin their stream with a mark.
+        value = json.loads(line.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return malformed(Code.PARSE_ERROR, "The message is not JSON.", None)
     if not is_object(value):

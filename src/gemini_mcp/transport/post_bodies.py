@@ -1,11 +1,13 @@
 """Wraps the SDK's ASGI application so that a POST body is read in the same way as a line on stdio. Pure.
 
-The SDK's own parser rejects lone surrogates, treats the ids 7 and "7" as equal, and trusts the header for the revision.
+The SDK's own parser rejects lone surrogates, treats the ids 7 and "7" as equal, trusts the header for the revision, and
+never answers a request if a second one has its id.
 This module reads messages and refuses what is not one; what a message means is decided by the server.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 from gemini_mcp.call.surrogates import encodable
 from gemini_mcp.errors import Code
@@ -19,10 +21,12 @@ AS_SENT = "gemini_mcp.as_sent"
 """The key of an ASGI scope that holds the parameters of a request as the client sent them."""
 
 VERSION = b"mcp-protocol-version"
+SESSION = b"mcp-session-id"
 
 
 def reading(application: Application) -> Application:
     """The application, with bodies read by us. A body arrives in one piece, since the SDK's size limit collects it."""
+    at_work: set[tuple[bytes, str]] = set()
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
@@ -31,15 +35,31 @@ def reading(application: Application) -> Application:
         posted = await receive()
         if posted["type"] != "http.request":
             return
-        message = _message_in(posted["body"], dict(scope["headers"]))
+        headers = dict(scope["headers"])
+        message = _message_in(posted["body"], headers)
+        key = (headers[SESSION], _sdk_id(message.id)) if isinstance(message, Request) and SESSION in headers else None
+        if isinstance(message, Request) and key in at_work:
+            message = malformed(Code.INVALID_REQUEST, "A request with this id is at work in this session.", message.id)
         if isinstance(message, Malformed):
             await _refuse(message, send)
             return
         if isinstance(message, Request):
             scope, send = {**scope, AS_SENT: message.params}, _answering(message.id, send)
-        await application(scope, _replay({**posted, "body": _for_sdk(message)}, receive), send)
+        with _held(at_work, key):
+            await application(scope, _replay({**posted, "body": _for_sdk(message)}, receive), send)
 
     return serve
+
+
+@contextmanager
+def _held(at_work: set[tuple[bytes, str]], key: tuple[bytes, str] | None) -> Generator[None]:
+    """Note a request while it is at work: the SDK would answer the second one with its id alone."""
+    if key is not None:
+        at_work.add(key)
+    try:
+        yield
+    finally:
+        at_work.discard(key)  # pyright: ignore[reportArgumentType] - None is in no set
 
 
 def _message_in(body: bytes, headers: Mapping[bytes, bytes]) -> messages.Message | Malformed:

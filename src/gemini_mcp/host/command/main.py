@@ -16,6 +16,7 @@ from functools import partial
 
 import anyio
 
+from gemini_mcp import standard_streams
 from gemini_mcp.host.command import asking, calls, comparing, editing, inspecting, policy, results, servers
 from gemini_mcp.host.command import auth as auth
 from gemini_mcp.host.command.context import USAGE, Context, context
@@ -23,7 +24,6 @@ from gemini_mcp.host.command.examples import EXAMPLES
 from gemini_mcp.host.rules.javascript import STACK
 from gemini_mcp.host.rules.profiles import DEFAULT, profiles
 from gemini_mcp.host.tools import hidden
-from gemini_mcp.report.reader import read_to_the_end
 
 Run = Callable[[Context], Awaitable[int]]
 Subcommand = Callable[[str, str, Callable[[argparse.Namespace], Run]], argparse.ArgumentParser]
@@ -35,8 +35,14 @@ _MODES = next(rules.policy.modes for rules in profiles().values() if rules.polic
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     sys.setrecursionlimit(STACK)
+    return standard_streams.run(lambda: _told(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _told(words: list[str]) -> int:
     try:
-        return read_to_the_end(lambda: _run(list(sys.argv[1:] if arguments is None else arguments)))
+        return _run(words)
+    except standard_streams.Unwritten:
+        raise
     except (asking.UsageError, OSError) as error:
         print(hidden.printed(str(error)), file=sys.stderr)
         return USAGE
@@ -74,7 +80,7 @@ def _run(words: list[str]) -> int:
 
 def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options before the subcommand, and the rest."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser = standard_streams.Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("--profile", choices=profiles(), default=DEFAULT)
     parser.add_argument("--compare", action="store_true")
     place = next((index for index, word in enumerate(words) if word in ("add", "remove")), len(words))
@@ -161,12 +167,12 @@ def side_by_side(name: str, left: list[str], other: str, right: list[str]) -> st
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = standard_streams.Parser(
         prog="gemini-mcp-host",
         description="Gemini CLI's MCP host layer: configure, discover, inspect and call MCP servers.",
         epilog="exit: 0 done, 1 a finding or a tool's error, 2 usage or settings, 4 a server failed",
     )
-    common = _common(argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS))
+    common = _common(standard_streams.Parser(add_help=False, argument_default=argparse.SUPPRESS))
     _common(parser)
     parser.set_defaults(profile=DEFAULT, verbose=False, yes=False, trust=False, trust_folder=False)
     subcommands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -246,7 +252,7 @@ def _add_calls(subcommand: Subcommand) -> None:
     subcommand("auth", says, lambda given: lambda here: auth.auth(here, given.server)).add_argument("server", nargs="?")
 
 
-def _common(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _common(parser: standard_streams.Parser) -> standard_streams.Parser:
     parser.add_argument("--profile", choices=profiles(), help=f"{DEFAULT} is the default")
     parser.add_argument("--compare", action="store_true", help="show both profiles where they differ")
     parser.add_argument("--debug", action="store_true", help="show all that servers write to stderr")

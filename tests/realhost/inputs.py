@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+import declared
 from command_lines import lines
 
 from gemini_mcp.spec.values import Json, JsonObject
@@ -198,5 +199,8 @@ BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
     "shared servers": ("extensions", shared_servers),
     "policies": ("policy", policies),
     "command lines": ("mcp-add", lines),
+    "declared servers": ("discovery", declared.servers),
+    "declared schemas": ("schema-sanitisation", declared.input_schemas),
+    "declared conflicts": ("conflict-resolution", declared.conflicts),
 }
 """By what is made up: the behaviour that it is an input of."""

@@ -98,7 +98,7 @@ def refusal(chosen: Remote) -> tuple[str, Failure] | None:
 def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
     """The transports that are tried on the server's `url`, in order."""
     # A bare `url` means SSE in 0.1 and streamable HTTP since 0.21, which then falls back to SSE.
-    return (template(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
+    return (template(config["type"]),) if rules.reads_type and truthy(config.get("type")) else rules.url_transports
 
 
 def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:

@@ -13,7 +13,7 @@ from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.validation import Problem, problems
 from gemini_mcp.host.settings.warnings import as_read, warning
-from gemini_mcp.host.tools.filters import Selection, ServerLists, excluded, select_servers
+from gemini_mcp.host.tools.filters import Selection, ServerLists, is_enabled, select_servers
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, inside, items, number_of, object_of, table, texts_of
 
@@ -62,13 +62,9 @@ class ServerConfig:
     def has_transport(self) -> bool:
         return bool(self.values.get("command") or self.address)
 
-    @property
-    def include_tools(self) -> tuple[str, ...] | None:
-        return texts_of(self.values.get("includeTools"))
-
-    @property
-    def exclude_tools(self) -> Sequence[str]:
-        return excluded(self.values.get("excludeTools"))
+    def uses(self, tool: str) -> bool:
+        """Whether the server's lists let the tool pass."""
+        return is_enabled(tool, self.values.get("includeTools"), self.values.get("excludeTools"))
 
     @property
     def env(self) -> dict[str, str]:
@@ -160,7 +156,9 @@ def _read_layer(layer: Layer, environment: Mapping[str, str], rules: Rules) -> t
 
 
 def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Problem, ...], rules: Rules) -> Settings:
-    servers = {server.name: server for server in settings.servers}
+    # `"mcpServers": null` of a later file leaves no server in a profile that reads faulty files.
+    is_kept = rules.faulty_settings != "warn" or truthy(values.get("mcpServers", True))
+    servers = {server.name: server for server in settings.servers if is_kept}
     refused = {problem.server for problem in found if problem.is_fatal and problem.server}
     for name, config in servers_of(values.get("mcpServers")).items():
         if name not in refused:

@@ -6,8 +6,9 @@ Every rule that drops a server or a tool because of configuration belongs here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gemini_mcp.host.rules.javascript import truthy
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, items
+from gemini_mcp.spec.values import Json, items, list_of
 
 
 @dataclass(frozen=True)
@@ -27,17 +28,30 @@ class Selection:
     blocked: tuple[str, ...]
 
 
-def excluded(value: Json) -> Sequence[str]:
-    """What `excludeTools` names; as in JavaScript, a text instead of a list excludes whatever is a part of it."""
-    return value if isinstance(value, str) else tuple(name for name in items(value) if isinstance(name, str))
+def is_enabled(tool: str | None, include: Json, exclude: Json) -> bool:
+    """Whether a tool passes its server's lists; they hold the tool's own name, and exclusion wins.
 
-
-def is_enabled(tool: str | None, include: Sequence[str] | None, exclude: Sequence[str]) -> bool:
-    """Whether a tool passes its server's lists; they hold the tool's own name, and exclusion wins."""
-    if not tool or tool in exclude:
+    Gemini CLI fails at values of the wrong type, and leaves out the tool that it compares with them.
+    """
+    if not tool or (truthy(exclude) and _excludes(exclude, tool)):
         return False
+    return not truthy(include) or _includes(include, tool)
+
+
+def _excludes(exclude: Json, tool: str) -> bool:
+    # A text instead of a list excludes whatever is a part of it.
+    is_searchable = isinstance(exclude, str) or list_of(exclude) is not None
+    return not is_searchable or tool in exclude
+
+
+def _includes(include: Json, tool: str) -> bool:
     # Gemini CLI compares `includeTools` so, with the rest of `name(...)` unread; `excludeTools` takes whole names.
-    return include is None or any(entry == tool or entry.startswith(f"{tool}(") for entry in include)
+    for entry in items(include):
+        if entry == tool or not isinstance(entry, str):
+            return entry == tool
+        if entry.startswith(f"{tool}("):
+            return True
+    return False
 
 
 def select_servers(names: Sequence[str], lists: ServerLists, rules: Rules) -> Selection:

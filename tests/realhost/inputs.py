@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+import configured
 import declared
 from command_lines import lines
 
@@ -199,6 +200,10 @@ BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
     "shared servers": ("extensions", shared_servers),
     "policies": ("policy", policies),
     "command lines": ("mcp-add", lines),
+    "configured settings": ("settings-validation", configured.settings),
+    "configured transports": ("transport", configured.transports),
+    "configured variables": ("env-expansion", configured.variables),
+    "configured lists": ("server-filter", configured.lists),
     "declared servers": ("discovery", declared.servers),
     "declared schemas": ("schema-sanitisation", declared.input_schemas),
     "declared conflicts": ("conflict-resolution", declared.conflicts),

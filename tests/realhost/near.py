@@ -87,7 +87,7 @@ DOMAINS: Mapping[str, Domain] = {
     "server-filter": Domain(),
     "settings-validation": Domain((("settings",),)),
     "tool-filter": Domain((("includeTools",), ("excludeTools",))),
-    "transport": Domain(fixed=frozenset({"environment"})),
+    "transport": Domain(fixed=frozenset({"environment", "authProviderType"})),
 }
 """By behaviour."""
 

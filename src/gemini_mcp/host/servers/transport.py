@@ -11,7 +11,7 @@ from gemini_mcp.host.rules import fetch
 from gemini_mcp.host.rules.javascript import PROTOTYPE, entries, template, truthy
 from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.host.servers import failure
-from gemini_mcp.host.servers.environment import UnusableConfig, expanded, inherited
+from gemini_mcp.host.servers.environment import UnusableConfig, expanded, inherited, server_environment
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.secrecy import shown_address
 from gemini_mcp.host.settings.loading import ServerConfig
@@ -22,8 +22,6 @@ MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (fo
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
 """Gemini CLI since 0.21 sends credentials of Google to these and no others, though the guide has `run.app`."""
 
-NOT_TEXT = "value.replace is not a function"
-"""What JavaScript says when a header's value is no text."""
 
 GOOGLE = "GoogleCredentialProvider"
 USER_PROJECT = "x-goog-user-project"
@@ -81,6 +79,8 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules, has
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not truthy(config.get("command")):
         raise UnusableConfig(MISSING)
+    # Gemini CLI puts the environment together here, and fails at what is no text.
+    server_environment(entries(config.get("env")), environment, rules)
     args = config.get("args")
     return Stdio(config["command"], args if truthy(args) else [], config.get("cwd"))
 
@@ -119,19 +119,10 @@ def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules, p
     # The provider reads the name of the project from the configuration, where its variables are not put in.
     kept = _user_project(config) if provider == GOOGLE else None
     return {
-        name: value if name == kept else _expanded(value, visible)
+        name: value if name == kept else expanded(value, visible)
         for name, value in headers.items()
         if name != PROTOTYPE
     }
-
-
-def _expanded(value: Json, visible: Mapping[str, str]) -> Json:
-    """A header's value with its variables put in; raises UnusableConfig."""
-    if not truthy(value):
-        return value
-    if not isinstance(value, str):
-        raise UnusableConfig(NOT_TEXT)
-    return expanded(value, visible)
 
 
 def _user_project(config: JsonObject) -> str | None:

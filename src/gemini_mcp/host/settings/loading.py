@@ -6,7 +6,7 @@ How a file may be written is in `jsonc`; which values are wrong is in `validatio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.rules.javascript import template, truthy
+from gemini_mcp.host.rules.javascript import entries, template, truthy
 from gemini_mcp.host.rules.profiles import setting_default
 from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand_everywhere
@@ -67,8 +67,8 @@ class ServerConfig:
         return is_enabled(tool, self.values.get("includeTools"), self.values.get("excludeTools"))
 
     @property
-    def env(self) -> dict[str, str]:
-        return {name: str(value) for name, value in table(self.values.get("env")).items()}
+    def env(self) -> Mapping[str, Json]:
+        return entries(self.values.get("env"))
 
     @property
     def variables(self) -> Mapping[str, str]:

@@ -5,7 +5,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from gemini_mcp.host.command.mcp_lists import Kept, settings_of
 from gemini_mcp.host.command.mcp_values import Failed
 from gemini_mcp.host.rules.javascript import template, truthy
-from gemini_mcp.host.servers.transport import url_transports
+from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.servers.environment import UnusableConfig, expanded
+from gemini_mcp.host.servers.transport import auth_provider, request_headers, url_transports
 from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import JsonObject, inside, items, list_of, table
@@ -13,7 +15,6 @@ from gemini_mcp.spec.values import JsonObject, inside, items, list_of, table
 NOBODY = Kept()
 
 _KEPT_BACK = ("blocked", "disabled")
-_OTHER_PROVIDERS = ("google_credentials", "service_account_impersonation")
 _MARKS = {"connected": "✓", "disconnected": "✗", "blocked": "⛔", "disabled": "○"}
 
 
@@ -34,7 +35,7 @@ def listing(
         if server.name in kept.failures:
             raise Failed(kept.failures[server.name], text)
         if rules.two_addresses and state not in _KEPT_BACK:
-            text += "".join(_diagnostics(server, rules, rules.two_addresses, signed_in))
+            text += "".join(_diagnostics(server, rules, signed_in))
         source = server.origin.extension if server.origin else inside(server.values, "extension", "name")
         shown = f" (from {template(source)})" if truthy(source) else ""
         try:
@@ -45,15 +46,34 @@ def listing(
     return text
 
 
-def _diagnostics(server: ServerConfig, rules: Rules, two_addresses: str, signed_in: Container[str]) -> Iterator[str]:
-    """What Gemini CLI says of a server while it makes its transport."""
-    config, addresses = server.values, [bool(server.values.get(key)) for key in ("httpUrl", "url")]
-    asks = truthy(inside(config, "oauth", "enabled")) and config.get("authProviderType") not in _OTHER_PROVIDERS
-    if any(addresses) and asks and server.name not in signed_in:
-        # It prints what goes with the message, too.
-        yield f"{rules.needs_authentication.format(server=server.name)} undefined\n"
-    if all(addresses):
-        yield two_addresses.format(server=server.name)
+def _diagnostics(server: ServerConfig, rules: Rules, signed_in: Container[str]) -> Iterator[str]:
+    """What Gemini CLI says of a server while it makes its transport, until it fails."""
+    config, addresses = server.values, [truthy(server.values.get(key)) for key in ("httpUrl", "url")]
+    try:
+        provider = auth_provider(config, rules, has_google=False)
+        if not any(addresses):
+            yield from _not_configured(server, rules)
+            return
+        if provider is None and truthy(inside(config, "oauth", "enabled")) and server.name not in signed_in:
+            # It prints what goes with the message, too.
+            yield f"{rules.needs_authentication.format(server=server.name)} undefined\n"
+        request_headers(config, {}, rules, provider)
+    except (UnusableConfig, InvalidUrl):
+        return
+    if all(addresses) and rules.two_addresses is not None:
+        yield rules.two_addresses.format(server=server.name)
+
+
+def _not_configured(server: ServerConfig, rules: Rules) -> Iterator[str]:
+    """The variables of `env` that the server does not get, until one that ends it; raises UnusableConfig."""
+    guard = rules.environment
+    if guard is None or not truthy(server.values.get("command")):
+        return
+    for name, value in server.env.items():
+        if name.upper() in guard.not_configurable:
+            yield guard.not_configured.format(server=server.name, name=name)
+        else:
+            expanded(value, {})
 
 
 def _described(config: JsonObject, rules: Rules) -> str:

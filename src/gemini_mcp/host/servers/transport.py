@@ -68,13 +68,13 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules, has
 
     `has_google` is whether there may be credentials of Google.
     """
-    provider = _auth_provider(config, rules, has_google)
+    provider = auth_provider(config, rules, has_google)
     address = next((config[key] for key in ("httpUrl", "url") if truthy(config.get(key))), None)
     if address is not None:
         # `httpUrl` is deprecated since 0.21, and wins all the same.
         is_sse = not truthy(config.get("httpUrl")) and url_transports(config, rules)[0] == "sse"
         # Gemini CLI puts the headers together first, and so complains of them first.
-        headers = _headers(config, environment, rules, provider)
+        headers = request_headers(config, environment, rules, provider)
         url = str(parse(template(address)))
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not truthy(config.get("command")):
@@ -110,7 +110,10 @@ def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
     return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
 
 
-def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules, provider: str | None) -> JsonObject:
+def request_headers(
+    config: JsonObject, environment: Mapping[str, str], rules: Rules, provider: str | None
+) -> JsonObject:
+    """The headers that the configuration has sent; raises UnusableConfig."""
     headers = entries(config.get("headers"))
     if rules.environment is None:
         # 0.1.18 made the transport of Google's credentials without them.
@@ -131,7 +134,8 @@ def _user_project(config: JsonObject) -> str | None:
     return next(names, None)
 
 
-def _auth_provider(config: JsonObject, rules: Rules, has_google: bool) -> str | None:
+def auth_provider(config: JsonObject, rules: Rules, has_google: bool) -> str | None:
+    """Who gives the token for the server; raises UnusableConfig or InvalidUrl."""
     if config.get("authProviderType") == "service_account_impersonation" and rules.impersonation_checks:
         return _impersonation(config, rules)
     if config.get("authProviderType") != "google_credentials":

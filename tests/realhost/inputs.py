@@ -7,6 +7,7 @@ from typing import Any
 
 import configured
 import declared
+import spoken
 from command_lines import lines
 
 from gemini_mcp.spec.values import Json, JsonObject
@@ -204,6 +205,11 @@ BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
     "configured transports": ("transport", configured.transports),
     "configured variables": ("env-expansion", configured.variables),
     "configured lists": ("server-filter", configured.lists),
+    "spoken results": ("content-to-parts", spoken.results),
+    "spoken prompt lines": ("prompt-args", spoken.prompt_lines),
+    "spoken prompt answers": ("prompt-args", spoken.prompt_answers),
+    "spoken texts": ("resources", spoken.texts),
+    "spoken documents": ("oauth", spoken.documents),
     "declared servers": ("discovery", declared.servers),
     "declared schemas": ("schema-sanitisation", declared.input_schemas),
     "declared conflicts": ("conflict-resolution", declared.conflicts),

@@ -70,7 +70,12 @@ DOMAINS: Mapping[str, Domain] = {
     "content-to-parts": Domain((("callToolResult", "content"), ("callToolResult", "isError")), frozenset({"args"})),
     "discovery": Domain(
         tuple(("serverSpec", "spec", kind) for kind in ("tools", "prompts", "resources", "initialize")),
-        frozenset({"delay", "timeout", "exit", "command", "url", "httpUrl", "initializeLog"}),
+        frozenset(
+            (
+                *("delay", "timeout", "exit", "command", "url", "httpUrl", "initializeLog"),
+                *("toolsError", "promptsError", "resourcesError"),
+            )
+        ),
     ),
     "env-expansion": Domain(fixed=frozenset({"hostVariable"})),
     "extensions": Domain(fixed=frozenset({"environment", "source", "type"})),

@@ -84,9 +84,9 @@ def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, aroun
         line = read_line(arguments, rules)
         shown = _help(line.command, rules) if line.is_help else Ran()
         goes_on = line.goes_on and rules.command_options[GROUP]["goesOn"]
-        if goes_on or not (line.is_help or line.is_silent):
+        if rules.faulty_settings == "warn" and (goes_on or not (line.is_help or line.is_silent)):
             try:
-                refuse(texts, _configured(texts, rules), rules)
+                refuse(texts, _configured(texts, rules))
             except Failed as failure:
                 return replace(shown, exit=EXIT_USAGE, warned=failure.said) if line.is_help else _ended(failure)
         if goes_on:

@@ -33,10 +33,8 @@ def settings_of(text: str) -> Json:
     return read(text) if text.strip() else {}
 
 
-def refuse(texts: Mapping[str, str], configured: Mapping[str, Json], rules: Rules) -> None:
+def refuse(texts: Mapping[str, str], configured: Mapping[str, Json]) -> None:
     """Fail where Gemini CLI fails to make its policy of `mcp` and `mcpServers`, whatever the command. Raises Failed."""
-    if rules.faulty_settings != "warn":
-        return
     mcp = _merged([settings_of(texts.get(scope, "")) for scope in SCOPES])
     for key in ("excluded", "allowed"):
         if key == "allowed" and None in configured.values():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gemini_mcp.host.adapter.configuration import mcp_add
 from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.settings.jsonc import BrokenJson
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import SURROGATE, Json, JsonObject, inside, items, table
 
@@ -120,14 +121,22 @@ def _rules_of_its_day() -> Rules:
     )
 
 
+def _of_its_day(given: JsonObject) -> Mapping[str, Json]:
+    """The answer by those rules; nothing of a file that is no JSON."""
+    try:
+        return table(mcp_add(given, _rules_of_its_day()))
+    except BrokenJson:
+        return {}
+
+
 def _is_read_by_the_guide(given: JsonObject, ours: Json, theirs: Json) -> bool:
     """Whether the program answers as its own rules say, which the guide contradicts."""
-    return mcp_add(given, _rules_of_its_day()) == theirs
+    return _of_its_day(given) == theirs
 
 
 def _is_error_of_its_day(given: JsonObject, ours: Json, theirs: Json) -> bool:
     """Whether the program fails with a JavaScript error, told behind its usage, and does all else by its own rules."""
-    own = mcp_add(given, _rules_of_its_day())
+    own = _of_its_day(given)
     steps = zip(items(own.get("steps")), items(inside(theirs, "steps")), strict=True)
     is_alike = all(step == other or _is_error(step, other) for step, other in steps)
     return is_alike and {**own, "steps": 0} == {**table(theirs), "steps": 0}

@@ -13,9 +13,9 @@ from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.validation import Problem, problems
 from gemini_mcp.host.settings.warnings import as_read, warning
-from gemini_mcp.host.tools.filters import Selection, ServerLists, is_enabled, select_servers
+from gemini_mcp.host.tools.filters import Selection, ServerLists, is_enabled, names_of, select_servers
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, inside, items, number_of, object_of, table, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, number_of, object_of, table
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,12 @@ def _choices(before: JsonObject, values: JsonObject, lists: ServerLists, rules: 
 
 def _lists(before: ServerLists, mcp: JsonObject, rules: Rules) -> ServerLists:
     """The lists with those of one more file."""
-    allowed = texts_of(mcp.get("allowed")) if "allowed" in mcp else before.allowed
-    excluded = texts_of(mcp.get("excluded")) if "excluded" in mcp else before.excluded
+    allowed = names_of(mcp.get("allowed")) if "allowed" in mcp else before.allowed
+    excluded = names_of(mcp.get("excluded")) if "excluded" in mcp else before.excluded
     if rules.unites_lists and before.allowed is not None and allowed is not None:
         allowed = tuple(name for name in before.allowed if name in allowed)
     if rules.unites_lists and before.excluded is not None and excluded is not None:
-        excluded = tuple(dict.fromkeys((*before.excluded, *excluded)))
+        excluded = (*before.excluded, *(name for name in excluded if name not in before.excluded))
     return replace(before, allowed=allowed, excluded=excluded)
 
 

@@ -15,9 +15,15 @@ from gemini_mcp.spec.values import Json, items, list_of
 class ServerLists:
     """`mcp.allowed`, `mcp.excluded`, and the names given on the command line, which replace both."""
 
-    allowed: tuple[str, ...] | None = None
-    excluded: tuple[str, ...] | None = None
+    allowed: tuple[Json, ...] | None = None
+    excluded: tuple[Json, ...] | None = None
     named: tuple[str, ...] | None = None
+
+
+def names_of(value: Json) -> tuple[Json, ...] | None:
+    """The names of a list; what is no text is the name of no server, but makes the list no shorter."""
+    listed = list_of(value)
+    return None if listed is None else tuple(listed)
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ def select_servers(names: Sequence[str], lists: ServerLists, rules: Rules) -> Se
     if not allowed and rules.empty_allow_list_allows_all:
         allowed = None
     not_allowed = {name for name in names if allowed is not None and name not in allowed}
-    left_out = not_allowed.union(excluded)
+    left_out = not_allowed.union(name for name in names if name in excluded)
     blocked = left_out if rules.blocks_excluded else not_allowed
     return Selection(
         tuple(name for name in names if name not in left_out), tuple(name for name in names if name in blocked)

@@ -15,13 +15,18 @@ from gemini_mcp.spec.values import Json, items, list_of
 class ServerLists:
     """`mcp.allowed`, `mcp.excluded`, and the names given on the command line, which replace both."""
 
-    allowed: tuple[Json, ...] | None = None
-    excluded: tuple[Json, ...] | None = None
+    allowed: Sequence[Json] | None = None
+    excluded: Sequence[Json] | None = None
     named: tuple[str, ...] | None = None
 
 
-def names_of(value: Json) -> tuple[Json, ...] | None:
-    """The names of a list; what is no text is the name of no server, but makes the list no shorter."""
+def names_of(value: Json) -> Sequence[Json] | None:
+    """The names of a list; what is no text is the name of no server, but makes the list no shorter.
+
+    A text instead of a list names whatever is a part of it.
+    """
+    if isinstance(value, str):
+        return value
     listed = list_of(value)
     return None if listed is None else tuple(listed)
 

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const program = process.env.GEMINI;
+const isBundle = path.basename(path.dirname(program ?? '')) === 'bundle';
 const message = (error) => (error instanceof Error ? error.message : String(error));
 const texts = new Map();
 
@@ -130,7 +131,8 @@ export class Playground {
       ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}), GEMINI_CLI_NO_RELAUNCH: 'true', ...more };
     const { exit, stdout, stderr } = await (together ? this.runTogether(args, environment) : this.runAlone(args, environment));
     // 0.1.19 colours its marks whatever it is told.
-    const masked = (text) => text.replace(/\x1b\[3[1-3]m([✓✗…])\x1b\[0m/g, '$1').replaceAll(this.project, '<ROOT>/proj').replaceAll(this.root, '<ROOT>');
+    const plain = (text) => (isBundle ? text : text.replace(/\x1b\[3[1-3]m([✓✗…])\x1b\[0m/g, '$1'));
+    const masked = (text) => plain(text).replaceAll(this.project, '<ROOT>/proj').replaceAll(this.root, '<ROOT>');
     return { exit, stdout: masked(stdout), stderr: masked(stderr) };
   }
 

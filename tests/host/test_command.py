@@ -400,3 +400,26 @@ def test_nothing_that_a_server_says_moves_the_cursor_or_turns_the_direction(tmp_
         ran = here.run(*words)
         assert not set("\x1b\u202e\x9b\x7f\r") & {*ran.stdout, *ran.stderr}, words
     assert r"o\u001b[2J\u202e\u009b\u007f\rk" in here.run("prompts").stdout
+
+
+def test_switches_of_every_command_may_stand_before_add_and_remove(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.settings('{"mcpServers": {"srv": {"command": "greeter"}}}')
+    ran = here.run("--trust-folder", "--debug", "remove", "srv")
+    assert (ran.returncode, ran.stderr + ran.stdout) == (0, 'Server "srv" removed from project settings.\n')
+
+
+def test_json_before_add_is_refused_by_its_name(tmp_path: Path) -> None:
+    ran = desk(tmp_path).run("--json", "add", "srv", "greeter")
+    assert ran.returncode == 2
+    assert "`add` has no `--json`" in ran.stderr
+
+
+def test_one_tool_is_told_as_one(greeting: Desk) -> None:
+    assert "CONNECTED, 1 tool\n" in greeting.run("inspect", "srv").stdout
+
+
+def test_tools_without_servers_says_so(tmp_path: Path) -> None:
+    ran = desk(tmp_path).run("tools")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert ran.stderr == "No server is configured here. `gemini-mcp-host add NAME COMMAND` adds one.\n"

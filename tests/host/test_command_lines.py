@@ -43,11 +43,44 @@ def test_what_javascript_cannot_do_is_a_complaint() -> None:
             '{"mcp": {"excluded": {}}}',
             "An unexpected critical error occurred:TypeError: settings.mcp.excluded is not iterable\n",
         ),
+        (
+            '{"mcp": {"excluded": [null], "allowed": ["b"]}, "mcpServers": {"a": {"command": "c"}, "b": {}}}',
+            "Configured MCP servers:\n\n⛔ a: c  (stdio) - Blocked\n"
+            "An unexpected critical error occurred:TypeError: Cannot read properties of null (reading 'toLowerCase')\n",
+        ),
     ],
 )
 def test_settings_that_javascript_cannot_use_end_a_list(settings: str, said: str) -> None:
     ran = run(["list"], {"project": settings}, profiles()["current"])
     assert (ran.exit, ran.said) == (1, said)
+
+
+@pytest.mark.parametrize("words", [["list"], ["add", "x", "y"], ["remove", "x"], ["enable", "x"], ["--", "x"]])
+@pytest.mark.parametrize(
+    ("settings", "source"),
+    [
+        ('{"mcp": {"allowed": [""], "excluded": [""]}}', "MCP Excluded"),
+        ('{"mcp": {"allowed": [""]}, "mcpServers": {"": {"command": "c", "trust": true}}}', "MCP Trusted"),
+        ('{"mcp": {"allowed": ["a", ""]}}', "MCP Allowed"),
+        ('{"mcp": {"autoAllowInHeadless": true}, "mcpServers": {"": {}}}', "Headless MCP Auto-Allow"),
+    ],
+)
+def test_a_rule_for_a_server_without_a_name_ends_every_command(words: list[str], settings: str, source: str) -> None:
+    ran = run(words, {"project": settings}, profiles()["current"])
+    assert (ran.exit, ran.texts) == (1, {})
+    assert ran.said.startswith("An unexpected critical error occurred:Error: Invalid policy rule: mcpName is required")
+    assert ran.said.endswith(f"Rule source: Settings ({source})\n")
+
+
+def test_null_in_the_file_of_the_project_leaves_no_server_of_the_user() -> None:
+    texts = {"user": '{"mcpServers": {"a": null}}', "project": '{"mcpServers": null}'}
+    assert run(["list"], texts, profiles()["current"]).said == "No MCP servers configured.\n"
+
+
+def test_help_is_shown_before_settings_end_the_command() -> None:
+    ran = run(["remove", "a", "help"], {"project": '{"mcp": {"allowed": 5}}'}, profiles()["current"])
+    assert (ran.exit, ran.is_help) == (1, True)
+    assert ran.warned.endswith("settings.mcp.allowed is not iterable\n")
 
 
 def test_an_underscore_among_letters_is_a_word() -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from gemini_mcp.host.rules.profiles import profiles
+from gemini_mcp.host.servers.environment import server_environment
 from gemini_mcp.host.servers.stdio import NotStarted, streams
 from gemini_mcp.host.servers.transport import Stdio
 from gemini_mcp.spec.values import Json
@@ -57,3 +59,9 @@ def test_a_script_without_interpreter_is_run_by_the_shell(tmp_path: Path) -> Non
 
     anyio.run(wait)
     assert (tmp_path / "there").read_text(encoding="utf-8") == "it ran\n"
+
+
+@pytest.mark.parametrize("profile", ["current", "documented"])
+def test_what_is_no_text_in_env_reaches_the_server_as_node_writes_it(profile: str) -> None:
+    given = server_environment({"A": None, "B": 0, "C": False}, {}, profiles()[profile])
+    assert {name: given[name] for name in "ABC"} == {"A": "null", "B": "0", "C": "false"}

@@ -20,6 +20,13 @@ _FILES = (
     '{"mcpServers": {"a": {"command": "no-such"}, "1": {"url": "http://127.0.0.1:9/"}}}',
     '{\n\t// kept\n\t"mcpServers": {"b": {"httpUrl": "http://127.0.0.1:9/", "x": 1,}, },\n\t"ui": {"theme": "x"}\n}\n',
     '{"mcpServers": {"a": {"command": "no-such"}}, "mcp": {"excluded": ["a"]}}',
+    '{"mcpServers": {"a": {"command": "no-such"}, "ext:b": {"command": "no-such"}}, "mcp": {"allowed": ["B ", "x"]}}',
+    '{"mcpServers": {"a": {"command": "no-such"}}, "mcp": {"allowed": ["a", null]}}',
+    *(
+        '{"mcp": {"excluded": 5}}',
+        '{"mcpServers": {"": {"command": "x", "trust": true}}}',
+        '{"mcp": {"allowed": [""]}}',
+    ),
 )
 
 

@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+import configured
+import declared
+import spoken
 from command_lines import lines
 
 from gemini_mcp.spec.values import Json, JsonObject
@@ -198,5 +201,17 @@ BEHAVIOURS: Mapping[str, tuple[str, Make]] = {
     "shared servers": ("extensions", shared_servers),
     "policies": ("policy", policies),
     "command lines": ("mcp-add", lines),
+    "configured settings": ("settings-validation", configured.settings),
+    "configured transports": ("transport", configured.transports),
+    "configured variables": ("env-expansion", configured.variables),
+    "configured lists": ("server-filter", configured.lists),
+    "spoken results": ("content-to-parts", spoken.results),
+    "spoken prompt lines": ("prompt-args", spoken.prompt_lines),
+    "spoken prompt answers": ("prompt-args", spoken.prompt_answers),
+    "spoken texts": ("resources", spoken.texts),
+    "spoken documents": ("oauth", spoken.documents),
+    "declared servers": ("discovery", declared.servers),
+    "declared schemas": ("schema-sanitisation", declared.input_schemas),
+    "declared conflicts": ("conflict-resolution", declared.conflicts),
 }
 """By what is made up: the behaviour that it is an input of."""

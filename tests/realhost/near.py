@@ -70,7 +70,12 @@ DOMAINS: Mapping[str, Domain] = {
     "content-to-parts": Domain((("callToolResult", "content"), ("callToolResult", "isError")), frozenset({"args"})),
     "discovery": Domain(
         tuple(("serverSpec", "spec", kind) for kind in ("tools", "prompts", "resources", "initialize")),
-        frozenset({"delay", "timeout", "exit", "command", "url", "httpUrl", "initializeLog"}),
+        frozenset(
+            (
+                *("delay", "timeout", "exit", "command", "url", "httpUrl", "initializeLog"),
+                *("toolsError", "promptsError", "resourcesError"),
+            )
+        ),
     ),
     "env-expansion": Domain(fixed=frozenset({"hostVariable"})),
     "extensions": Domain(fixed=frozenset({"environment", "source", "type"})),
@@ -87,7 +92,7 @@ DOMAINS: Mapping[str, Domain] = {
     "server-filter": Domain(),
     "settings-validation": Domain((("settings",),)),
     "tool-filter": Domain((("includeTools",), ("excludeTools",))),
-    "transport": Domain(fixed=frozenset({"environment"})),
+    "transport": Domain(fixed=frozenset({"environment", "authProviderType"})),
 }
 """By behaviour."""
 

@@ -24,6 +24,7 @@ class EnvironmentRules:
     secret_name: str
     strict_when: Mapping[str, str | None]
     not_configurable: tuple[str, ...]
+    not_configured: str
 
 
 @dataclass(frozen=True)

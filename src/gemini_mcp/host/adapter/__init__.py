@@ -47,7 +47,7 @@ def answer(request: JsonObject) -> JsonObject:
         if behaviour in BEHAVIOURS:
             return {**reply, "output": BEHAVIOURS[behaviour](given, rules)}
     # An input of another shape than the vectors have is not supported.
-    except (KeyError, ValueError):
+    except (LookupError, ValueError):
         pass
     return {**reply, "unsupported": True}
 

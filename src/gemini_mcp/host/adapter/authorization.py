@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from gemini_mcp.host.oauth import grants, metadata
-from gemini_mcp.host.oauth.endpoints import InsecureEndpoint
+from gemini_mcp.host.oauth.endpoints import InsecureEndpoint, is_local
 from gemini_mcp.host.rules.javascript import stringify, truthy
-from gemini_mcp.host.rules.urls import InvalidUrl
+from gemini_mcp.host.rules.urls import InvalidUrl, parse
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, object_of, table
 
@@ -105,16 +105,28 @@ def _discovery(value: JsonObject, rules: Rules) -> Json:
     answer: Json = None
     while True:
         try:
-            url = steps.send(answer)
+            url = _reached(steps.send(answer), rules)
         except StopIteration as end:
             found = None if end.value is None else end.value.to_json(rules)
             return _replaced({"config": found, "requests": requests}, BASE, "<BASE>")
         except (metadata.Mismatch, InsecureEndpoint) as error:
             found = {"throws": f"{_ERRORS[type(error)]}: {error}"}
             return _replaced({"config": found, "requests": requests}, BASE, "<BASE>")
+        # Nobody records what other addresses are asked, and none of them answers.
+        is_own = url == BASE or url.startswith(f"{BASE}/")
         path = url.removeprefix(BASE)
-        requests.append(f"GET {path}")
-        answer = _document(documents.get(path))
+        requests += [f"GET {path}"] if is_own else []
+        answer = _document(documents.get(path)) if is_own else None
+
+
+def _reached(url: str, rules: Rules) -> str:
+    """The address that is asked; raises InsecureEndpoint where the name is looked up before, which finds none here."""
+    name = parse(url).hostname
+    is_number = name.endswith("]") or name.rpartition(".")[2].isdecimal()
+    if rules.oauth_address == "path" and not is_number and not is_local(url):
+        found = f"getaddrinfo ENOTFOUND {name}"
+        raise InsecureEndpoint(f'DNS lookup failed for OAuth endpoint host "{name}": {found}')
+    return url
 
 
 _ERRORS = {metadata.Mismatch: "ResourceMismatchError", InsecureEndpoint: "OAuthSecurityError"}

@@ -12,7 +12,7 @@ from gemini_mcp.host.servers.transport import Remote, Sse, Stdio, choose
 from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand
 from gemini_mcp.host.settings.loading import Layer, load
-from gemini_mcp.host.tools.filters import ServerLists, select_servers
+from gemini_mcp.host.tools.filters import ServerLists, names_of, select_servers
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, table, texts_of
 
@@ -105,8 +105,8 @@ def server_filter(value: JsonObject, rules: Rules) -> Json:
     older = {} if rules.unites_lists else {key: settings.get(f"{verb}MCPServers") for key, verb in OLDER.items()}
     mcp = {**older, **table(settings.get("mcp"))}
     lists = ServerLists(
-        texts_of(mcp.get("allowed")),
-        texts_of(mcp.get("excluded")),
+        names_of(mcp.get("allowed")),
+        names_of(mcp.get("excluded")),
         texts_of(value.get("flag_allowed_mcp_server_names")),
     )
     chosen = select_servers(in_key_order(dict.fromkeys(value["servers"])), lists, rules)

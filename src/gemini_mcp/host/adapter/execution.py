@@ -11,7 +11,7 @@ from gemini_mcp.host.tools.confirmation import AllowList, Outcome, question
 from gemini_mcp.host.tools.names import registered_name
 from gemini_mcp.host.tools.registry import OfferedTool, RegisteredTool
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, objects_of, table
+from gemini_mcp.spec.values import Json, JsonObject, list_of, objects_of, table
 
 CALL_ID = "call-1"
 ANSWER: JsonObject = {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}]}
@@ -106,5 +106,9 @@ def resources(value: JsonObject, rules: Rules) -> Json:
 
 def _reading(resource: references.Resource, reads: JsonObject) -> references.Reading:
     result = reads.get(resource.uri)
-    failure = "MCP error -32002: Resource not found" if result is None else None
-    return references.Reading(resource, dict(table(result)), failure)
+    if result is None:
+        return references.Reading(resource, {}, "MCP error -32002: Resource not found")
+    # The SDK refuses such contents before; without it they end the prompt.
+    contents = table(result).get("contents")
+    is_usable = contents is None or (list_of(contents) is not None and None not in contents)
+    return references.Reading(resource, dict(table(result)), None if is_usable else "contents are no list of objects")

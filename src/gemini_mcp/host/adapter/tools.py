@@ -11,9 +11,9 @@ from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers import scripted
 from gemini_mcp.host.servers.discovery import State, conclude
 from gemini_mcp.host.tools import names, registry, schema
-from gemini_mcp.host.tools.filters import excluded, is_enabled
+from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, items, object_of, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, items, object_of
 
 ABSENT = "__absent__"
 EXCERPT = 260
@@ -35,8 +35,7 @@ def name_normalisation(value: JsonObject, rules: Rules) -> Json:
 
 def tool_filter(value: JsonObject, rules: Rules) -> Json:
     """`{toolName, includeTools?, excludeTools?}` to whether the tool is used."""
-    include, exclude = texts_of(value.get("includeTools")), excluded(value.get("excludeTools"))
-    return {"enabled": is_enabled(value["toolName"], include, exclude)}
+    return {"enabled": is_enabled(value["toolName"], value.get("includeTools"), value.get("excludeTools"))}
 
 
 def schema_sanitisation(value: JsonObject, rules: Rules) -> Json:

@@ -34,7 +34,7 @@ def page(inspections: Sequence[Inspection]) -> str:
 
 def _text(inspection: Inspection, is_verbose: bool) -> Iterable[str]:
     head = f"{inspection.server} in the {inspection.profile} profile: {inspection.status}"
-    yield f"{head}, {len(inspection.tools)} tools"
+    yield f"{head}, {len(inspection.tools)} tool{'' if len(inspection.tools) == 1 else 's'}"
     for tool in inspection.tools:
         spent = f"  ({tool.cost})" if is_verbose else ""
         yield f"  {tool.original} → {tool.registered or '(lost)'}{spent}"

@@ -82,10 +82,15 @@ def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options before the subcommand, and the rest."""
     parser = standard_streams.Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("--profile", choices=profiles(), default=DEFAULT)
-    parser.add_argument("--compare", action="store_true")
+    for flag in ("--compare", "--debug", "--trust-folder", "--json"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("--allowed-mcp-server-names")
     place = next((index for index, word in enumerate(words) if word in ("add", "remove")), len(words))
     options, unknown = parser.parse_known_args(words[:place])
-    return options, words[place:] if not unknown else []
+    rest = words[place:] if not unknown else []
+    if rest and options.json:
+        raise asking.UsageError(f"`{rest[0]}` has no `--json`. Leave it out; what was written is in the settings file.")
+    return options, rest
 
 
 def _inspect(given: argparse.Namespace) -> Run:

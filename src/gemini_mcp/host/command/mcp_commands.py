@@ -8,15 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gemini_mcp.host.command.mcp_line import GROUP, Misused, read_line
-from gemini_mcp.host.command.mcp_listing import (
-    ENABLEMENT,
-    SCOPES,
-    kept_back,
-    listing,
-    refuse_lists,
-    servers_of,
-    settings_of,
-)
+from gemini_mcp.host.command.mcp_listing import listing, servers_of
+from gemini_mcp.host.command.mcp_lists import ENABLEMENT, SCOPES, kept_back, refuse, settings_of
 from gemini_mcp.host.command.mcp_values import Failed, Given, given_by
 from gemini_mcp.host.rules.javascript import INHERITED, PROTOTYPE, as_parsed, in_key_order, stringify, truthy
 from gemini_mcp.host.settings.expansion import expand_everywhere
@@ -25,7 +18,7 @@ from gemini_mcp.host.settings.loading import ServerConfig
 from gemini_mcp.host.settings.standing import identifier
 from gemini_mcp.host.settings.warnings import BROKEN_EXIT, MEND, said_of, warning
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, inside, items, list_of, object_of, table
+from gemini_mcp.spec.values import Json, JsonObject, inside, list_of, object_of, table
 
 EXIT_USAGE = 1
 EXIT_NO_INPUT = 42
@@ -82,7 +75,7 @@ def run(
     try:
         ran = _ran(arguments, texts, rules, Around(states or {}, environment or {}))
     except Failed as failure:
-        ran = Ran(EXIT_USAGE, failure.said, is_complaint=True)
+        ran = _ended(failure)
     return replace(ran, warned=warned + ran.warned)
 
 
@@ -90,13 +83,23 @@ def _ran(arguments: Sequence[str], texts: Mapping[str, str], rules: Rules, aroun
     try:
         line = read_line(arguments, rules)
         shown = _help(line.command, rules) if line.is_help else Ran()
-        if line.goes_on and rules.command_options[GROUP]["goesOn"]:
+        goes_on = line.goes_on and rules.command_options[GROUP]["goesOn"]
+        if rules.faulty_settings == "warn" and (goes_on or not (line.is_help or line.is_silent)):
+            try:
+                refuse(texts, _configured(texts, rules))
+            except Failed as failure:
+                return replace(shown, exit=EXIT_USAGE, warned=failure.said) if line.is_help else _ended(failure)
+        if goes_on:
             return replace(shown, exit=EXIT_NO_INPUT, warned=NO_INPUT)
         if line.is_help or line.goes_on or line.is_silent:
             return shown
         return _RUNS[line.command](line.command, given_by(line, rules), texts, rules, around)
     except Misused as misuse:
         return _misused(misuse.command, str(misuse), rules)
+
+
+def _ended(failure: Failed) -> Ran:
+    return Ran(EXIT_USAGE, failure.said, is_complaint=True)
 
 
 def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -> tuple[int, str]:
@@ -111,15 +114,21 @@ def _said_of(texts: Mapping[str, str], files: Mapping[str, str], rules: Rules) -
 
 
 def _list(command: str, given: Given, texts: Mapping[str, str], rules: Rules, around: Around) -> Ran:
-    configured = {name: one for scope in SCOPES for name, one in _read(texts.get(scope, ""), rules).items()}
-    if rules.faulty_settings == "warn":
-        settings = [settings_of(texts.get(scope, "")) for scope in SCOPES]
-        listed = [one for given in settings for one in items(inside(given, "mcpServers"))]
-        refuse_lists([table(inside(given, "mcp")) for given in settings], [*configured.values(), *listed])
+    configured = _configured(texts, rules)
     servers = {name: object_of(configured[name]) or {} for name in in_key_order(configured)}
     expanded = {name: expand_everywhere(config, around.environment, rules) for name, config in servers.items()}
     shown = [ServerConfig(name, config) for name, config in expanded.items()]
-    return Ran(said=listing(shown, {**around.states, **kept_back(servers, texts, rules)}, rules))
+    return Ran(said=listing(shown, around.states, rules, kept=kept_back(list(servers), texts, rules)))
+
+
+def _configured(texts: Mapping[str, str], rules: Rules) -> JsonObject:
+    """The servers of all files; in a profile that reads faulty ones, `null` in a later file leaves none."""
+    found: JsonObject = {}
+    for scope in SCOPES:
+        text = texts.get(scope, "")
+        is_kept = rules.faulty_settings != "warn" or truthy(table(settings_of(text)).get("mcpServers", True))
+        found = {**(found if is_kept else {}), **_read(text, rules)}
+    return found
 
 
 def _read(text: str, rules: Rules) -> JsonObject:

@@ -17,9 +17,9 @@ from gemini_mcp.spec.values import Json, JsonObject, items, list_of, without_non
 class Failed(Exception):
     """Gemini CLI ends with a JavaScript error; the message is that, and `said` what it had printed."""
 
-    def __init__(self, message: str, said: str = "") -> None:
+    def __init__(self, message: str, said: str = "", kind: str = "TypeError") -> None:
         super().__init__(message)
-        self.said = said + f"An unexpected critical error occurred:TypeError: {message}\n"
+        self.said = said + f"An unexpected critical error occurred:{kind}: {message}\n"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _texts(value: Json, name: str) -> Sequence[str] | None:
     if value is not None and listed is None:
         raise Failed(f"{name}?.reduce is not a function")
     if not all(isinstance(one, str) for one in listed or ()):
-        raise Failed("curr.split is not a function")
+        raise Failed("curr.split is not a function or its return value is not iterable")
     return listed
 
 

@@ -54,6 +54,8 @@ async def tools(context: Context, only: str | None) -> int:
             known = ", ".join(server.name for server in settings.servers) or "none"
             context.complain(f"There is no server {only!r}. Configured are: {known}.")
             return USAGE
+        if not settings.servers and not context.is_json:
+            context.complain("No server is configured here. `gemini-mcp-host add NAME COMMAND` adds one.")
         offers = ((tool.name, tool.offer) for tool in host.registry.tools if tool.offer is not None)
         rows = [
             {"name": name, "server": offer.server, "tool": offer.name, "description": first_line(offer.description)}

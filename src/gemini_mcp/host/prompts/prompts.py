@@ -151,6 +151,8 @@ def help_text(prompt: Prompt) -> str:
 
 def read_answer(answer: Json, rules: Rules) -> Submit | Message:
     """What becomes of a `prompts/get` result: only the text of its first message counts."""
+    if answer is None:
+        return Message("Error: Cannot read properties of null (reading 'error')")
     members = table(answer)
     if truthy(members.get("error")):
         return Message(f"Error invoking prompt: {template(members['error'])}")

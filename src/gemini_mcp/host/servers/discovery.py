@@ -17,7 +17,6 @@ from gemini_mcp.host.rules.zod import complaint
 from gemini_mcp.host.servers import failure
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.settings.loading import ServerConfig
-from gemini_mcp.host.tools.filters import is_enabled
 from gemini_mcp.host.tools.registry import OfferedTool
 from gemini_mcp.spec import Rules
 from gemini_mcp.spec.values import Json, JsonObject, objects_of
@@ -170,7 +169,7 @@ def _with_tools(found: Found, listed: tuple[JsonObject, ...], config: ServerConf
     dropped: list[str] = []
     for tool in listed:
         name = tool["name"]
-        if is_enabled(name, config.include_tools, config.exclude_tools):
+        if config.uses(name):
             described = tool.get("description") or ""
             more = (tool.get("outputSchema"), tool.get("annotations"))
             offer = OfferedTool(config.name, name, described, tool["inputSchema"], *more)

@@ -6,11 +6,15 @@ The names and patterns are data of the profile; a profile without them passes ev
 import re
 from collections.abc import Mapping
 
-from gemini_mcp.host.rules.javascript import PROTOTYPE
+from gemini_mcp.host.rules.javascript import PROTOTYPE, template, truthy
 from gemini_mcp.host.settings.expansion import Unexpandable, expand_late
 from gemini_mcp.spec import Rules
+from gemini_mcp.spec.values import Json
 
 SECRET_FLAGS = re.IGNORECASE | re.ASCII
+
+
+NOT_TEXT = "value.replace is not a function"
 
 
 class UnusableConfig(Exception):
@@ -21,10 +25,14 @@ class UnusableConfig(Exception):
         self.remedy = remedy
 
 
-def expanded(text: str, visible: Mapping[str, str]) -> str:
+def expanded(value: Json, visible: Mapping[str, str]) -> Json:
     """A value of `env` or a header with its variables put in at connection; raises UnusableConfig."""
+    if not truthy(value):
+        return value
+    if not isinstance(value, str):
+        raise UnusableConfig(NOT_TEXT)
     try:
-        return expand_late(text, visible)
+        return expand_late(value, visible)
     except Unexpandable as error:
         raise UnusableConfig(str(error), f"Take the variable {error.name!r} out of `env` and `headers`.") from error
 
@@ -51,7 +59,7 @@ def inherited(host: Mapping[str, str], rules: Rules) -> dict[str, str]:
 
 
 def server_environment(
-    configured: Mapping[str, str], host: Mapping[str, str], rules: Rules, own: Mapping[str, str] | None = None
+    configured: Mapping[str, Json], host: Mapping[str, str], rules: Rules, own: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The whole environment of a stdio server: its configured `env`, the host's, and its extension's own variables.
 
@@ -59,7 +67,7 @@ def server_environment(
     """
     guard = rules.environment
     if guard is None:
-        return {**host, **(own or {}), **configured}
+        return {**host, **(own or {}), **_texts(configured)}
     # Of NODE_OPTIONS, LD_PRELOAD and their like, Gemini CLI 0.61 drops what `env` says and keeps what the host has.
     given, allowed = (
         {name: value for name, value in variables.items() if name.upper() not in guard.not_configurable}
@@ -69,7 +77,12 @@ def server_environment(
     # Against what the server may see: a name in `env` that is withheld from it becomes empty.
     filled = {name: expanded(value, visible) for name, value in allowed.items() if name != PROTOTYPE}
     # What is set for an extension reaches its servers, secret-looking names too, so `given` is not only in `visible`.
-    return {**guard.identification, **given, **visible, **filled}
+    return {**guard.identification, **given, **visible, **_texts(filled)}
+
+
+def _texts(variables: Mapping[str, Json]) -> dict[str, str]:
+    """The values as Node hands them to a process."""
+    return {name: template(value) for name, value in variables.items()}
 
 
 def withheld(host: Mapping[str, str], rules: Rules) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ It plays what a vector's `spec` says and nothing else; real servers are in `conn
 """
 
 import errno
+import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -139,8 +140,9 @@ def _nobody_there(chosen: Remote) -> str:
 
 def _error_of(chosen: Stdio) -> int | None:
     """The number of the error with which the process does not start."""
-    if chosen.cwd and chosen.cwd not in FOLDERS:
-        return errno.ENOTDIR if chosen.cwd in FILES else errno.ENOENT
+    folder = posixpath.normpath(str(chosen.cwd)) if chosen.cwd else "/"
+    if folder not in FOLDERS:
+        return errno.ENOTDIR if folder in FILES else errno.ENOENT
     if chosen.command in FOLDERS | FILES:
         return errno.EACCES
     return None if chosen.command == OWN_COMMAND or _ends_at_once(chosen.command) else errno.ENOENT

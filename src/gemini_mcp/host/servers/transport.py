@@ -11,7 +11,7 @@ from gemini_mcp.host.rules import fetch
 from gemini_mcp.host.rules.javascript import PROTOTYPE, entries, template, truthy
 from gemini_mcp.host.rules.urls import parse
 from gemini_mcp.host.servers import failure
-from gemini_mcp.host.servers.environment import UnusableConfig, expanded, inherited
+from gemini_mcp.host.servers.environment import UnusableConfig, expanded, inherited, server_environment
 from gemini_mcp.host.servers.failure import Failure
 from gemini_mcp.host.servers.secrecy import shown_address
 from gemini_mcp.host.settings.loading import ServerConfig
@@ -22,8 +22,6 @@ MISSING = "Invalid configuration: missing httpUrl (for Streamable HTTP), url (fo
 ALLOWED_GOOGLE_HOSTS = ("googleapis.com", "luci.app")
 """Gemini CLI since 0.21 sends credentials of Google to these and no others, though the guide has `run.app`."""
 
-NOT_TEXT = "value.replace is not a function"
-"""What JavaScript says when a header's value is no text."""
 
 GOOGLE = "GoogleCredentialProvider"
 USER_PROJECT = "x-goog-user-project"
@@ -70,17 +68,19 @@ def choose(config: JsonObject, environment: Mapping[str, str], rules: Rules, has
 
     `has_google` is whether there may be credentials of Google.
     """
-    provider = _auth_provider(config, rules, has_google)
+    provider = auth_provider(config, rules, has_google)
     address = next((config[key] for key in ("httpUrl", "url") if truthy(config.get(key))), None)
     if address is not None:
         # `httpUrl` is deprecated since 0.21, and wins all the same.
         is_sse = not truthy(config.get("httpUrl")) and url_transports(config, rules)[0] == "sse"
         # Gemini CLI puts the headers together first, and so complains of them first.
-        headers = _headers(config, environment, rules, provider)
+        headers = request_headers(config, environment, rules, provider)
         url = str(parse(template(address)))
         return Sse(url, headers, provider) if is_sse else StreamableHttp(url, headers, provider)
     if not truthy(config.get("command")):
         raise UnusableConfig(MISSING)
+    # Gemini CLI puts the environment together here, and fails at what is no text.
+    server_environment(entries(config.get("env")), environment, rules)
     args = config.get("args")
     return Stdio(config["command"], args if truthy(args) else [], config.get("cwd"))
 
@@ -98,7 +98,7 @@ def refusal(chosen: Remote) -> tuple[str, Failure] | None:
 def url_transports(config: JsonObject, rules: Rules) -> tuple[str, ...]:
     """The transports that are tried on the server's `url`, in order."""
     # A bare `url` means SSE in 0.1 and streamable HTTP since 0.21, which then falls back to SSE.
-    return (template(config["type"]),) if rules.reads_type and config.get("type") else rules.url_transports
+    return (template(config["type"]),) if rules.reads_type and truthy(config.get("type")) else rules.url_transports
 
 
 def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
@@ -110,7 +110,10 @@ def attempts(config: ServerConfig, rules: Rules) -> Sequence[ServerConfig]:
     return (config, *(replace(config, values={**values, "type": kind}) for kind in kinds[1:]))
 
 
-def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules, provider: str | None) -> JsonObject:
+def request_headers(
+    config: JsonObject, environment: Mapping[str, str], rules: Rules, provider: str | None
+) -> JsonObject:
+    """The headers that the configuration has sent; raises UnusableConfig."""
     headers = entries(config.get("headers"))
     if rules.environment is None:
         # 0.1.18 made the transport of Google's credentials without them.
@@ -119,19 +122,10 @@ def _headers(config: JsonObject, environment: Mapping[str, str], rules: Rules, p
     # The provider reads the name of the project from the configuration, where its variables are not put in.
     kept = _user_project(config) if provider == GOOGLE else None
     return {
-        name: value if name == kept else _expanded(value, visible)
+        name: value if name == kept else expanded(value, visible)
         for name, value in headers.items()
         if name != PROTOTYPE
     }
-
-
-def _expanded(value: Json, visible: Mapping[str, str]) -> Json:
-    """A header's value with its variables put in; raises UnusableConfig."""
-    if not truthy(value):
-        return value
-    if not isinstance(value, str):
-        raise UnusableConfig(NOT_TEXT)
-    return expanded(value, visible)
 
 
 def _user_project(config: JsonObject) -> str | None:
@@ -140,7 +134,8 @@ def _user_project(config: JsonObject) -> str | None:
     return next(names, None)
 
 
-def _auth_provider(config: JsonObject, rules: Rules, has_google: bool) -> str | None:
+def auth_provider(config: JsonObject, rules: Rules, has_google: bool) -> str | None:
+    """Who gives the token for the server; raises UnusableConfig or InvalidUrl."""
     if config.get("authProviderType") == "service_account_impersonation" and rules.impersonation_checks:
         return _impersonation(config, rules)
     if config.get("authProviderType") != "google_credentials":

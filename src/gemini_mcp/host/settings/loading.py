@@ -6,16 +6,16 @@ How a file may be written is in `jsonc`; which values are wrong is in `validatio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gemini_mcp.host.rules.javascript import template, truthy
+from gemini_mcp.host.rules.javascript import entries, template, truthy
 from gemini_mcp.host.rules.profiles import setting_default
 from gemini_mcp.host.settings import server_command
 from gemini_mcp.host.settings.expansion import expand_everywhere
 from gemini_mcp.host.settings.jsonc import BrokenJson, read
 from gemini_mcp.host.settings.validation import Problem, problems
 from gemini_mcp.host.settings.warnings import as_read, warning
-from gemini_mcp.host.tools.filters import Selection, ServerLists, excluded, select_servers
+from gemini_mcp.host.tools.filters import Selection, ServerLists, is_enabled, names_of, select_servers
 from gemini_mcp.spec import Rules
-from gemini_mcp.spec.values import Json, JsonObject, inside, items, number_of, object_of, table, texts_of
+from gemini_mcp.spec.values import Json, JsonObject, inside, items, number_of, object_of, table
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,13 @@ class ServerConfig:
     def has_transport(self) -> bool:
         return bool(self.values.get("command") or self.address)
 
-    @property
-    def include_tools(self) -> tuple[str, ...] | None:
-        return texts_of(self.values.get("includeTools"))
+    def uses(self, tool: str) -> bool:
+        """Whether the server's lists let the tool pass."""
+        return is_enabled(tool, self.values.get("includeTools"), self.values.get("excludeTools"))
 
     @property
-    def exclude_tools(self) -> Sequence[str]:
-        return excluded(self.values.get("excludeTools"))
-
-    @property
-    def env(self) -> dict[str, str]:
-        return {name: str(value) for name, value in table(self.values.get("env")).items()}
+    def env(self) -> Mapping[str, Json]:
+        return entries(self.values.get("env"))
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -160,7 +156,9 @@ def _read_layer(layer: Layer, environment: Mapping[str, str], rules: Rules) -> t
 
 
 def _merge(settings: Settings, layer: Layer, values: JsonObject, found: tuple[Problem, ...], rules: Rules) -> Settings:
-    servers = {server.name: server for server in settings.servers}
+    # `"mcpServers": null` of a later file leaves no server in a profile that reads faulty files.
+    is_kept = rules.faulty_settings != "warn" or truthy(values.get("mcpServers", True))
+    servers = {server.name: server for server in settings.servers if is_kept}
     refused = {problem.server for problem in found if problem.is_fatal and problem.server}
     for name, config in servers_of(values.get("mcpServers")).items():
         if name not in refused:
@@ -190,12 +188,12 @@ def _choices(before: JsonObject, values: JsonObject, lists: ServerLists, rules: 
 
 def _lists(before: ServerLists, mcp: JsonObject, rules: Rules) -> ServerLists:
     """The lists with those of one more file."""
-    allowed = texts_of(mcp.get("allowed")) if "allowed" in mcp else before.allowed
-    excluded = texts_of(mcp.get("excluded")) if "excluded" in mcp else before.excluded
+    allowed = names_of(mcp.get("allowed")) if "allowed" in mcp else before.allowed
+    excluded = names_of(mcp.get("excluded")) if "excluded" in mcp else before.excluded
     if rules.unites_lists and before.allowed is not None and allowed is not None:
         allowed = tuple(name for name in before.allowed if name in allowed)
     if rules.unites_lists and before.excluded is not None and excluded is not None:
-        excluded = tuple(dict.fromkeys((*before.excluded, *excluded)))
+        excluded = (*before.excluded, *(name for name in excluded if name not in before.excluded))
     return replace(before, allowed=allowed, excluded=excluded)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import h11
 
@@ -16,6 +18,9 @@ LONG, PAUSE = 1 << 14, 0.1
 """Bytes of a body that is sent in two pieces, and seconds between them."""
 KEPT = 1 << 16
 """Bytes of a body that a record keeps."""
+LINE_END = re.compile(rb"\r\n|\r|\n")
+MESSAGE = (b"", b"message")
+"""The names of an event that holds a message."""
 
 
 async def exchange(
@@ -30,7 +35,7 @@ async def exchange(
     kept = bytearray()
     events = Events()
     try:
-        whole = _request(connection, record, parts.path or "/", parts.netloc, body)
+        whole = _request(connection, record, target(parts), parts.netloc, body)
         # Between a client and a port a long body may pause at any place.
         half = len(whole) - len(body) // 2 if len(body) > LONG else len(whole)
         writer.write(whole[:half])
@@ -57,26 +62,54 @@ async def exchange(
 
 
 class Events:
-    """Splits a stream of server-sent events into the data of each."""
+    """Splits a stream of server-sent events into the data of each, as WHATWG's HTML standard says.
+
+    Like the official clients it passes over events of other names than `message`.
+    """
 
     def __init__(self) -> None:
         self._rest = bytearray()
+        self._is_begun = False
+        self._ends_in_return = False
+        self._name = b""
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[bytes]:
         """The data of the events that this piece ends."""
-        self._rest += piece
-        *lines, rest = self._rest.split(b"\n")
-        self._rest = bytearray(rest)
-        return [data for line in lines if (data := self._line(bytes(line.removesuffix(b"\r"))))]
+        # A return ends a line at once. What completes it to a pair may come with the next piece.
+        if self._ends_in_return:
+            piece = piece.removeprefix(b"\n")
+        self._ends_in_return = piece.endswith(b"\r")
+        first, *others = LINE_END.split(piece)
+        self._rest += first
+        found: list[bytes] = []
+        for begun in others:
+            found.append(self._line(bytes(self._rest)))
+            self._rest = bytearray(begun)
+        return [data for data in found if data]
 
-    def _line(self, line: bytes) -> bytes | None:
-        if line.startswith(b"data:"):
-            self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
-        if line:
-            return None
-        data, self._data = b"\n".join(self._data), []
+    def _line(self, line: bytes) -> bytes:
+        """The data of the event that the line ends; nothing if it ends none."""
+        line, self._is_begun = line if self._is_begun else line.removeprefix(BOM_UTF8), True
+        name, _, value = line.partition(b":")
+        match name:
+            case b"data":
+                self._data.append(value.removeprefix(b" "))
+            case b"event":
+                self._name = value.removeprefix(b" ")
+            case _:
+                pass
+        return b"" if line else self._event()
+
+    def _event(self) -> bytes:
+        data = b"\n".join(self._data) if self._name in MESSAGE else b""
+        self._name, self._data = b"", []
         return data
+
+
+def target(parts: SplitResult) -> str:
+    """What an address asks its host for."""
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 async def _answer(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncGenerator[h11.Event]:

@@ -39,6 +39,7 @@ class Session:
         self._news = asyncio.Event()
         self._began = time.monotonic()
         self._tasks: set[asyncio.Task[bool]] = set()
+        self._in_pieces = asyncio.Lock()
 
     async def open(self) -> None:
         await self.wire.open(self._on_line, self._news.set)
@@ -81,13 +82,15 @@ class Session:
         self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10, pause: float = 0.01
     ) -> Line:
         """Write the pieces with a pause between them; together they count as one line."""
-        pieces = tuple(pieces)
-        line = self._record(b"".join(pieces).removesuffix(b"\n"), True, True, message)
-        for number, piece in enumerate(pieces):
-            if number:
+        *begun, last = pieces
+        # A port may ask something at any time, and an answer must not come between the pieces.
+        async with self._in_pieces:
+            line = self._record(b"".join((*begun, last)).removesuffix(b"\n"), True, True, message)
+            for piece in begun:
+                if not await self.wire.write(piece, seconds):
+                    return line
                 await asyncio.sleep(pause)
-            if not await self.wire.write(piece, seconds):
-                break
+        await self.wire.write(last, seconds)
         return line
 
     async def cancel(self, id: Json) -> None:

@@ -11,6 +11,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 from answering import Failure
 from odd.record import odd
 from planning import Refusal
@@ -30,7 +32,6 @@ MORE_ARGUMENTS: Message = {
     "isVerbose": {"type": "boolean", "default": False},
     "tags": {"type": "array", "items": {"type": "string"}},
 }
-KINDS: dict[str, Any] = {"timeoutSeconds": (int, float), "isVerbose": bool, "tags": list}
 
 
 def begins_chatter(port: Any, method: str, params: Any) -> None:
@@ -78,15 +79,10 @@ def behind_reference(tool: Message) -> Message:
 
 
 def checks_more(port: Any, tool: str, arguments: Any) -> None:
-    for name, kind in KINDS.items():
-        value = arguments.get(name, [] if kind is list else kind() if kind is bool else 0)
-        is_flag = isinstance(value, bool)
-        if not isinstance(value, kind) or (is_flag and kind is not bool):
-            raise Refusal(f"`{name}` has the wrong type.")
-        if name == "tags" and not all(isinstance(item, str) for item in value):
-            raise Refusal("`tags` should hold texts.")
-        if name == "timeoutSeconds" and value < 0:
-            raise Refusal("`timeoutSeconds` should be 0 or more.")
+    for name, schema in MORE_ARGUMENTS.items():
+        validator: Any = Draft202012Validator(schema)
+        if name in arguments and not validator.is_valid(arguments[name]):
+            raise Refusal(f"`{name}` is not what its schema asks for.")
 
 
 def remembers_signal(port: Any, number: int, frame: Any) -> None:
@@ -346,9 +342,9 @@ odd("null-ids", "Answers what is no valid request with a null id, and params tha
 odd("whole-ids-only", "Takes an id that is neither a text nor a whole number for no valid request.")(is_id=is_whole)
 odd("tokens-with-point", "Tells progress for the token 7 with the token 7.0.")(progress=token_with_point)
 odd("initialized-once", "Refuses a second `initialize`.")(initialize=before(once))
-odd("latest-waits-for-all", "Lets a reply to the latest session wait for all replies in its directory, and they for it.")(
-    take_turn=after(waits_for_all), end_turn=before(leaves_all)
-)
+odd(
+    "latest-waits-for-all", "Lets a reply to the latest session wait for all replies in its directory, and they for it."
+)(take_turn=after(waits_for_all), end_turn=before(leaves_all))
 odd("sixteen-places", "Serves sixteen calls at once; one that waits for its session is one of them.")(execute=in_place)
 odd("writes-through-cat", "Lets a `cat` carry what it writes.")(serve=before(through_cat), shut_down=waits_for_cat)
 odd("era-of-first-message", "Refuses requests of another era of MCP than that of the first one.")(

@@ -25,7 +25,7 @@ PATH = "/api/mcp/v1?tenant=1"
 PAUSE = 0.2
 SIGNS = "".join(map(chr, range(0x21, 0x7F)))
 """All that a session's id may hold."""
-PAGE = b"<!doctype html>\n<html><body><h1>This did not work</h1><pre>  at Server.handle (server.js:1:1)</pre></body></html>\n"
+PAGE = b"<!doctype html>\n<h1>This did not work</h1>\n<pre>  at Server.handle (server.js:1:1)</pre>\n"
 
 
 def answered_by(kind: type[Post]) -> Step:
@@ -90,6 +90,20 @@ class Events(Chunks):
         size = max(PIECE, len(whole) // 20)
         for start in range(0, len(whole), size):
             self.chunk(whole[start : start + size])
+
+
+class Returns(Events):
+    """Ends lines by a return alone, begins with a byte order mark, and sends signs of life by another name."""
+
+    def begin(self, headers: dict[str, str]) -> None:
+        if not self.is_stream:
+            Chunks.begin(self, headers)
+            self.chunk(b"\xef\xbb\xbf")
+
+    def event(self, data: bytes) -> None:
+        self.begin({})
+        self.chunk(b"data: " + data.strip() + b"\r\r")
+        self.chunk(b"event: heartbeat\rdata: still here\r\r")
 
 
 class Compressed(Chunks):
@@ -198,7 +212,10 @@ def streams(port: Any, post: Chunks, body: bytes) -> None:
 
 
 def pings_in_handshake(port: Any, real: Any, call: Call, result: Message) -> None:
-    (real if call.stateless else lambda *given: pings_first(port, real, *given))(call, result)
+    if call.stateless:
+        real(call, result)
+    else:
+        pings_first(port, real, call, result)
 
 
 def no_deletion(port: Any, real: Any, post: Post, body: bytes) -> None:
@@ -214,6 +231,9 @@ def refused_by_origin(port: Any, real: Any, post: Post) -> bool:
 
 odd("http-events", "Answers all by events with comments, ids, names, several lines of data, and in chunks.")(
     HttpPort, serve=answered_by(Events)
+)
+odd("http-returns", "Ends lines of events by returns, and sends signs of life that are events of another name.")(
+    HttpPort, serve=answered_by(Returns)
 )
 odd("http-compressed", "Keeps connections, compresses answers, and writes headers in other letters.")(
     HttpPort, serve=answered_by(Compressed)

@@ -5,9 +5,11 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +18,9 @@ from jsonschema import Draft202012Validator
 from answering import Failure
 from odd.record import odd
 from planning import Refusal
-from port import EXIT_SECONDS
+from port import EXIT_SECONDS, HANDSHAKE, META, STATELESS
 from running import Call, Cancelled
-from speaking import INVALID_REQUEST, PARSE_ERROR, Message, RpcError, as_object
+from speaking import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Message, RpcError, as_object
 from steps import adding, after, always, before, gives, takes
 
 CHATTER_SECONDS = 0.1
@@ -302,6 +304,99 @@ def names_prompt(port: Any, real: Any, call: Call) -> Message:
     return message
 
 
+def looks_at_version(port: Any) -> None:
+    threading.Thread(target=version, args=(port,), daemon=True).start()
+
+
+def version(port: Any) -> None:
+    with suppress(OSError):
+        process = port.memory["looking"] = subprocess.Popen(
+            ("gemini", "--version"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        process.wait()
+
+
+def ends_looking(port: Any) -> None:
+    process = port.memory.get("looking")
+    if process is not None and process.poll() is None:
+        port.signal_group(process.pid, signal.SIGKILL)
+
+
+def remembers_stdout(port: Any, real: Any, call: Call, plan: Any) -> Any:
+    began = time.monotonic()
+    outcome = real(call, plan)
+    took = time.monotonic() - began
+    told = [argument for argument in plan.argv if plan.private[0] not in argument or not plan.private[0]]
+    port.memory[threading.get_ident()] = (told, took, outcome)
+    return outcome
+
+
+def with_stdout(port: Any, real: Any, failure: Failure) -> str:
+    part = real(failure)
+    told, took, outcome = port.memory.pop(threading.get_ident(), ((), 0, None))
+    if outcome is None or not part:
+        return part
+    command = port.redacted(" ".join(told), failure.private)
+    stdout = port.tail(port.redacted(port.decode(outcome.stdout), failure.private)).replace("\nStderr:", "\n Stderr:")
+    return f"\nCommand: {command}\nSeconds: {took:.1f}\nStdout: {stdout}{part}"
+
+
+def pages_once(port: Any, real: Any, params: Any, stateless: bool) -> Message:
+    cursor, known = params.get("cursor"), port.memory.setdefault("cursors", set())
+    if cursor is None:
+        known.add(following := f"{random.getrandbits(128):032x}")
+        return {**real({}, stateless), "tools": port.tools()[:1], "nextCursor": following}
+    if not isinstance(cursor, str) or cursor not in known:
+        raise RpcError(INVALID_PARAMS, "The cursor is not one of this server, or has been used.")
+    known.remove(cursor)
+    return {**real({}, stateless), "tools": port.tools()[1:]}
+
+
+def names_all(port: Any, real: Any) -> Message:
+    return {**real(), "supportedVersions": [*STATELESS, *HANDSHAKE]}
+
+
+def supports_all(port: Any, real: Any, params: Any) -> None:
+    try:
+        real(params)
+    except RpcError as error:
+        if "supported" in error.error.get("data", {}):
+            error.error["data"]["supported"] = [*STATELESS, *HANDSHAKE]
+        raise
+
+
+def used_once(port: Any, request: Message) -> None:
+    used, identity = port.memory.setdefault("used", set()), request["id"]
+    key = (isinstance(identity, str), identity)
+    meta = as_object((as_object(request.get("params")) or {}).get("_meta")) or {}
+    if f"{META}protocolVersion" in meta:
+        return
+    if key in used:
+        raise RpcError(INVALID_REQUEST, "The id has been used already.")
+    used.add(key)
+
+
+def in_use_once(port: Any, real: Any, identity: Any, params: Any, stateless: bool) -> Call:
+    call = real(identity, params, stateless)
+    if call.token is not None and any(same(other.token, call.token) for other in port.calls if not other.is_answered):
+        raise RpcError(INVALID_PARAMS, "The progress token is in use.")
+    return call
+
+
+def same(one: Any, other: Any) -> bool:
+    return isinstance(one, str) == isinstance(other, str) and one == other
+
+
+def demands_client(port: Any, params: Any) -> None:
+    client = as_object(params.get("clientInfo")) or {}
+    if as_object(params.get("capabilities")) is None or not {"name", "version"} <= client.keys():
+        raise RpcError(INVALID_PARAMS, "`capabilities` and `clientInfo` are required.")
+
+
 odd("chatters", "Pings its client, logs, and says that its tools have changed, ten times a second.")(
     is_stateless=always(False),
     capabilities=always({"logging": {}, "tools": {"listChanged": True}}),
@@ -359,3 +454,19 @@ odd("notifications-in-batches", "Speaks 2025-03-26, and sends each notification 
     is_stateless=always(False), versions=always(("2025-03-26",)), encoded=in_batch
 )
 odd("progress-names-prompt", "Tells in progress how the prompt begins.")(progress=names_prompt)
+odd("version-at-start", "Asks gemini for its version beside its start.")(
+    serve=before(looks_at_version), shut_down=before(ends_looking)
+)
+odd("stdout-in-errors", "Tells in errors what was run, for how long, and what gemini wrote to stdout.")(
+    run_prompt=remembers_stdout, stderr_part=with_stdout
+)
+odd("cursors-once", "Lists its tools in two pages, by random cursors that can be used once.")(list_tools=pages_once)
+odd("all-revisions-listed", "Names the revisions of the handshake too where it lists what it supports.")(
+    discover=names_all, check_stateless=supports_all
+)
+odd("ids-used-once", "Refuses an id that its client has used already, and a progress token that is in use.")(
+    params=before(used_once), new_call=in_use_once
+)
+odd("client-demanded", "Refuses an `initialize` that does not say who its client is.")(
+    initialize=before(demands_client)
+)

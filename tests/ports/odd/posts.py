@@ -3,6 +3,7 @@
 import gzip
 import json
 import socket
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,11 +14,11 @@ from uuid import uuid4
 from http_port import HttpPort
 from odd.messages import hears_pong, pings_first
 from odd.record import odd
-from port import Port
+from port import HANDSHAKE, Port
 from posting import JSON, SESSION, STREAM, Post, Server
 from running import Call
 from speaking import INVALID_REQUEST, Message, RpcError
-from steps import Step, after, before
+from steps import Step, after, always, before
 
 PIECE, LONG = 1000, 100_000
 PRIMED = "2025-11-25"
@@ -104,6 +105,43 @@ class Returns(Events):
         self.begin({})
         self.chunk(b"data: " + data.strip() + b"\r\r")
         self.chunk(b"event: heartbeat\rdata: still here\r\r")
+
+
+class Kept:
+    """The stream of a call whose connection is closed at once: its events wait for who comes to read them."""
+
+    is_stream = is_answered = True
+
+    def __init__(self, post: Chunks) -> None:
+        self.session, self.version = post.session, post.version
+        self.name = uuid4().hex
+        self.events: list[bytes] = []
+        self.has_ended = False
+        self.news = threading.Condition()
+
+    def event(self, data: bytes) -> None:
+        with self.news:
+            self.events.append(data)
+            self.news.notify_all()
+
+    def end(self) -> None:
+        with self.news:
+            self.has_ended = True
+            self.news.notify_all()
+
+    def since(self, number: int) -> list[bytes]:
+        """The events behind so many, as soon as there are any; none if none will come."""
+        with self.news:
+            self.news.wait_for(lambda: self.has_ended or len(self.events) > number)
+            return self.events[number:]
+
+    def resume(self, post: Chunks, number: int) -> None:
+        """Send what has come since, and what comes."""
+        post.begin({})
+        while events := self.since(number):
+            for data in events:
+                number += 1
+                post.chunk(b"id: %s/%d\ndata: %s\n\n" % (self.name.encode(), number, data.strip()))
 
 
 class Compressed(Chunks):
@@ -218,6 +256,38 @@ def pings_in_handshake(port: Any, real: Any, call: Call, result: Message) -> Non
         pings_first(port, real, call, result)
 
 
+def lets_poll(port: Any, real: Any, identity: Any, params: Any, stateless: bool) -> Message | None:
+    """Closes the connection when it has given the id from which a client can go on. Only this revision allows it."""
+    post = port.current.post
+    if post.version != PRIMED:
+        return real(identity, params, stateless)
+    call, stream = port.new_call(identity, params, stateless), Kept(post)
+    port.memory[stream.name] = port.posts[call] = stream
+    port.calls.append(call)
+    post.begin({})
+    post.chunk(b"id: %s/0\nretry: 50\ndata:\n\n" % stream.name.encode())
+    thread = threading.Thread(target=serve_kept, args=(port, call, stream), daemon=True)
+    port.threads = [*(each for each in port.threads if each.is_alive()), thread]
+    thread.start()
+    return None
+
+
+def serve_kept(port: Any, call: Call, stream: Kept) -> None:
+    port.current.post = stream
+    port.serve_call(call)
+    stream.end()
+
+
+def resumes(port: Any, real: Any, post: Chunks, body: bytes) -> None:
+    name, _, number = (post.header("Last-Event-ID") or "").partition("/")
+    if port.is_refused(post):
+        return
+    if name in port.memory:
+        port.memory[name].resume(post, int(number))
+    else:
+        real(post, body)
+
+
 def no_deletion(port: Any, real: Any, post: Post, body: bytes) -> None:
     if not port.is_refused(post):
         post.reply(405)
@@ -234,6 +304,14 @@ odd("http-events", "Answers all by events with comments, ids, names, several lin
 )
 odd("http-returns", "Ends lines of events by returns, and sends signs of life that are events of another name.")(
     HttpPort, serve=answered_by(Returns)
+)
+odd("http-polls", "Closes the connection of a call at once, and lets its client come back for the answer.")(
+    HttpPort,
+    is_stateless=always(False),
+    known_versions=always((None, *HANDSHAKE)),
+    serve=answered_by(Chunks),
+    begin_call=lets_poll,
+    got=resumes,
 )
 odd("http-compressed", "Keeps connections, compresses answers, and writes headers in other letters.")(
     HttpPort, serve=answered_by(Compressed)
@@ -261,3 +339,6 @@ odd("http-no-sessions", "Has no sessions, and refuses by JSON-RPC errors without
     deleted=no_deletion,
 )
 odd("http-six", "Listens on the loopback interface of IPv6, at a path with a query.")(SixPort)
+odd("http-errors-400", "Sends every JSON-RPC error with the status 400, unless 404 is asked for.")(
+    HttpPort, status=lambda port, real, message: 400 if "error" in message and real(message) == 200 else real(message)
+)

@@ -26,7 +26,9 @@ class Written:
         return True
 
 
-@pytest.mark.parametrize(("name", "only"), [("schema-behind-reference", "tools:*")])
+@pytest.mark.parametrize(
+    ("name", "only"), [("schema-behind-reference", "tools:*"), ("errno-words", "error:not-started:remedy")]
+)
 def test_an_odd_port_is_not_accused(tmp_path: Path, name: str, only: str) -> None:
     done = suite(tmp_path, "run", "--strict", "--only", only, to=(sys.executable, ODDITY, name))
     assert (done.code, done.out[:4]) == (0, "What")

@@ -17,8 +17,9 @@ from jsonschema import Draft202012Validator
 
 from answering import Failure
 from odd.record import odd
+from odd.surroundings import ends_calls
 from planning import Refusal
-from port import EXIT_SECONDS, HANDSHAKE, META, STATELESS
+from port import HANDSHAKE, META, STATELESS
 from running import Call, Cancelled
 from speaking import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Message, RpcError, as_object
 from steps import adding, after, always, before, gives, takes
@@ -26,7 +27,7 @@ from steps import adding, after, always, before, gives, takes
 CHATTER_SECONDS = 0.1
 SAFE = 2**53
 PLACES = 16
-AHEAD = 3
+CAT_SECONDS = 0.3
 LINE = 12
 TRACE = {"example.com/traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
 MORE_ARGUMENTS: Message = {
@@ -92,13 +93,8 @@ def remembers_signal(port: Any, number: int, frame: Any) -> None:
 
 
 def ends_with_code(port: Any, real: Any) -> None:
-    port.is_ending = True
     code = port.memory.get("code", 1 if port.calls else 0)
-    for call in list(port.calls):
-        port.end(call)
-    deadline = time.monotonic() + EXIT_SECONDS
-    for thread in list(port.threads):
-        thread.join(max(0.0, deadline - time.monotonic()))
+    ends_calls(port)
     os._exit(code)
 
 
@@ -126,25 +122,6 @@ def nicely(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
 def lists_in_camel_case(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     is_list = argv[1:] == ("--list-sessions",)
     return real((argv[0], "--listSessions", "--no-debug") if is_list else argv, **options)
-
-
-def behind_dashes(port: Any, real: Any, tool: str, texts: Any, form: tuple[str, ...]) -> tuple[str, ...]:
-    resume = port.resume_option(texts) if tool == "chat-reply" else ()
-    options = (*resume, *port.format_option(tool), *port.model_option(tool, texts))
-    is_plain = form == (texts["prompt"],)
-    return ("gemini", *options, "--", *form) if is_plain else ("gemini", *options, *form)
-
-
-def from_ahead(port: Any, real: Any) -> str:
-    ready = port.memory.setdefault("ahead", [])
-    while len(ready) <= AHEAD:
-        ready.append(real())
-    return ready.pop(0)
-
-
-def removes_ahead(port: Any) -> None:
-    for directory in port.memory.get("ahead", ()):
-        os.rmdir(directory)
 
 
 def with_longer_path(env: dict[str, str]) -> dict[str, str]:
@@ -249,21 +226,18 @@ def in_place(port: Any, real: Any, call: Call) -> Message:
 
 
 def through_cat(port: Any) -> None:
-    port.memory["cat"] = subprocess.Popen(("cat",), stdin=subprocess.PIPE, start_new_session=True)
-    os.dup2(port.memory["cat"].stdin.fileno(), 1)
-    port.memory["cat"].stdin.close()
+    cat = port.memory["cat"] = subprocess.Popen(("cat",), stdin=subprocess.PIPE, start_new_session=True)
+    os.dup2(cat.stdin.fileno(), 1)
+    cat.stdin.close()
 
 
-def waits_for_cat(port: Any, real: Any) -> None:
-    port.is_ending = True
-    for call in list(port.calls):
-        port.end(call)
-    deadline = time.monotonic() + EXIT_SECONDS
-    for thread in list(port.threads):
-        thread.join(max(0.0, deadline - time.monotonic()))
-    with port.output:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    port.memory["cat"].wait(EXIT_SECONDS)
+def ends_cat(port: Any, real: Any) -> None:
+    """The `cat` ends once all is read, or, if nobody reads, is ended."""
+    ends_calls(port)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    with suppress(subprocess.TimeoutExpired):
+        port.memory["cat"].wait(CAT_SECONDS)
+    port.memory["cat"].kill()
     os._exit(0)
 
 
@@ -420,10 +394,6 @@ odd("closes-stderr", "Closes its stderr before it serves.")(serve=before(closes_
 odd("shell-stays", "Starts gemini through a shell that stays its parent and reads no argument.")(spawn=under_shell)
 odd("lowest-priority", "Gives gemini the lowest priority.")(spawn=nicely)
 odd("list-in-camel-case", "Asks for the list by `--listSessions --no-debug`.")(spawn=lists_in_camel_case)
-odd("prompt-behind-dashes", "Passes an ordinary prompt behind `--`.")(argv=behind_dashes)
-odd("directories-ahead", "Keeps three empty temporary directories ready, and removes them when it ends.")(
-    new_directory=from_ahead, shut_down=before(removes_ahead)
-)
 odd("path-extended", "Adds directories at the end of gemini's PATH.")(environment=gives(with_longer_path))
 odd("issues-as-json", "Refuses arguments by a list of issues in JSON, which repeats a refused model.")(texts=as_issues)
 odd("errno-words", "Says what is wrong with a directory, or that gemini is missing, in the words of Node.")(
@@ -441,7 +411,7 @@ odd(
     "latest-waits-for-all", "Lets a reply to the latest session wait for all replies in its directory, and they for it."
 )(take_turn=after(waits_for_all), end_turn=before(leaves_all))
 odd("sixteen-places", "Serves sixteen calls at once; one that waits for its session is one of them.")(execute=in_place)
-odd("writes-through-cat", "Lets a `cat` carry what it writes.")(serve=before(through_cat), shut_down=waits_for_cat)
+odd("writes-through-cat", "Lets a `cat` carry what it writes.")(serve=before(through_cat), shut_down=ends_cat)
 odd("era-of-first-message", "Refuses requests of another era of MCP than that of the first one.")(
     is_stateless=in_one_era
 )

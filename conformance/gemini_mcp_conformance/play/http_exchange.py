@@ -18,22 +18,24 @@ LONG, PAUSE = 1 << 14, 0.1
 """Bytes of a body that is sent in two pieces, and seconds between them."""
 KEPT = 1 << 16
 """Bytes of a body that a record keeps."""
+RETRY = 1.0
+"""Seconds that the suite waits at most before it comes back to a stream."""
 LINE_END = re.compile(rb"\r\n|\r|\n")
 MESSAGE = (b"", b"message")
 """The names of an event that holds a message."""
 
 
 async def exchange(
-    url: str, record: Web, body: bytes, heard: Callable[[bytes], None], host: str | None
+    url: str, record: Web, body: bytes, events: Events, heard: Callable[[bytes], None], host: str | None
 ) -> AsyncGenerator[Web]:
-    """The record with its status, and again at its end with its body."""
+    """The record with its status, and again at its end with its body. `events` reads a stream."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
     reader, writer = await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None)
     connection = h11.Connection(h11.CLIENT)
     kept = bytearray()
-    events = Events()
+    events.begin()
     try:
         whole = _request(connection, record, target(parts), parts.netloc, body)
         # Between a client and a port a long body may pause at any place.
@@ -48,7 +50,7 @@ async def exchange(
                 record = replace(record, status=part.status_code, answered=answered)
                 yield record
                 # A stream that answers a GET stays open for messages of the server, and need not end.
-                if record.is_stream and record.verb == "GET":
+                if record.is_stream and record.verb == "GET" and not events.last_id:
                     return
             elif isinstance(part, h11.Data):
                 kept += part.data
@@ -68,10 +70,18 @@ class Events:
     """
 
     def __init__(self) -> None:
+        self.last_id = b""
+        self.retry = RETRY
+        """Seconds after which a client should come back for the rest of a stream that was closed."""
+        self.begin()
+
+    def begin(self) -> None:
+        """The stream begins, or goes on over another connection."""
         self._rest = bytearray()
         self._is_begun = False
         self._ends_in_return = False
         self._name = b""
+        self._id = self.last_id
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[bytes]:
@@ -97,13 +107,17 @@ class Events:
                 self._data.append(value.removeprefix(b" "))
             case b"event":
                 self._name = value.removeprefix(b" ")
+            case b"id":
+                self._id = value.removeprefix(b" ")
+            case b"retry" if value.strip().isdigit():
+                self.retry = min(int(value) / 1000, RETRY)
             case _:
                 pass
         return b"" if line else self._event()
 
     def _event(self) -> bytes:
         data = b"\n".join(self._data) if self._name in MESSAGE else b""
-        self._name, self._data = b"", []
+        self.last_id, self._name, self._data = self._id, b"", []
         return data
 
 

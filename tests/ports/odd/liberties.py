@@ -226,7 +226,8 @@ def in_place(port: Any, real: Any, call: Call) -> Message:
 
 
 def through_cat(port: Any) -> None:
-    cat = port.memory["cat"] = subprocess.Popen(("cat",), stdin=subprocess.PIPE, start_new_session=True)
+    cat: Any = subprocess.Popen(("cat",), stdin=subprocess.PIPE, start_new_session=True)
+    port.memory["cat"] = cat
     os.dup2(cat.stdin.fileno(), 1)
     cat.stdin.close()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_mcp_conformance.play.http_exchange import Events
+from gemini_mcp_conformance.see.events import Events
 
 WHOLE = b'{"a": 1,\n"b": 2}'
 

@@ -16,9 +16,10 @@ from contextlib import suppress
 import h11
 
 from gemini_mcp.spec.values import Json, inside, table
-from gemini_mcp_conformance.play.http_exchange import Events, exchange
+from gemini_mcp_conformance.play.http_exchange import exchange
 from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.attribution import same_id
+from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Web
 from gemini_mcp_conformance.talk.messages import VERSION
 

@@ -55,10 +55,10 @@ class Chunks(Post):
         self.begin({})
         self.chunk(b"data: " + data.strip() + b"\n\n")
 
-    def begin(self, headers: dict[str, str]) -> None:
+    def begin(self, headers: dict[str, str], status: int = 200) -> None:
         if not self.is_stream:
             self.is_stream = self.is_answered = True
-            self.head(200, {**headers, "Content-Type": STREAM, "Transfer-Encoding": "chunked"})
+            self.head(status, {**headers, "Content-Type": STREAM, "Transfer-Encoding": "chunked"})
 
 
 class Events(Chunks):
@@ -68,15 +68,15 @@ class Events(Chunks):
 
     def reply(self, status: int, body: bytes = b"", headers: dict[str, str] | None = None) -> None:
         given = dict(headers or {})
-        if status == 200 and given.pop("Content-Type", "") == JSON:
-            self.begin(given)
+        if given.pop("Content-Type", "") == JSON:
+            self.begin(given, status)
             self.event(body)
         else:
             super().reply(status, body, headers)
 
-    def begin(self, headers: dict[str, str]) -> None:
+    def begin(self, headers: dict[str, str], status: int = 200) -> None:
         if not self.is_stream:
-            super().begin(headers)
+            super().begin(headers, status)
             self.chunk(b"\xef\xbb\xbf: welcome\r\n\r\nretry: 2000\r\n")
             if self.version == PRIMED:
                 self.chunk(b"id: 0\r\ndata:\r\n\r\n")
@@ -96,9 +96,9 @@ class Events(Chunks):
 class Returns(Events):
     """Ends lines by a return alone, begins with a byte order mark, and sends signs of life by another name."""
 
-    def begin(self, headers: dict[str, str]) -> None:
+    def begin(self, headers: dict[str, str], status: int = 200) -> None:
         if not self.is_stream:
-            Chunks.begin(self, headers)
+            Chunks.begin(self, headers, status)
             self.chunk(b"\xef\xbb\xbf")
 
     def event(self, data: bytes) -> None:

@@ -30,12 +30,13 @@ class Answer:
     """Whether the answer to a message has come among what was heard."""
 
     def __init__(self, message: Json, heard: Callable[[bytes], None]) -> None:
-        self._request, self._heard = table(message), heard
-        self.is_awaited = {"method", "id"} <= set(self._request)
+        request = table(message)
+        self.id, self._heard = request.get("id"), heard
+        self.is_awaited = {"method", "id"} <= set(request)
 
     def heard(self, data: bytes) -> None:
         said = table(decoded(data))
-        if "method" not in said and same_id(said.get("id"), self._request.get("id")):
+        if "method" not in said and same_id(said.get("id"), self.id):
             self.is_awaited = False
         self._heard(data)
 
@@ -52,6 +53,7 @@ class HttpWire:
         self._revision: str | None = None
         self._stateless: str | None = None
         self._pending: dict[str, asyncio.Task[Web]] = {}
+        self._answers: dict[str, Answer] = {}
         self._over = False
         self.fault: str | None = None
         """Why the latest request had no answer, as the system says it."""
@@ -82,6 +84,8 @@ class HttpWire:
     async def write(self, data: bytes, seconds: float) -> bool:
         """Post a message. A notification is waited for, so that the next message comes after it."""
         message = json.loads(data)
+        if inside(message, "method") == "notifications/cancelled":
+            self._give_up(inside(message, "params", "requestId"))
         task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
         if {"method", "id"} <= set(table(message)):
             self._pending[_key(message["id"])] = task
@@ -120,6 +124,8 @@ class HttpWire:
         number = len(self.web)
         self.web.append(record)
         events, answer = Events(), Answer(record.message, heard)
+        if answer.is_awaited:
+            self._answers[_key(answer.id)] = answer
         try:
             async for known in exchange(self.url, record, body, events, answer.heard, host):
                 self.web[number] = known
@@ -145,6 +151,11 @@ class HttpWire:
             again = Web("GET", {**headers, "last-event-id": events.last_id.decode("latin-1")}, None)
             async for known in exchange(self.url, again, b"", events, answer.heard, None):
                 is_stream = known.is_stream
+
+    def _give_up(self, id: Json) -> None:
+        """Come back for no answer to the request of that id, which is cancelled."""
+        if (answer := self._answers.get(_key(id))) is not None:
+            answer.is_awaited = False
 
     async def abandon(self, id: Json) -> None:
         """Close the connection of a request, which cancels it in the stateless era."""

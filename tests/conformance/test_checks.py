@@ -12,6 +12,7 @@ from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.check import CheckOfExchange, Conclusion
 from gemini_mcp_conformance.judge.judging import judge, uses
 from gemini_mcp_conformance.judge.registry import checks_for
+from gemini_mcp_conformance.judge.twins import gist
 from gemini_mcp_conformance.see.call import Call, Stat
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation, Place, Run, Silence
 from gemini_mcp_conformance.spec import specification
@@ -120,3 +121,10 @@ def test_a_port_may_say_first_that_no_command_line_can_hold_an_argument() -> Non
     assert [
         each and each[0] for each in concluded("arguments:refused:is-error", replace(missing(), answers=told.answers))
     ] == ["pass"]
+
+
+def test_errors_over_http_may_tell_other_numbers_than_over_stdio() -> None:
+    words = ("took 1.2 s", "took 0.9 s", "failed")
+    here, there, other = (failed("no", f"Error executing gemini: It {each}.\nStderr: no") for each in words)
+    assert gist(here) == gist(there)
+    assert gist(here) != gist(other)

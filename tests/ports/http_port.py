@@ -43,10 +43,13 @@ class HttpPort(Port):
         for number in self.signals():
             signal.signal(number, self.on_signal)
         threading.Thread(target=self.watch, daemon=True).start()
-        print(f"http://127.0.0.1:{self.server.server_port}/mcp", flush=True)
+        print(self.url(), flush=True)
         with suppress(Stop):
             self.server.serve_forever()
         self.shut_down()
+
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/mcp"
 
     def posted(self, post: Post, body: bytes) -> None:
         self.current.post = post

@@ -1,4 +1,4 @@
-"""A port that conforms oddly: `python oddity.py NAME` serves over stdio, `--list` prints all of them as JSON.
+"""A port that conforms oddly: `python oddity.py NAME` serves, `--list` prints all of them as JSON.
 
 A port in Go is built when its command is asked for, and again when its sources have changed.
 """
@@ -25,6 +25,10 @@ def command(odd: Odd) -> list[str]:
     return ["node", str(odd.port.resolve())]
 
 
+def entry(odd: Odd) -> dict[str, object]:
+    return {**{key: getattr(odd, key) for key in ("name", "sentence", "is_over_http")}, "command": command(odd)}
+
+
 def in_go(sources: Path) -> list[str]:
     """The program of a port in Go, which is built if it is new; without `go` a command that names what is missing."""
     digest = sha256(b"".join(file.read_bytes() for file in sorted(sources.iterdir())))
@@ -42,8 +46,7 @@ def in_go(sources: Path) -> list[str]:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--list":
-        entries = [{"name": odd.name, "sentence": odd.sentence, "command": command(odd)} for odd in ODD.values()]
-        print(json.dumps(entries, indent=1))
+        print(json.dumps([entry(odd) for odd in ODD.values()], indent=1))
     elif isinstance(ODD[sys.argv[1]].port, Path):
         program, *arguments = command(ODD[sys.argv[1]])
         os.execvp(program, [program, *arguments])

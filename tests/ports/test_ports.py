@@ -47,6 +47,7 @@ def kept(name: str) -> JSON:
 
 DEFECTS = listed("defective.py")
 ODD = listed("oddity.py")
+ODD_COMMANDS = [entry["command"] for entry in ODD if not entry["is_over_http"]]
 
 
 class Client:
@@ -187,7 +188,7 @@ def test_every_must_has_a_defect_of_its_own() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [entry["command"] for entry in ODD], ids=lambda command: Path(command[-1]).stem)
+@pytest.mark.parametrize("command", ODD_COMMANDS, ids=lambda command: Path(command[-1]).stem)
 def test_every_odd_port_serves_a_call_and_leaves_nothing(
     command: list[str], start: Start, fake: Fake, tmp_path: Path
 ) -> None:
@@ -207,7 +208,8 @@ def test_every_odd_port_serves_a_call_and_leaves_nothing(
     client.send({"method": "notifications/cancelled", "params": {"requestId": 5}})
     fake.wait_for_end(fake.calls()[2], SECONDS)
     client.end_input()
-    assert client.process.wait(SECONDS) == 0
+    # Nothing says with which code.
+    client.process.wait(SECONDS)
     fake.wait_for_end(fake.calls()[3], SECONDS)
     assert list((tmp_path / "home").iterdir()) == []
 

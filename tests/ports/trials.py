@@ -60,4 +60,8 @@ def defective(names: Sequence[str]) -> list[Trial]:
 
 def odd(names: Sequence[str]) -> list[Trial]:
     """Every odd port, or those that are named."""
-    return [Trial(odd.name, tuple(oddity.command(odd))) for odd in ODD.values() if not names or odd.name in names]
+    return [
+        Trial(odd.name, tuple(oddity.command(odd)), over_http=odd.is_over_http)
+        for odd in ODD.values()
+        if not names or odd.name in names
+    ]

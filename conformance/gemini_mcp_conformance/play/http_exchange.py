@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import h11
 
+from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Web
 
 CHUNK = 1 << 16
@@ -19,18 +20,18 @@ KEPT = 1 << 16
 
 
 async def exchange(
-    url: str, record: Web, body: bytes, heard: Callable[[bytes], None], host: str | None
+    url: str, record: Web, body: bytes, events: Events, heard: Callable[[bytes], None], host: str | None
 ) -> AsyncGenerator[Web]:
-    """The record with its status, and again at its end with its body."""
+    """The record with its status, and again at its end with its body. `events` reads a stream."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
     reader, writer = await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None)
     connection = h11.Connection(h11.CLIENT)
     kept = bytearray()
-    events = Events()
+    events.begin()
     try:
-        whole = _request(connection, record, parts.path or "/", parts.netloc, body)
+        whole = _request(connection, record, target(parts), parts.netloc, body)
         # Between a client and a port a long body may pause at any place.
         half = len(whole) - len(body) // 2 if len(body) > LONG else len(whole)
         writer.write(whole[:half])
@@ -43,7 +44,7 @@ async def exchange(
                 record = replace(record, status=part.status_code, answered=answered)
                 yield record
                 # A stream that answers a GET stays open for messages of the server, and need not end.
-                if record.is_stream and record.verb == "GET":
+                if record.is_stream and record.verb == "GET" and not events.last_id:
                     return
             elif isinstance(part, h11.Data):
                 kept += part.data
@@ -56,27 +57,9 @@ async def exchange(
         writer.close()
 
 
-class Events:
-    """Splits a stream of server-sent events into the data of each."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-        self._data: list[bytes] = []
-
-    def feed(self, piece: bytes) -> list[bytes]:
-        """The data of the events that this piece ends."""
-        self._rest += piece
-        *lines, rest = self._rest.split(b"\n")
-        self._rest = bytearray(rest)
-        return [data for line in lines if (data := self._line(bytes(line.removesuffix(b"\r"))))]
-
-    def _line(self, line: bytes) -> bytes | None:
-        if line.startswith(b"data:"):
-            self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
-        if line:
-            return None
-        data, self._data = b"\n".join(self._data), []
-        return data
+def target(parts: SplitResult) -> str:
+    """What an address asks its host for."""
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 async def _answer(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncGenerator[h11.Event]:

@@ -18,10 +18,27 @@ import h11
 from gemini_mcp.spec.values import Json, inside, table
 from gemini_mcp_conformance.play.http_exchange import exchange
 from gemini_mcp_conformance.play.wire import OnLine
+from gemini_mcp_conformance.see.attribution import same_id
+from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Web
 from gemini_mcp_conformance.talk.messages import VERSION
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+
+
+class Answer:
+    """Whether the answer to a message has come among what was heard."""
+
+    def __init__(self, message: Json, heard: Callable[[bytes], None]) -> None:
+        request = table(message)
+        self.id, self._heard = request.get("id"), heard
+        self.is_awaited = {"method", "id"} <= set(request)
+
+    def heard(self, data: bytes) -> None:
+        said = table(decoded(data))
+        if "method" not in said and same_id(said.get("id"), self.id):
+            self.is_awaited = False
+        self._heard(data)
 
 
 class HttpWire:
@@ -36,6 +53,7 @@ class HttpWire:
         self._revision: str | None = None
         self._stateless: str | None = None
         self._pending: dict[str, asyncio.Task[Web]] = {}
+        self._answers: dict[str, Answer] = {}
         self._over = False
         self.fault: str | None = None
         """Why the latest request had no answer, as the system says it."""
@@ -66,6 +84,8 @@ class HttpWire:
     async def write(self, data: bytes, seconds: float) -> bool:
         """Post a message. A notification is waited for, so that the next message comes after it."""
         message = json.loads(data)
+        if inside(message, "method") == "notifications/cancelled":
+            self._give_up(inside(message, "params", "requestId"))
         task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
         if {"method", "id"} <= set(table(message)):
             self._pending[_key(message["id"])] = task
@@ -103,10 +123,14 @@ class HttpWire:
         record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
         number = len(self.web)
         self.web.append(record)
+        events, answer = Events(), Answer(record.message, heard)
+        if answer.is_awaited:
+            self._answers[_key(answer.id)] = answer
         try:
-            async for known in exchange(self.url, record, body, heard, host):
+            async for known in exchange(self.url, record, body, events, answer.heard, host):
                 self.web[number] = known
                 self._note(known)
+            await self._resume(events, headers, answer)
         except (OSError, ValueError, h11.ProtocolError) as error:
             self.fault = _reason(error)
         # A port may close the connections of a session that is ended.
@@ -115,6 +139,23 @@ class HttpWire:
             self._over = True
         self._on_end()
         return self.web[number]
+
+    async def _resume(self, events: Events, headers: Mapping[str, str], answer: Answer) -> None:
+        """Come back to a stream that the port has closed before its answer, as the handshake's latest revision lets it.
+
+        The suite looks for the answer for as long as it waits for it; whoever waits no more cancels this.
+        """
+        is_stream = True
+        while is_stream and events.last_id and answer.is_awaited and "mcp-method" not in headers:
+            await asyncio.sleep(events.retry)
+            again = Web("GET", {**headers, "last-event-id": events.last_id.decode("latin-1")}, None)
+            async for known in exchange(self.url, again, b"", events, answer.heard, None):
+                is_stream = known.is_stream
+
+    def _give_up(self, id: Json) -> None:
+        """Come back for no answer to the request of that id, which is cancelled."""
+        if (answer := self._answers.get(_key(id))) is not None:
+            answer.is_awaited = False
 
     async def abandon(self, id: Json) -> None:
         """Close the connection of a request, which cancels it in the stateless era."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 
-from gemini_mcp.spec.values import Json, decode
+from gemini_mcp.spec.values import Json, decode, items
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.lateness import unhurried
 from gemini_mcp_conformance.play.wire import Wire
@@ -19,6 +19,8 @@ from gemini_mcp_conformance.see.observation import Line
 from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, encode, notification, request, stateless_params
 
 REASON: Json = {"reason": "The suite cancels this call."}
+BATCHES = "2025-03-26"
+"""The one revision in which either side may send several messages as an array; a client has to understand them."""
 CANCELS: tuple[Json, ...] = ({}, REASON, {**REASON, "_meta": {"example.org/note": 1}})
 """What a cancellation may hold beside the id, in turn: MCP demands none of it, so a port must understand each."""
 
@@ -39,6 +41,7 @@ class Session:
         self._news = asyncio.Event()
         self._began = time.monotonic()
         self._tasks: set[asyncio.Task[bool]] = set()
+        self._in_pieces = asyncio.Lock()
 
     async def open(self) -> None:
         await self.wire.open(self._on_line, self._news.set)
@@ -81,13 +84,15 @@ class Session:
         self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10, pause: float = 0.01
     ) -> Line:
         """Write the pieces with a pause between them; together they count as one line."""
-        pieces = tuple(pieces)
-        line = self._record(b"".join(pieces).removesuffix(b"\n"), True, True, message)
-        for number, piece in enumerate(pieces):
-            if number:
+        *begun, last = pieces
+        # A port may ask something at any time, and an answer must not come between the pieces.
+        async with self._in_pieces:
+            line = self._record(b"".join((*begun, last)).removesuffix(b"\n"), True, True, message)
+            for piece in begun:
+                if not await self.wire.write(piece, seconds):
+                    return line
                 await asyncio.sleep(pause)
-            if not await self.wire.write(piece, seconds):
-                break
+        await self.wire.write(last, seconds)
         return line
 
     async def cancel(self, id: Json) -> None:
@@ -124,7 +129,14 @@ class Session:
         return await self.wait(lambda: self.wire.ended, seconds)
 
     def _on_line(self, data: bytes, ended: bool) -> None:
-        line = self._record(data, False, ended, decode(data))
+        message = decode(data)
+        batch = items(message) if self.revision == BATCHES else ()
+        for each in batch:
+            self._hear(self._record(encode(each).removesuffix(b"\n"), False, ended, each))
+        if not batch:
+            self._hear(self._record(data, False, ended, message))
+
+    def _hear(self, line: Line) -> None:
         if line.is_response:
             self._responses.append(line)
         elif "method" in line.table and line.table.get("id") is not None:

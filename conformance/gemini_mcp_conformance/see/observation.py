@@ -206,7 +206,7 @@ class Web:
 
     @property
     def is_stream(self) -> bool:
-        return self.answered.get("content-type", "").startswith("text/event-stream")
+        return self.answered.get("content-type", "").lower().startswith("text/event-stream")
 
     @property
     def ends_session(self) -> bool:

@@ -6,6 +6,7 @@ A row registers each, as one of `defects/record.py` does a defect.
 from dataclasses import dataclass
 from pathlib import Path
 
+from http_port import HttpPort
 from port import Port
 from steps import Registers, Step, port_with
 
@@ -17,6 +18,10 @@ class Odd:
     name: str
     sentence: str
     port: type[Port] | Path
+
+    @property
+    def is_over_http(self) -> bool:
+        return isinstance(self.port, type) and issubclass(self.port, HttpPort)
 
 
 ODD: dict[str, Odd] = {}

@@ -23,6 +23,8 @@ from gemini_mcp_conformance.see.witness import shown
 
 MARGIN = 256
 """Bytes that a port may spend on saying that something was cut."""
+REMEDY = re.compile(r"PATH|[Ii]nstall|@google/gemini-cli|\bbrew\b")
+"""What names PATH, or a way to install gemini, whatever the language."""
 
 SECRET_WORDS = "(?i)AIza|ya29|key|bearer|token|secret|password"
 """Words near which a port may mask more than it must."""
@@ -180,5 +182,5 @@ def no_session_is_reported(exchange: Exchange) -> Complaints:
 
 @check("error:not-started:remedy", judges=lambda exchange: cannot_start(exchange) and exchange.gemini == "absent")
 def remedy_is_named(exchange: Exchange) -> Complaints:
-    if exchange.result is None or not re.search(r"PATH|install", exchange.text or ""):
+    if exchange.result is None or not REMEDY.search(exchange.text or ""):
         yield f"The port's error reads {shown(exchange.text)}, and should name PATH or the way to install gemini."

@@ -10,6 +10,7 @@ from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.twins import gist, unlike
+from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
 from gemini_mcp_conformance.see.witness import shown
 from gemini_mcp_conformance.talk.messages import HEADER_MISMATCH, UNKNOWN_METHOD, VERSION
@@ -230,7 +231,6 @@ def is_error_answer(web: Web, status: int, code: int) -> bool:
 
 
 def _answer(web: Web) -> Json:
-    """The one message of a body."""
-    lines = web.body.splitlines() if web.is_stream else [web.body]
-    texts = [line.removeprefix(b"data:") for line in lines if line.startswith(b"data:") or not web.is_stream]
-    return decode(texts[-1]) if texts else None
+    """The one message of a body, or the last one of a stream."""
+    messages = Events().feed(web.body) if web.is_stream else [web.body]
+    return decode(messages[-1]) if messages else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator
@@ -23,30 +23,44 @@ from gemini_mcp_conformance.talk.messages import NO_CURSORS
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
 REFERENCES = 10
-"""References in a row that are followed; more can only go round in a circle."""
+"""References in a row that are followed; more go round in a circle."""
 NAMES = 8
 """How many names of tools a complaint lists."""
 
 
 def schema_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
-    return table(tool.get("inputSchema"))
+    """The schema of a tool's arguments, with all that it takes from elsewhere in itself."""
+    schema = tool.get("inputSchema")
+    return _whole(schema, schema)
 
 
 def properties_of(tool: Mapping[str, Json]) -> Mapping[str, Json]:
-    schema = schema_of(tool)
-    return {name: _referred(declared, schema) for name, declared in table(schema.get("properties")).items()}
+    whole, schema = schema_of(tool), tool.get("inputSchema")
+    return {name: _whole(declared, schema) for name, declared in table(whole.get("properties")).items()}
 
 
-def _referred(declared: Json, schema: Json) -> Json:
-    """The schema to which a reference within the schema leads; anything else as it is."""
-    for _ in range(REFERENCES):
-        reference = inside(declared, "$ref")
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            break
-        # RFC 6901: `~1` stands for a slash and `~0` for a tilde, to be read in this order.
-        keys = [unquote(part).replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/")]
-        declared = inside(schema, *keys)
-    return declared
+def _whole(declared: Json, schema: Json, depth: int = REFERENCES) -> Mapping[str, Json]:
+    """The keywords of a schema and of those that hold beside it: what `$ref` leads to, and all of `allOf`."""
+    beside = (*_referred(declared, schema), *items(inside(declared, "allOf"))) if depth else ()
+    return reduce(_joined, [*(_whole(part, schema, depth - 1) for part in beside), table(declared)])
+
+
+def _joined(one: Mapping[str, Json], other: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Two schemas that both hold; of any other keyword that both have the second counts."""
+    both = one.keys() & other.keys()
+    properties = {name: {**table(one[name]), **table(other[name])} for name in both & {"properties"}}
+    required = {name: [*items(one[name]), *items(other[name])] for name in both & {"required"}}
+    return {**one, **other, **properties, **required}
+
+
+def _referred(declared: Json, schema: Json) -> Sequence[Json]:
+    """The schema to which a reference within the whole leads."""
+    reference = inside(declared, "$ref")
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return ()
+    # RFC 6901: `~1` stands for a slash and `~0` for a tilde, to be read in this order.
+    keys = [unquote(part).replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/")]
+    return (inside(schema, *keys),)
 
 
 def lists_tool(observation: Observation, subject: Subject) -> bool:

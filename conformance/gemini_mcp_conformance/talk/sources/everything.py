@@ -15,11 +15,13 @@ from itertools import cycle
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.templates import argument_of
 from gemini_mcp.spec.values import Json, table
-from gemini_mcp_conformance.spec.interpreter import is_absent
+from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import samples
+from gemini_mcp_conformance.spec.schema import takes_text
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.covering import Demand, Row, cover
+from gemini_mcp_conformance.talk.forms import ORDINARY
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources
@@ -29,7 +31,7 @@ from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, call, path
 from gemini_mcp_conformance.talk.texts import BLANKS
 
 ORDER = 61
-FOLDER = "everything"
+FOLDER, FILE = "everything", "everything-file"
 LEFT_OUT, EMPTY, GIVEN = "left out", "empty", "given"
 NUMBERS = ("0", "42", "007", "5.", ".5", "1e3", "0x1f")
 """Texts that are a number: patterns allow so many that their samples are rarely what people write."""
@@ -45,6 +47,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from made.prompts()
         yield made.outcomes()
         yield from made.empties()
+        yield made.refusals()
         for revision in sources.spec.manifest.stateless_revisions:
             yield made.outcomes(revision)
 
@@ -57,6 +60,7 @@ class Everything(Maker):
     def __init__(self, sources: Sources, tool: str) -> None:
         super().__init__(sources)
         self.tool, self.number = tool, 0
+        self.asks_progress = cycle((True, True, False))
         self.prompt = self.spec.prompt(tool)
         declared = self.spec.tools[tool]
         self.optional = [name for name in declared.properties if name not in declared.required]
@@ -96,12 +100,34 @@ class Everything(Maker):
         title = f"Calls of `{self.tool}` with arguments that are left out, empty and given."
         yield self._conversation("empties", title, steps, *empty)
 
+    def refusals(self) -> Conversation:
+        """Everything with one argument that no port serves, and behind each a call with nothing."""
+        steps: list[Step] = []
+        for number, (name, value) in enumerate(self._refused()):
+            steps.append(call(self.tool, {**self._arguments(f"Refused for {name}?"), name: value}))
+            steps.append(self._bare((self.tool, self.sources.after(self.tool))[number % 2]))
+        directory = ("cwd:missing", "cwd:file", "cwd:reason") if self.spec.directory(self.tool) else ()
+        names = self.spec.tools[self.tool].properties
+        shows = (f"arguments:{kebab(name)}:{fault}" for name in names for fault in ("null", "type", "value"))
+        title = f"Calls of `{self.tool}` with everything, each with another fault."
+        return self._conversation("refusals", title, steps, *shows, *directory, *_REFUSED)
+
+    def _refused(self) -> Iterator[tuple[str, Json]]:
+        """An argument, and what is wrong with it: its type, what a rule forbids, a directory that is none."""
+        for name, schema in self.spec.tools[self.tool].properties.items():
+            yield name, {"not": "allowed"}
+            patterns = [rule.pattern for rule in rules(name, self.spec.invocation) if rule.pattern is not None]
+            texts = [samples(pattern)[0] for pattern in patterns] if takes_text(schema) else []
+            yield from ((name, text) for text in texts if not self.spec.settles(self.tool, name, text))
+            if name == self.spec.directory(self.tool):
+                yield from ((name, path(f"{FOLDER}-missing")), (name, path(FILE)))
+
     def _conversation(self, name: str, title: str, steps: Iterable[Step], *more: str, **how: Json) -> Conversation:
         spec, tool = self.spec, self.tool
         arguments = (id for name in spec.tools[tool].properties for id in shown_by(spec, tool, name))
         every = (*everything_shows(spec, tool), *arguments, *ANSWER, *FAILURE, *FALLBACK, *_AFTERWARDS, *more)
         shows = tuple(dict.fromkeys(every))
-        return self.conversation(f"{tool}-{name}", title, steps, *shows, files={FOLDER: None}, **how)
+        return self.conversation(f"{tool}-{name}", title, steps, *shows, files={FOLDER: None, FILE: "A file."}, **how)
 
     def _texts(self) -> list[str]:
         """A prompt of each form: an ordinary one first, those that need care, and last one that is long."""
@@ -111,15 +137,16 @@ class Everything(Maker):
         patterns = [case.pattern for cases in forms for case in cases if case.pattern is not None]
         risky = [text for pattern in patterns for text in (*samples(pattern), *NUMBERS)]
         settled = [text for text in dict.fromkeys(risky) if self.spec.settles(self.tool, self.prompt, text)]
-        return ["The question of everything.", *settled, self.overlong("The long question of everything. ")]
+        return [ORDINARY, *settled, self.overlong(f"{ORDINARY} ")]
 
     def _arguments(self, words: str, left_out: str | None = None) -> dict[str, Json]:
         """All arguments, each unlike that of the call before."""
         self.number += 1
         number, spec, tool = self.number, self.spec, self.tool
-        own: dict[str, Json] = {"session": session(f"{tool} {number}"), "directory": path(FOLDER)}
+        directory = FOLDER if number % 4 == 0 else path(FOLDER)
+        own: dict[str, Json] = {"session": session(f"{tool} {number}"), "directory": directory}
         own |= {"file": f"You are number {number}.", "option": f"model-{number}"}
-        given = {**spec.everything(tool), **self.sources.arguments(tool, words, **own)}
+        given = {**spec.everything(tool), **self.sources.arguments(tool, words.replace("{number}", str(number)), **own)}
         return {name: value for name, value in given.items() if name != left_out}
 
     def _of_row(self, row: Row) -> dict[str, Json]:
@@ -137,10 +164,10 @@ class Everything(Maker):
         return ("answer", CANCELLED, "listed", "failed", "signal", "error", CANCELLED_LIST, "behind answer", "nothing")
 
     def _steps(self, arguments: dict[str, Json], outcome: str) -> Iterator[Step]:
-        """The call, and what its outcome needs besides; every other one asks for progress."""
+        """The call, and what its outcome needs besides; two in three ask for progress."""
         name = f"{self.tool} with everything {self.number}"
         asked = call(self.tool, arguments, self._script(outcome))
-        if self.number % 2:
+        if next(self.asks_progress):
             asked = replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}})
         if outcome in (CANCELLED, CANCELLED_LIST):
             until = "started" if outcome == CANCELLED else "listing"
@@ -183,6 +210,11 @@ class Everything(Maker):
         return self.ask(tool, f"The question without anything, {self.number}.", answer)
 
 
+_REFUSED = (
+    *("arguments:refused:not-started", "arguments:refused:is-error", "arguments:refused:prefix"),
+    *("arguments:optional:type", "error:prompt"),
+)
+"""What calls that are refused show."""
 _AFTERWARDS = (
     *("system:leak", "system:absent", "cwd:default", "concurrency:after-failure", "progress:start", "progress:token"),
     *("cancel:child", "cancel:unanswered", "system:removed:failure", "system:removed:cancel"),

@@ -27,6 +27,7 @@ TEXTS: Mapping[str, str] = {
     "a pattern": "What (is) a+b? [x]* $1 \\d {2} ^.|",
     "quotes": 'She said "no" \\ and it\'s\ta secret',
     "few characters": "s3cr3t-7",
+    "a long word": "0ne-w0rd-0f-the-plan-that-n0b0dy-else-may-read",
     "a word": "pa55w0",
     "much": "A sentence of the plan that goes on. " * 150,
     "a key": f"Nobody else may know the key {KEY} of the plan that is told here.",

@@ -242,6 +242,8 @@ WORDS: Mapping[str, str] = {
     "none": "None",
     "blanks-around": " blanks around ",
     "quotes": "say-\"hi\"-'there'",
+    "punctuation": WRITTEN["punctuation"],
+    "base64": WRITTEN["base64"],
     "in-quotes": '"in quotes"',
     "in-single-quotes": "'in-single-quotes'",
     "backslash": "a\\b",

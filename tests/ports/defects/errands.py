@@ -96,7 +96,7 @@ def waits_for_refused(port: Any, real: Any, call: Call) -> Message:
     if refused(call, result):
         running = [other for other in port.calls if other is not call and other.process is not None]
         for other in running:
-            other.ended.wait(5)
+            other.ended.wait()
     return result
 
 
@@ -215,10 +215,10 @@ defect(
 defect("refusals-wait-for-calls", "Answers a refusal when the calls have ended that run.", "concurrency:calls")(
     execute=waits_for_refused
 )
-defect("long-prompts-one-at-a-time", "Serves one call after the other whose prompt is long.", "concurrency:calls")(
+defect("long-prompts-one-at-a-time", "Serves one call after the other whose prompt is long.", "prompt:long:whole")(
     ask=one_at_once_with_long_prompt
 )
-defect("calls-wait-for-list", "Starts no gemini while it asks for a list of sessions.", "concurrency:calls")(
+defect("calls-wait-for-list", "Starts no gemini while it asks for a list of sessions.", "fallback:list-sessions")(
     list_sessions=one_listing_at_once, run_prompt=unless_listing
 )
 defect("second-progress-under-text", "Tells all progress but the first under the text of a token.", "progress:token")(

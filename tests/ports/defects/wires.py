@@ -157,7 +157,7 @@ def streams_failures(port: Any, real: Any, message: Message) -> int:
     return 500 if as_object(message.get("result")) and message["result"].get("isError") else real(message)
 
 
-defect("id-behind-rest-overlooked", "Takes a request for a notification whose id stands last.", "rpc:response:id")(
+defect("id-behind-rest-overlooked", "Takes a request for a notification whose id stands last.", "rpc:alive:chunks")(
     dispatch=only(lambda message: not last_is_id(message))
 )
 defect("blank-before-colon-dropped", "Passes over a message with a blank before a colon.", "rpc:alive:chunks")(
@@ -186,7 +186,7 @@ defect("any-jsonrpc-accepted", "Serves a request of JSON-RPC 1.0.", "rpc:error:r
 defect("meta-of-list-refused", "Refuses a list of tools that comes with more than a cursor.", "tools:chat")(
     list_tools=params_of_list
 )
-defect("more-in-call-refused", "Refuses a call with members beside its name and arguments.", "command:chat")(
+defect("more-in-call-refused", "Refuses a call with members beside its name and arguments.", "command:chat-reply")(
     new_call=refuses_more_in_call
 )
 defect(

@@ -37,7 +37,10 @@ NO_JSON = (
 """Among others a header of the Language Server Protocol, the mark of UTF-16, broken UTF-8, and what a recursive parser
 cannot follow."""
 NO_REQUEST = (b"42", b'"text"', b"true", b"null", b"[]", b"[1,2]", b"{}", b'{"jsonrpc":"2.0"}', b'{"id":null}',
-              b'{"jsonrpc":"2.0","method":7}', b'{"jsonrpc":"2.0","id":"no-method"}')  # fmt: skip
+              b'{"jsonrpc":"2.0","method":7}', b'{"jsonrpc":"2.0","id":"no-method"}',
+              b'{"jsonrpc":"2.0","id":null,"method":"ping"}', b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
+              b'{"jsonrpc":"2.0","id":["list"],"method":"ping"}', b'{"jsonrpc":"1.0","id":"older","method":"ping"}',
+              b'{"id":"bare","method":"ping"}')  # fmt: skip
 UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call", "tools/list", "ping")
 """Methods that no notification has; some are methods of requests, which must not be answered without an id."""
 UNNEEDED: tuple[Json, ...] = (None, {"a": [1]}, {}, {"_meta": {"progressToken": "none"}})
@@ -259,6 +262,8 @@ LAYOUTS: tuple[Callable[[Mapping[str, Json]], bytes], ...] = (
     lambda message: b" \t" + line(message),
     lambda message: line(message, b" \t \r\n"),
     _reversed,
+    lambda message: _reversed({"id": message["id"], **message}),
     _spaced,
+    lambda message: json.dumps(message, separators=(" , ", " : ")).encode() + b"\n",
 )
 """Ways to write a message on one line."""

@@ -248,11 +248,6 @@ defect(
 defect("seventh-run-in-text-format", "Asks for no output format in every seventh reply.", "command:chat-reply")(
     format_option=lambda port, real, tool: _seventh(port, real(tool)) if tool == "chat-reply" else real(tool)
 )
-defect(
-    "third-empty-model-passed",
-    "Takes an empty model for a name from the third one on.",
-    "arguments:empty:model",
-)(is_absent=lambda port, real, name, text: _third_model(port, real(name, text), name))
 
 
 def _seventeenth(port: Any, cwd: str | None) -> str | None:
@@ -263,10 +258,3 @@ def _seventeenth(port: Any, cwd: str | None) -> str | None:
 def _seventh(port: Any, option: Any) -> Any:
     number = port.memory["replies"] = port.memory.get("replies", 0) + 1
     return () if number % 7 == 0 else option
-
-
-def _third_model(port: Any, is_absent: bool, name: str) -> bool:
-    if name != "model" or not is_absent:
-        return is_absent
-    number = port.memory["empty models"] = port.memory.get("empty models", 0) + 1
-    return number < 3

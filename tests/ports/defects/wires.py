@@ -8,7 +8,7 @@ from defects.record import defect
 from http_port import HttpPort
 from planning import Plan
 from running import Call
-from speaking import INVALID_PARAMS, INVALID_REQUEST, Message, RpcError, as_object
+from speaking import INVALID_PARAMS, Message, RpcError, as_object
 from steps import only
 
 
@@ -46,13 +46,6 @@ def refuses_titles(port: Any, real: Any, params: Any) -> Message:
 def ends_at_response(port: Any, message: Any) -> None:
     if as_object(message) is not None and "method" not in message and ("result" in message or "error" in message):
         raise SystemExit
-
-
-def answers_response(port: Any, real: Any, message: Any) -> None:
-    if as_object(message) is not None and "method" not in message and "result" in message:
-        port.send_error(message.get("id"), INVALID_REQUEST, "This response belongs to no request.")
-    else:
-        real(message)
 
 
 def is_null_id(message: Any) -> bool:
@@ -174,9 +167,6 @@ defect("title-of-client-refused", "Refuses a client that says more than its name
 )
 defect("response-ends-server", "Falls over a response to a request that it has not made.", "rpc:alive:malformed")(
     dispatch=lambda port, real, message: (ends_at_response(port, message), real(message))[1]
-)
-defect("response-answered", "Answers a response to a request that it has not made.", "rpc:notification:unanswered")(
-    dispatch=answers_response
 )
 defect("null-ids-unanswered", "Takes a request whose id is null for a notification.", "rpc:error:request")(
     dispatch=only(lambda message: not is_null_id(message))

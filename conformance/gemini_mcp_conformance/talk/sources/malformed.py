@@ -11,7 +11,7 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import notification, request
-from gemini_mcp_conformance.talk.plays import SESSION
+from gemini_mcp_conformance.talk.plays import SESSION, fails
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
 
@@ -210,6 +210,11 @@ class Malformed(Maker):
             tool = self.names[number % len(self.names)]
             asked += [self.ask(tool, f"Id number {number}", self.answers("Yes."), id=again)]
             asked += [failing[number % 2]]
+        # What looks like an id that a failure has had is another one.
+        alike: tuple[Json, ...] = (880_001, "880001", "880001.0", " 880001", "880001 ", "0880001")
+        for number, id in enumerate(alike):
+            tool = self.names[number % len(self.names)]
+            asked += [self.ask(tool, f"Failing id number {number}", fails(), id=id)]
         shows = ("rpc:response:id", "rpc:response:error")
         return self.conversation("ids", "Ids of every type.", asked, *shows, aside=True)
 

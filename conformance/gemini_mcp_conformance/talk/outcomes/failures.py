@@ -20,23 +20,8 @@ from gemini_mcp_conformance.talk.texts import CHARACTERS
 
 EXITS = (1, 2, 3, 7, 42, *range(64, 79), 100, 101, 111, 120, 126, 127, 128, 134, 137, 143, 199, 200, 254, 255)
 """Among others all codes of `sysexits.h`."""
-SIGNALS = (
-    "KILL",
-    "SEGV",
-    "TERM",
-    "INT",
-    "HUP",
-    "ABRT",
-    "PIPE",
-    "QUIT",
-    "ALRM",
-    "USR1",
-    "USR2",
-    "ILL",
-    "BUS",
-    "FPE",
-    "XCPU",
-)
+# Without QUIT, which some shells ignore.
+SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE", "ALRM", "USR1", "USR2", "ILL", "BUS", "FPE", "XCPU")
 ENDS: tuple[Json, ...] = (*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS))
 STDERRS = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n")
 LONG_LINE = f"{'A long line. ' * 60}\n"

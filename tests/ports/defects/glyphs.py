@@ -130,7 +130,7 @@ defect("model-in-quotes-bared", "Takes the quotes off a model.", "command:chat:m
 defect("directory-ends-at-question-mark", "Cuts a directory at a question mark or a number sign.", "cwd:used")(
     cwd=of_directory(lambda path: re.split("[?#]", path)[0] or path)
 )
-defect("blank-before-directory-lost", "Takes blanks off the beginning of a directory.", "cwd:used")(
+defect("blank-before-directory-lost", "Takes blanks off the beginning of a directory.", "cwd:relative")(
     cwd=of_directory(lambda path: path.lstrip(" ") or path)
 )
 defect("percents-of-directory-escaped", "Looks for a directory with its percent signs escaped.", "cwd:used")(

@@ -182,10 +182,13 @@ defect("more-in-call-refused", "Refuses a call with members beside its name and 
 defect(
     "list-short-after-notification", "Lists one tool once a notification has come that it does not know.", "tools:order"
 )(notified=list_cut_after_notification, tools=tools_after_notification)
-defect("one-session-at-a-time", "Ends all other sessions when one begins.", "http:equivalence", "lifecycle:initialize")(
-    HttpPort, session=one_session
-)
-defect("delete-ends-all-sessions", "Ends all sessions when one is ended.", "http:equivalence")(
+defect(
+    "one-session-at-a-time",
+    "Ends all other sessions when one begins.",
+    "command:chat-reply:latest",
+    "lifecycle:initialize",
+)(HttpPort, session=one_session)
+defect("delete-ends-all-sessions", "Ends all sessions when one is ended.", "command:chat-reply:latest")(
     HttpPort, end_session=ends_all
 )
 defect("accept-compared-as-text", "Refuses a client that accepts events before JSON.", "http:content-type")(
@@ -203,16 +206,15 @@ defect("streams-uncancellable", "Does not cancel a call over HTTP that asks for 
 defect(
     "disconnection-ends-all",
     "Cancels all calls of the era when a client leaves.",
-    "cancel:others",
+    "result:session-id:changed",
     "http:stateless:disconnect",
 )(HttpPort, disconnected=disconnects_all)
-defect("system-prompt-crosses-sessions", "Hands the system prompt of one session over in another.", "system:leak")(
+defect("system-prompt-crosses-sessions", "Hands the system prompt of one session over in another.", "system:absent")(
     HttpPort, system=system_of_other_session
 )
 defect(
     "model-lost-in-streams",
     "Loses the model of a call over HTTP that asks for progress.",
-    "http:equivalence",
     "command:chat:model",
 )(HttpPort, ask=asks(model_lost_in_stream, lacking("-m")))
 defect("get-ends-session", "Ends the session of a GET that it refuses.", "http:equivalence", "http:get")(

@@ -211,6 +211,12 @@ def closed_connection_cancels(exchange: Exchange) -> Complaints:
         yield "The port let gemini run on after the client had closed its connection, and should end it."
 
 
+@check_web("http:equivalence", judges=lambda web: is_request(web) and "result" in table(decode(web.body)))
+def result_comes_with_a_status_of_success(web: Web) -> Complaints:
+    if web.status is None or not 200 <= web.status < 300:
+        yield f"The port answered {method(web)} with a result and status {web.status}, and should answer with status 200."
+
+
 @check_all("http:equivalence", judges=lambda seen: seen.twin is not None and bool(seen.calls), about="transport")
 def result_is_that_over_stdio(observation: Observation) -> Complaints:
     for here, there in unlike(observation):

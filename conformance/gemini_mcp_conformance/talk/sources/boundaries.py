@@ -73,7 +73,7 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
         name = spec.prompt(tool)
         limit = spec.longest(name) if name is not None else None
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
-            shows = ("prompt:long", "prompt:long:whole", "prompt:over-limit")
+            shows = ("prompt:long", "prompt:long:whole", "prompt:over-limit", "error:prompt")
             how = {"escaped": kind == ESCAPED}
             yield Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows, how)
 

@@ -18,7 +18,7 @@ from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE, BESIDE, LATEST
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Request, Step, call, path
 
-ORDER = 41
+ORDER = 43
 SAME = ("concurrency:same-session", "concurrency:crossed")
 FOLDER = "shared"
 

@@ -214,7 +214,7 @@ def closed_connection_cancels(exchange: Exchange) -> Complaints:
 @check_web("http:equivalence", judges=lambda web: is_request(web) and "result" in table(decode(web.body)))
 def result_comes_with_a_status_of_success(web: Web) -> Complaints:
     if web.status is None or not 200 <= web.status < 300:
-        yield f"The port answered {method(web)} with a result and status {web.status}, and should answer with status 200."
+        yield f"The port answered {method(web)} with a result and status {web.status}, and should answer it with 200."
 
 
 @check_all("http:equivalence", judges=lambda seen: seen.twin is not None and bool(seen.calls), about="transport")

@@ -24,7 +24,7 @@ from gemini_mcp_conformance.talk.covering import Demand, Row, cover
 from gemini_mcp_conformance.talk.forms import ORDINARY
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
-from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
 from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE
 from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, call, path
@@ -126,6 +126,7 @@ class Everything(Maker):
         spec, tool = self.spec, self.tool
         arguments = (id for name in spec.tools[tool].properties for id in shown_by(spec, tool, name))
         every = (*everything_shows(spec, tool), *arguments, *ANSWER, *FAILURE, *FALLBACK, *_AFTERWARDS, *more)
+        every = (*every, *sequences.shows(self.sources))
         shows = tuple(dict.fromkeys(every))
         return self.conversation(f"{tool}-{name}", title, steps, *shows, files={FOLDER: None, FILE: "A file."}, **how)
 

@@ -188,7 +188,7 @@ defect(
 defect("failure-ends-siblings", "Ends the calls that run beside one that fails.", "concurrency:after-failure")(
     execute=ends_siblings(failed)
 )
-defect("refusal-ends-siblings", "Ends the calls that run beside one that it refuses.", "concurrency:after-failure")(
+defect("refusal-ends-siblings", "Ends the calls that run beside one that it refuses.", "cancel:others")(
     execute=ends_siblings(refused)
 )
 defect("ninth-token-unheard", "Tells no progress of calls beyond eight at once.", "progress:start")(

@@ -16,6 +16,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE, BESIDE, LATEST
+from gemini_mcp_conformance.talk.sources.listings import FALLBACK
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Request, Step, call, path
 
 ORDER = 43
@@ -51,6 +52,7 @@ class Overlaps(Maker):
         steps = (*steps, third, Cancel(third.name), Release(first.name), Await(first.name))
         title = f"Calls of `{one}` and `{other}` at once that are alike."
         shows = (*BESIDE, AFTER_FAILURE, "cancel:others", "cancel:unknown", "progress:start", "tools:unknown")
+        shows = (*shows, "prompt:long:whole")
         return self.conversation(f"{one}-{other}", title, steps, *shows, files={FOLDER: None})
 
     def _everything(self, tool: str, name: str) -> Request:
@@ -77,7 +79,7 @@ class Overlaps(Maker):
         # A reply may wait for the latest session, which only the list names.
         steps = (held, *self._aside(name))
         title = f"Calls beside a `{tool}` that waits for the list of sessions."
-        return self.conversation(f"{tool}-list", title, (*steps, Release(name), Await(name)), *BESIDE)
+        return self.conversation(f"{tool}-list", title, (*steps, Release(name), Await(name)), *BESIDE, *FALLBACK)
 
     def in_line(self, kind: str, tool: str, shared: str | None) -> Conversation:
         """Three replies in one session: the second has all that the others have not, and is held as well."""

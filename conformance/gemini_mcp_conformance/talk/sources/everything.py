@@ -17,7 +17,7 @@ from gemini_mcp.spec.templates import argument_of
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import samples
-from gemini_mcp_conformance.spec.schema import takes_text
+from gemini_mcp_conformance.spec.schema import is_valid, takes_text
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.covering import Demand, Row, cover
@@ -37,6 +37,7 @@ NUMBERS = ("0", "42", "007", "5.", ".5", "1e3", "0x1f")
 """Texts that are a number: patterns allow so many that their samples are rarely what people write."""
 SHARE = 3
 """With one argument missing, every call takes one in so many of the prompts."""
+WRONG: Json = {"not": "allowed"}
 CANCELLED, CANCELLED_LIST = "cancelled", "cancelled list"
 
 
@@ -115,7 +116,8 @@ class Everything(Maker):
     def _refused(self) -> Iterator[tuple[str, Json]]:
         """An argument, and what is wrong with it: its type, what a rule forbids, a directory that is none."""
         for name, schema in self.spec.tools[self.tool].properties.items():
-            yield name, {"not": "allowed"}
+            if not is_valid(schema, WRONG):
+                yield name, WRONG
             patterns = [rule.pattern for rule in rules(name, self.spec.invocation) if rule.pattern is not None]
             texts = [samples(pattern)[0] for pattern in patterns] if takes_text(schema) else []
             yield from ((name, text) for text in texts if not self.spec.settles(self.tool, name, text))
@@ -162,7 +164,19 @@ class Everything(Maker):
         return next((text for text in BLANKS if is_absent(name, text, self.spec.invocation)), None)
 
     def _outcomes(self) -> Sequence[str]:
-        return ("answer", CANCELLED, "listed", "failed", "signal", "error", CANCELLED_LIST, "behind answer", "nothing")
+        # Only by its prompt can a gemini that was cancelled be told from that of the next call.
+        cancelled = (CANCELLED, CANCELLED_LIST) if self.tool in self.spec.told_apart else ()
+        return (
+            "answer",
+            *cancelled[:1],
+            "listed",
+            "failed",
+            "signal",
+            "error",
+            *cancelled[1:],
+            "behind answer",
+            "nothing",
+        )
 
     def _steps(self, arguments: dict[str, Json], outcome: str) -> Iterator[Step]:
         """The call, and what its outcome needs besides; two in three ask for progress."""

@@ -10,7 +10,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import SESSION, handshake, notification, request, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs, session
-from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.steps import (
     AUTHORITY,
     OTHER_SESSION,
@@ -78,8 +78,8 @@ class OverHttp(Maker):
         served = [self.ask(tool, f"The question of {tool} beside another client", self.answers("Served."))
                   for tool in self.names]  # fmt: skip
         steps = (begin, Request("tools/list"), Http("DELETE", headers={SESSION: OTHER_SESSION}), *served)
-        title = "A client beside which another one comes and goes."
-        return self.conversation("another", title, (*steps, Request("tools/list")), "http:session:ended")
+        title, shows = "A client beside which another one comes and goes.", sequences.shows(self.sources)
+        return self.conversation("another", title, (*steps, Request("tools/list")), *shows)
 
     def ended(self) -> Conversation:
         stranger = Http("DELETE", headers={"origin": STRANGERS[0]})

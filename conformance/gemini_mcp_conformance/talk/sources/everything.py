@@ -38,7 +38,8 @@ NUMBERS = ("0", "42", "007", "5.", ".5", "1e3", "0x1f")
 SHARE = 3
 """With one argument missing, every call takes one in so many of the prompts."""
 WRONG: Json = {"not": "allowed"}
-CANCELLED, CANCELLED_LIST = "cancelled", "cancelled list"
+ENDS = ("answer", "listed", "failed", "signal", "error", "behind answer", "nothing")
+CANCELLATIONS = CANCELLED, CANCELLED_LIST = "cancelled", "cancelled list"
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -68,7 +69,7 @@ class Everything(Maker):
 
     def prompts(self) -> Iterator[Conversation]:
         """Every way of the prompt beside everything, and some of them beside everything but one argument."""
-        texts, outcomes = self._texts(), cycle(self._outcomes())
+        texts, outcomes = self._texts(), cycle(ENDS)
         for number, left_out in enumerate((None, *self.optional)):
             chosen = texts if left_out is None else [*texts[number % SHARE :: SHARE], texts[-1]]
             steps = [step for text in chosen for step in self._steps(self._arguments(text, left_out), next(outcomes))]
@@ -165,18 +166,7 @@ class Everything(Maker):
 
     def _outcomes(self) -> Sequence[str]:
         # Only by its prompt can a gemini that was cancelled be told from that of the next call.
-        cancelled = (CANCELLED, CANCELLED_LIST) if self.tool in self.spec.told_apart else ()
-        return (
-            "answer",
-            *cancelled[:1],
-            "listed",
-            "failed",
-            "signal",
-            "error",
-            *cancelled[1:],
-            "behind answer",
-            "nothing",
-        )
+        return (*ENDS, *(CANCELLATIONS if self.tool in self.spec.told_apart else ()))
 
     def _steps(self, arguments: dict[str, Json], outcome: str) -> Iterator[Step]:
         """The call, and what its outcome needs besides; two in three ask for progress."""
@@ -184,7 +174,7 @@ class Everything(Maker):
         asked = call(self.tool, arguments, self._script(outcome))
         if next(self.asks_progress):
             asked = replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}})
-        if outcome in (CANCELLED, CANCELLED_LIST):
+        if outcome in CANCELLATIONS:
             until = "started" if outcome == CANCELLED else "listing"
             yield from (replace(asked, name=name, until=until), Cancel(name))
         else:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -85,7 +86,14 @@ class Counts(Maker):
             )
             asked = self.ask(tool, f"The question of {name}?", scripts[number // FEW % len(scripts)])
             steps.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
-        shows = ("progress:start", "progress:token", "fallback:list-sessions", "fallback:none", "result:warnings")
+        shows = (
+            "rpc:response:id",
+            "progress:start",
+            "progress:token",
+            "fallback:list-sessions",
+            "fallback:none",
+            "result:warnings",
+        )
         return self.conversation("told", f"{TOLD} calls with progress.", steps, *shows)
 
     def failures(self, tool: str) -> Conversation:
@@ -93,10 +101,14 @@ class Counts(Maker):
         steps: list[Step] = []
         for number in range(SOME):
             script = fails(1, stderr=f"It failed in the way {number}.\n" if number % 2 else "")
-            steps.append(self.ask(tool, f"Failure {number}", script, file="Be kind."))
-        steps += [self.ask(each, f"After the failures of {tool}", self.answers("Served.")) for each in self.names]
+            steps.append(self.ask(tool, f"Failure {number}", script, file="Be kind.", option="a-model"))
+        steps += [
+            self.ask(each, f"After the failures of {tool}", self.answers("Served."), option="a-model")
+            for each in self.names
+        ]
         shows = ("concurrency:after-failure", "command:once", "error:exit", "system:removed:failure")
-        shows = (*shows, "error:stderr", "error:stderr:empty")
+        options = (f"command:{kebab(each)}:{kebab(name)}" for each in self.names for name in self.spec.options(each))
+        shows = (*shows, "error:stderr", "error:stderr:empty", *options)
         return self.conversation(f"failures-{tool}", f"{SOME} failures of {tool}.", steps, *shows)
 
     def cancellations(self, tool: str) -> Conversation:

@@ -136,6 +136,7 @@ def shows(sources: Sources) -> tuple[str, ...]:
             for name in sources.spec.options(tool)
         ),
         *("system:leak", "system:absent", "cwd:default", "cwd:used", "concurrency:after-failure", "command:once"),
+        "cancel:child",
     )
 
 

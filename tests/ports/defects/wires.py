@@ -217,9 +217,7 @@ defect(
     "Loses the model of a call over HTTP that asks for progress.",
     "command:chat:model",
 )(HttpPort, ask=asks(model_lost_in_stream, lacking("-m")))
-defect("get-ends-session", "Ends the session of a GET that it refuses.", "http:equivalence", "http:get")(
-    HttpPort, got=get_ends_session
-)
+defect("get-ends-session", "Ends the session of a GET that it refuses.", "http:get")(HttpPort, got=get_ends_session)
 defect("type-of-body-compared-with-case", "Refuses a body whose type is written in capitals.", "http:content-type")(
     HttpPort, posted=compares_case
 )

@@ -42,3 +42,7 @@ def test_other_wishes_are_other_texts_whatever_a_pattern_demands_around_them(pat
     found = [sample({"type": "string", "pattern": pattern}, wished) for wished in ("First", "Fourth", "Fifth")]
     assert len({*map(str, found)}) == 3
     assert all(re.search(pattern, str(each)) for each in found)
+
+
+def test_a_frame_hides_no_end_that_may_be_empty() -> None:
+    assert samples("key-[a-z]*")[-1] == "key-"

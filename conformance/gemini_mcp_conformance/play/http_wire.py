@@ -12,6 +12,7 @@ import socket
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 import h11
 
@@ -21,7 +22,8 @@ from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Web
-from gemini_mcp_conformance.talk.messages import VERSION
+from gemini_mcp_conformance.talk.messages import SESSION, VERSION
+from gemini_mcp_conformance.talk.steps import AUTHORITY, OTHER_SESSION
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
@@ -50,6 +52,7 @@ class HttpWire:
         self.url = url
         self.web: list[Web] = []
         self._session: str | None = None
+        self._other_session: str | None = None
         self._revision: str | None = None
         self._stateless: str | None = None
         self._pending: dict[str, asyncio.Task[Web]] = {}
@@ -105,11 +108,19 @@ class HttpWire:
         if version is None and self._stateless is not None and "method" in table(message):
             version = self._stateless
         if version is None:
-            kept = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision}
+            kept = {SESSION: self._session, "mcp-protocol-version": self._revision}
             return {**headers, **{name: value for name, value in kept.items() if value is not None}}
         headers |= {"mcp-protocol-version": str(version), "mcp-method": str(inside(message, "method"))}
         name = inside(message, "params", "name")
         return {**headers, "mcp-name": _header(name)} if isinstance(name, str) else headers
+
+    def filled(self, headers: Mapping[str, str | None]) -> dict[str, str]:
+        """The headers, with what their words stand for; one that stands for nothing is left out."""
+        words = {AUTHORITY: urlsplit(self.url).netloc, OTHER_SESSION: self._other_session}
+        given = {name: value for name, value in headers.items() if value and words.get(value, "") is not None}
+        for word, meant in words.items():
+            given = {name: value.replace(word, meant or "") for name, value in given.items()}
+        return given
 
     async def ask(
         self,
@@ -180,7 +191,7 @@ class HttpWire:
     async def closed(self) -> None:
         if self._session is not None:
             # MCP asks a client to end the session that it needs no more.
-            headers = {"mcp-session-id": self._session, "mcp-protocol-version": self._revision or ""}
+            headers = {SESSION: self._session, "mcp-protocol-version": self._revision or ""}
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
         await asyncio.gather(*self._pending.values(), return_exceptions=True)
@@ -191,8 +202,13 @@ class HttpWire:
         self._on_line(data, True)
 
     def _note(self, record: Web) -> None:
-        if inside(record.message, "method") == "initialize":
-            self._session = record.answered.get("mcp-session-id", self._session)
+        """Keep the session that begins: the first is our own."""
+        given = record.answered.get(SESSION)
+        if inside(record.message, "method") == "initialize" and given is not None:
+            if self._session is None:
+                self._session = given
+            else:
+                self._other_session = given
 
 
 def elsewhere() -> str | None:

@@ -26,6 +26,7 @@ from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import encode, is_request, notification
 from gemini_mcp_conformance.talk.steps import (
+    OTHER_SESSION,
     Arrange,
     Await,
     Cancel,
@@ -194,10 +195,10 @@ class Player:
         message = self._located(step.message)
         body = b"" if message is None else encode(message).strip()
         headers = {**wire.headers(message), **step.headers}
-        kept = {name: value for name, value in headers.items() if value is not None}
+        kept = wire.filled(headers)
         task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
         await asyncio.wait((task,), timeout=max(self.requests.patience.answer, self.requests.patience.launch))
-        if task.done() and task.result().ends_session:
+        if task.done() and task.result().ends_session and OTHER_SESSION not in step.headers.values():
             self.requests.expect_nothing()
         task.cancel()
 

@@ -37,9 +37,15 @@ class Texts:
 
 @lru_cache(256)
 def samples(pattern: str) -> tuple[str, ...]:
-    """Texts in which the pattern is found: each alternative, and the first and last of each range of characters."""
+    """Texts in which the pattern is found: each alternative, and the first and last of each range of characters.
+
+    A frame may lengthen what matches, so a text whose end a frame hides comes last without one.
+    """
     found = re.compile(pattern).search
-    return _some(_framed(text, found) for text in _walked(pattern).fits if found(text))
+    fits = [text for text in _walked(pattern).fits if found(text)]
+    framed = [_framed(text, found) for text in fits]
+    bare = [text for text, other in zip(fits, framed, strict=True) if _ends(found, other) > _ends(found, text)]
+    return (*_some(framed), *bare[-1:])
 
 
 @lru_cache(256)
@@ -48,6 +54,12 @@ def near_misses(pattern: str) -> tuple[str, ...]:
     found, walked = re.compile(pattern).search, _walked(pattern)
     start, end = next((_frame(text, found) for text in walked.fits if found(text)), ("", ""))
     return _some(text for each in walked.misses if not found(text := f"{start}{each}{end}"))
+
+
+def _ends(found: Callable[[str], re.Match[str] | None], text: str) -> int:
+    """Where in a text the pattern ends that is found in it, from the beginning of what is found."""
+    match = found(text)
+    return len(match[0]) if match else 0
 
 
 def _framed(text: str, found: Callable[[str], object]) -> str:

@@ -75,6 +75,7 @@ SESSIONS = (
     "👍{number}",
     "\u2764\ufe0f\u200d\u2067{number}\u2069",
     "s" * 200 + "{number}",
+    "!\"#$%&'()*+,./:;<=>?@\\^_`{{|}}~{number}",
 )
 """Ids of sessions that gemini reports; each can stand in a list of sessions."""
 

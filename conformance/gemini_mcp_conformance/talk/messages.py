@@ -22,6 +22,9 @@ UNKNOWN_METHOD, INVALID_PARAMS = -32601, -32602
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 """Error codes."""
 
+SESSION = "mcp-session-id"
+"""The header that names a session."""
+
 NO_CURSORS = ("no-such-page", "")
 """Cursors that no port has given."""
 

@@ -92,6 +92,10 @@ WRITTEN: Mapping[str, str] = {
     "json": '{"id": 7.50, "jsonrpc": "2.0", "method": "notifications/cancelled", "params": ["x", null]}',
     "format": "%s {0} {name} $1 %(x)s",
     "percent-encoded": "%20 &amp; \\u00e9",
+    "punctuation": "".join(
+        map(chr, (*range(33, 45), *range(46, 48), *range(58, 65), *range(91, 97), *range(123, 127)))
+    ),
+    "base64": "VGhpcyBpcyBub3QgdG8gYmUgZGVjb2RlZC4h",
     "doubled": "100%% {{x}} $$ \"\" '' \\\\ ;; ## ~~",
 }
 """Texts that must reach gemini unchanged in every argument."""
@@ -159,8 +163,12 @@ PROMPTS: Mapping[str, str] = {
     "word-null": "null",
     "word-true": "true",
     "word-undefined": "undefined",
+    "word-false": "false",
+    "word-none": "None",
+    "word-nan": "NaN",
     "number": "42",
     "number-zero": "007",
+    "number-nought": "0",
     "number-fraction": "3.10",
     "number-point": ".5",
     "number-point-last": "5.",
@@ -234,6 +242,10 @@ WORDS: Mapping[str, str] = {
     "none": "None",
     "blanks-around": " blanks around ",
     "quotes": "say-\"hi\"-'there'",
+    "punctuation": WRITTEN["punctuation"],
+    "base64": WRITTEN["base64"],
+    "in-quotes": '"in quotes"',
+    "in-single-quotes": "'in-single-quotes'",
     "backslash": "a\\b",
     "latin": "café-日本-😀",
     "slash": "models/x:latest",

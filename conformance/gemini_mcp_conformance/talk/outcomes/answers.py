@@ -17,6 +17,8 @@ from gemini_mcp_conformance.talk.texts import ALL_CHARACTERS, CHARACTERS
 KIB = 1024
 SIZES = (4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB)
 """Sizes of buffers, around which an answer may be cut."""
+LENGTHS = (1, 2, 100, 128, 255, 256, 1_000, 1_024, 2_000, 2_048, 5_000, 10_000, 25_000, 30_000, 32_768, 50_000, 100_000)
+"""Characters of a text that limits like to be."""
 FILLERS = ("x", "é", "€", "😀")
 """Characters of every length in UTF-8, so that a cut falls within one."""
 # Not "", false, 0 or []: gemini prints none of them, and correct ports of some languages read them as no error.
@@ -145,8 +147,8 @@ def sized_outputs(plays: Plays) -> Iterator[Outcome]:
 
 def sized_texts(plays: Plays) -> Iterator[Outcome]:
     """Texts that are just as long as a buffer, or a character more or less."""
-    for size, more in product(SIZES, (-1, 0, 1)):
-        yield lambda turn, size=size + more: plays.answers(f"{turn.number} ".ljust(size, "x"), turn.session)
+    for size in (*LENGTHS, *(size + more for size, more in product(SIZES, (-1, 0, 1)))):
+        yield lambda turn, size=size: plays.answers(f"{turn.number} ".ljust(size, "x")[:size], turn.session)
 
 
 def _sized(plays: Plays, size: int, filler: str, in_pieces: bool, turn: Turn) -> Script:

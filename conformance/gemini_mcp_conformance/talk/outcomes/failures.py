@@ -18,8 +18,10 @@ from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import Plays, ends, says
 from gemini_mcp_conformance.talk.texts import CHARACTERS
 
-EXITS = (1, 2, 3, 7, 42, 64, 126, 127, 128, 137, 143, 199, 200, 254, 255)
-SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE")
+EXITS = (1, 2, 3, 7, 42, *range(64, 79), 100, 101, 111, 120, 126, 127, 128, 134, 137, 143, 199, 200, 254, 255)
+"""Among others all codes of `sysexits.h`."""
+# Without QUIT, which some shells ignore.
+SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE", "ALRM", "USR1", "USR2", "ILL", "BUS", "FPE", "XCPU")
 ENDS: tuple[Json, ...] = (*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS))
 STDERRS = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n")
 LONG_LINE = f"{'A long line. ' * 60}\n"
@@ -33,8 +35,6 @@ def ended(plays: Plays) -> Iterator[Outcome]:
     for number in range(max(len(ENDS), len(STDERRS))):
         stderr, end = STDERRS[number % len(STDERRS)], ENDS[number % len(ENDS)]
         yield partial(_behind_answer, plays, end, stderr) if number % 3 == 0 else partial(_alone, end, stderr)
-    for end in ENDS:
-        yield partial(_behind_answer, plays, end, "")
     yield from _long_stderrs(plays.spec.outcome.stderr_bytes)
 
 

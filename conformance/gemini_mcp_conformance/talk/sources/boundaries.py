@@ -73,17 +73,19 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
         name = spec.prompt(tool)
         limit = spec.longest(name) if name is not None else None
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
-            shows = ("prompt:long", "prompt:long:whole", "prompt:over-limit")
+            shows = ("prompt:long", "prompt:long:whole", "prompt:over-limit", "error:prompt")
             how = {"escaped": kind == ESCAPED}
             yield Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows, how)
 
 
 ESCAPED = "escaped-"
+OVER = "The question that is longer than anybody reads.\n"
+"""How a text begins that is too long; no refusal repeats that."""
 _LONGEST: Mapping[str, Callable[[int], str]] = {
     # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON in ASCII, in which
     # they are also sent.
     "": lambda limit: "é".rjust(limit - 1, "x"),
-    "over-": lambda limit: "é" * (limit // 2) + "x" * (limit % 2 + 1),
+    "over-": lambda limit: f"{OVER}{'é' * ((limit - len(OVER)) // 2)}{'x' * ((limit - len(OVER)) % 2 + 1)}",
     ESCAPED: lambda limit: "é" * (limit // 2),
 }
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
@@ -249,9 +249,10 @@ class Concurrency(Maker):
             script = self.answers(f"The answer to {name}.", session(f"{name}, answered"), "crowd")
             until = "started" if number < FEW else "sent"
             file = f"You are {name}."
-            calls.append(self._ask(tool, name, script, session=session(name), file=file, until=until))
+            asked = self._ask(tool, name, script, session=session(name), file=file, until=until)
+            calls.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
         steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"))
-        shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list")
+        shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list", "progress:start")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 
     def files(self) -> Iterable[Conversation]:

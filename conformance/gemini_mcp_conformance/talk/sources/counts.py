@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.families import kebab
+from gemini_mcp.spec.values import Json, table
+from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
@@ -15,6 +19,8 @@ MANY = 105
 """Requests that cost a port hardly anything."""
 SOME = 18
 """Calls that fail: more than a pool is likely to have places, in case it never gets them back."""
+TOLD = 36
+"""Calls that are told of their progress: more than a table of 32 tokens holds."""
 FEW = 6
 WAITING = 14
 """Further calls that are cancelled, whether or not they have begun: in all, more than a port may have places for. Only
@@ -25,7 +31,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """What is cheap first."""
     made = Counts(sources)
     yield made.requests()
+    yield made.told()
     for tool in sources.spec.names:
+        yield made.refusals(tool)
         yield made.failures(tool)
         yield made.cancellations(tool)
 
@@ -52,15 +60,55 @@ class Counts(Maker):
         yield call("no-such-tool", self.arguments(tool, "x"))
         yield call(tool, {name: {"not": "allowed"} for name in self.spec.tools[tool].required})
 
+    def refusals(self, tool: str) -> Conversation:
+        """Refusals in a row, then calls of a tool that does not exist, and a call that is served behind each."""
+        wrong = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+        steps: list[Step] = []
+        for kind, refused in (("refusals", call(tool, wrong)), ("unknown tools", call("no-such-tool", {}))):
+            steps += [refused] * SOME
+            steps.append(self.ask(tool, f"Behind many {kind}?", self.answers(f"Served behind {kind}.")))
+        shows = ("concurrency:after-failure", "arguments:refused:not-started", "tools:unknown", "command:once")
+        return self.conversation(f"refusals-{tool}", f"{SOME} refusals of {tool}.", steps, *shows)
+
+    def told(self) -> Conversation:
+        """Calls with a token each: first lists that name nobody, and errors with warnings; then what is usual."""
+        steps: list[Step] = []
+        keys = self.spec.outcome.answer
+        for number in range(TOLD):
+            tool, name = self.names[number // 2 % len(self.names)], f"number {number}"
+            error = {keys["error"]: {"message": "No."}, keys["warnings"]: [f"Warned by {name}."]}
+            named = {"stdout": f"{self.sources.entry(1, session(name))}\n"}
+            scripts = (
+                self.sources.unnamed(f"Nobody names {name}.", {"stdout": "No sessions.\n"}),
+                self.sources.unnamed(f"A list names {name}.", named),
+                Script("error", ({"stdout": json.dumps(error)},)),
+                self.answers(f"The answer to {name}.", session(name)),
+            )
+            asked = self.ask(tool, f"The question of {name}?", scripts[number // FEW % len(scripts)])
+            steps.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
+        shows = (
+            "rpc:response:id",
+            "progress:start",
+            "progress:token",
+            "fallback:list-sessions",
+            "fallback:none",
+            "result:warnings",
+        )
+        return self.conversation("told", f"{TOLD} calls with progress.", steps, *shows)
+
     def failures(self, tool: str) -> Conversation:
         """Failures in a row, then calls that are served."""
         steps: list[Step] = []
         for number in range(SOME):
             script = fails(1, stderr=f"It failed in the way {number}.\n" if number % 2 else "")
-            steps.append(self.ask(tool, f"Failure {number}", script, file="Be kind."))
-        steps += [self.ask(each, f"After the failures of {tool}", self.answers("Served.")) for each in self.names]
+            steps.append(self.ask(tool, f"Failure {number}", script, file="Be kind.", option="a-model"))
+        steps += [
+            self.ask(each, f"After the failures of {tool}", self.answers("Served."), option="a-model")
+            for each in self.names
+        ]
         shows = ("concurrency:after-failure", "command:once", "error:exit", "system:removed:failure")
-        shows = (*shows, "error:stderr", "error:stderr:empty")
+        options = (f"command:{kebab(each)}:{kebab(name)}" for each in self.names for name in self.spec.options(each))
+        shows = (*shows, "error:stderr", "error:stderr:empty", *options)
         return self.conversation(f"failures-{tool}", f"{SOME} failures of {tool}.", steps, *shows)
 
     def cancellations(self, tool: str) -> Conversation:

@@ -8,15 +8,25 @@ from itertools import product
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.messages import handshake, notification, request, stateless_params
+from gemini_mcp_conformance.talk.messages import SESSION, handshake, notification, request, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs, session
-from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Http, Notify, Release, Request, Step
+from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
+from gemini_mcp_conformance.talk.steps import (
+    AUTHORITY,
+    OTHER_SESSION,
+    Await,
+    Cancel,
+    Http,
+    Notify,
+    Release,
+    Request,
+    Step,
+)
 
 ORDER = 20
 STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://127.0.0.1.evil.example:80",
              "http://127.0.0.1:1.evil.example", "http://evil-localhost", "http://evil.example:8080",
-             "null")  # fmt: skip
+             f"http://evil{AUTHORITY}", f"http://{AUTHORITY}.evil.example", "null")  # fmt: skip
 """Origins of pages that the port has not served. Some only begin like an allowed one: the pattern `127.0.0.1:*` of the
 Python SDK lets in what only has that prefix."""
 MOMENT = 0.6
@@ -36,6 +46,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """Both eras; the last one of the handshake era ends its session."""
     made = OverHttp(sources)
     yield made.requests()
+    yield made.another()
     yield made.ended()
     yield made.ended_busy()
     for revision in sources.spec.manifest.stateless_revisions:
@@ -59,6 +70,16 @@ class OverHttp(Maker):
             yield from (Http(message=each, headers={"origin": origin}) for each in (first, LIST))
         yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
         yield Request("tools/list")
+
+    def another(self) -> Conversation:
+        """Another client begins a session and ends it; ours goes on."""
+        revision, alone = self.spec.manifest.handshake_revisions[-1], {SESSION: None}
+        begin = Http(message=request("another client", "initialize", handshake(revision)), headers=alone)
+        served = [self.ask(tool, f"The question of {tool} beside another client", self.answers("Served."))
+                  for tool in self.names]  # fmt: skip
+        steps = (begin, Request("tools/list"), Http("DELETE", headers={SESSION: OTHER_SESSION}), *served)
+        title, shows = "A client beside which another one comes and goes.", sequences.shows(self.sources)
+        return self.conversation("another", title, (*steps, Request("tools/list")), *shows)
 
     def ended(self) -> Conversation:
         stranger = Http("DELETE", headers={"origin": STRANGERS[0]})
@@ -130,7 +151,10 @@ def _others() -> Iterable[Step]:
     yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
     for version, message in product(("1999-12-31", "2099-01-01", "latest"), (LIST, PING)):
         yield Http(message=message, headers={"mcp-protocol-version": version})
-    yield Http(message=LIST, headers={"content-type": "application/json; charset=utf-8"})
+    for kind in ("application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"):
+        yield Http(message=LIST, headers={"content-type": kind})
+    for accepted in ("text/event-stream, application/json", "application/json;q=0.9,text/event-stream;q=0.1"):
+        yield Http(message=LIST, headers={"accept": accepted})
     yield from (Request("tools/list"), Request("ping"))
 
 

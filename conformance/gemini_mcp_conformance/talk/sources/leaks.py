@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import cycle, pairwise, product
 
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.interpreter import refusals, rules
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -27,6 +28,7 @@ TEXTS: Mapping[str, str] = {
     "a pattern": "What (is) a+b? [x]* $1 \\d {2} ^.|",
     "quotes": 'She said "no" \\ and it\'s\ta secret',
     "few characters": "s3cr3t-7",
+    "a long word": "0ne-w0rd-0f-the-plan-that-n0b0dy-else-may-read",
     "a word": "pa55w0",
     "much": "A sentence of the plan that goes on. " * 150,
     "a key": f"Nobody else may know the key {KEY} of the plan that is told here.",
@@ -144,9 +146,14 @@ class Leaks(Maker):
         return self.conversation(f"{self.tool}-beside", title, steps, "error:prompt", "concurrency:crossed")
 
     def refusals(self) -> Conversation:
-        """Calls with one wrong argument; what the others hold is not to be repeated."""
-        text = TEXTS["a sentence"]
+        """Calls with one wrong argument; what the others hold is not to be repeated, nor what is right of it."""
+        text, spec = TEXTS["a sentence"], self.spec
         steps: list[Request] = []
+        for name in spec.template(self.tool).private:
+            for rule in rules(name, spec.invocation):
+                wrong = f"{text}{samples(rule.pattern)[0]}{text}" if rule.pattern is not None else text
+                if refusals(name, wrong, spec.invocation):
+                    steps.append(self.ask(self.tool, "What is wrong?", also={name: wrong}))
         for name in self.spec.tools[self.tool].properties:
             given = {each: text for each in self.spec.template(self.tool).private if each != name}
             steps.append(self.ask(self.tool, text, also={**given, name: {"not": "allowed"}}))

@@ -15,6 +15,8 @@ ORDER = 16
 SESSION = "3d3f1c0e-6f0a-4b53-9a43-5d1a0c5a7e11"
 SLOW = 2.0
 """Seconds that a slow list takes, unless a port waits for less than twice as long."""
+LARGE, MANY = (1 << 16) + 50, 150
+"""The highest index of a long list, and how many sessions it holds."""
 FALLBACK = (
     *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
     *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
@@ -43,11 +45,15 @@ class Listings(Maker):
         text = self._list(order)
         # The newest one at the very end, behind titles that are longer than a buffer.
         last = self._list(sorted(order)).rstrip("\n").replace(SESSION[:8], "f00dcafe").replace("Title", "Long" * 1_500)
+        # The newest one at the very beginning, behind a title of many words: further from the end than anybody looks,
+        # and with numbers around those that two bytes hold.
+        first = self._list(range(LARGE, LARGE - MANY, -1)).replace("Title", "A title of many words " * 4)
         unnamed = partial(self.sources.unnamed, "No session is named here.")
         listed = {
             "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
             "stderr": unnamed({"stderr": text}),
             "again": unnamed({"stdout": last}),
+            "the first": unnamed({"stdout": first}),
             # Gemini CLI before 0.24 prints the list to stderr.
             "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),

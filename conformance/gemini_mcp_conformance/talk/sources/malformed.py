@@ -11,7 +11,7 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import notification, request
-from gemini_mcp_conformance.talk.plays import SESSION
+from gemini_mcp_conformance.talk.plays import SESSION, fails
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
 
@@ -37,7 +37,10 @@ NO_JSON = (
 """Among others a header of the Language Server Protocol, the mark of UTF-16, broken UTF-8, and what a recursive parser
 cannot follow."""
 NO_REQUEST = (b"42", b'"text"', b"true", b"null", b"[]", b"[1,2]", b"{}", b'{"jsonrpc":"2.0"}', b'{"id":null}',
-              b'{"jsonrpc":"2.0","method":7}', b'{"jsonrpc":"2.0","id":"no-method"}')  # fmt: skip
+              b'{"jsonrpc":"2.0","method":7}', b'{"jsonrpc":"2.0","id":"no-method"}',
+              b'{"jsonrpc":"2.0","id":null,"method":"ping"}', b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
+              b'{"jsonrpc":"2.0","id":["list"],"method":"ping"}', b'{"jsonrpc":"1.0","id":"older","method":"ping"}',
+              b'{"id":"bare","method":"ping"}')  # fmt: skip
 UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call", "tools/list", "ping")
 """Methods that no notification has; some are methods of requests, which must not be answered without an id."""
 UNNEEDED: tuple[Json, ...] = (None, {"a": [1]}, {}, {"_meta": {"progressToken": "none"}})
@@ -207,6 +210,11 @@ class Malformed(Maker):
             tool = self.names[number % len(self.names)]
             asked += [self.ask(tool, f"Id number {number}", self.answers("Yes."), id=again)]
             asked += [failing[number % 2]]
+        # What looks like an id that a failure has had is another one.
+        alike: tuple[Json, ...] = (880_001, "880001", "880001.0", " 880001", "880001 ", "0880001")
+        for number, id in enumerate(alike):
+            tool = self.names[number % len(self.names)]
+            asked += [self.ask(tool, f"Failing id number {number}", fails(), id=id)]
         shows = ("rpc:response:id", "rpc:response:error")
         return self.conversation("ids", "Ids of every type.", asked, *shows, aside=True)
 
@@ -259,6 +267,8 @@ LAYOUTS: tuple[Callable[[Mapping[str, Json]], bytes], ...] = (
     lambda message: b" \t" + line(message),
     lambda message: line(message, b" \t \r\n"),
     _reversed,
+    lambda message: _reversed({"id": message["id"], **message}),
     _spaced,
+    lambda message: json.dumps(message, separators=(" , ", " : ")).encode() + b"\n",
 )
 """Ways to write a message on one line."""

@@ -81,6 +81,7 @@ class Progress(Maker):
         steps = (
             self.asking(one, "0", answers("At last.", wait=long), "long", until="started"),
             self.asking(self.last, 0, answers("At last, too.", wait=long), "reply", until="started"),
+            self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
             self.ask(one, "Long, and not asked", unasked, until="started", session=session("unasked")),
             # The newest call has no token for a while, and then another one.

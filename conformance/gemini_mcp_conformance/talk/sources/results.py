@@ -23,7 +23,7 @@ from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_t
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK, SESSION
 from gemini_mcp_conformance.talk.steps import Request
-from gemini_mcp_conformance.talk.texts import REFERENCES, placeholders
+from gemini_mcp_conformance.talk.texts import FULL_PAGES, REFERENCES, filling, placeholders
 
 ORDER = 15
 
@@ -49,6 +49,8 @@ ODD_WARNINGS: Json = ["A text.", 429, {"code": 7, "message": "Slow."}, ["Of", "t
 ODD_MESSAGE = "서울 é e\u0301 👍 \u2764\ufe0f \u2066left\u2069 \ue000"
 """What gemini may say of its failure."""
 LARGE = "large-"
+MEBIBYTE = filling("A line of noise.\n", FULL_PAGES)
+"""More on stderr than a port may have room for."""
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
 FAILURE = (
@@ -153,7 +155,12 @@ class Results(Maker):
     def endings(self) -> Conversation:
         """A full answer on stdout does not make a success of a run that failed."""
         failed = self.sources.ends_behind_answer
-        steps = [self.ask(f"End with {end}", failed(end, "It failed.\n", SESSION)) for end in ENDS]
+        # Each end says something with one tool, and nothing with the next.
+        silent = self.names.index(self.tool)
+        steps = [
+            self.ask(f"End with {end}", failed(end, "It failed.\n" if (number + silent) % 2 else "", SESSION))
+            for number, end in enumerate(ENDS)
+        ]
         title = f"{self.tool}, when gemini answers and fails all the same."
         return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE, "stdio:stderr:private")
 
@@ -252,12 +259,21 @@ class Results(Maker):
         steps.append(self.ask("Answer behind a draft", Script("others", ({"stdout": f"{draft}\n{last}"},), named)))
         longer = json.dumps(document("A draft, which is longer than what comes last.", SESSION))
         steps.append(self.ask("Answer behind much", Script("others", ({"stdout": f"{longer}\n{last}"},), named)))
+        warned = self.answers("Behind a mebibyte.", SESSION).play
+        steps.append(self.ask("Answer behind a mebibyte", Script("others", ({"stderr": MEBIBYTE}, *warned))))
         steps += [self.ask(f"Answer in way {number}", script) for number, script in enumerate(self._laid_out())]
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
         steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
         shows = (
-            *("result:session-id", "result:error-key", "result:warnings", "result:warnings:key"),
+            *(
+                "result:stderr",
+                "result:large-stderr",
+                "result:session-id",
+                "result:error-key",
+                "result:warnings",
+                "result:warnings:key",
+            ),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
             *("result:no-output", "result:no-response"),
             *("result:json:notice-before", "result:json:pretty", "result:json:last"),

@@ -88,8 +88,8 @@ def _moving(tool: str, sources: Sources) -> Conversation:
         asked = sources.ask(tool, f"This is turn {number}.", answer, directory=path(name))
         steps += [Arrange(files, gone=(name,)), asked]
     refused = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started", "arguments:refused:is-error")
-    shows = (*refused, "cwd:used", f"cwd:{kebab(tool)}")
-    return Conversation(f"sequence-moving-{tool}", "A directory comes and goes.", tuple(steps), PHASE, shows)
+    shown = (*refused, "cwd:used", f"cwd:{kebab(tool)}")
+    return Conversation(f"sequence-moving-{tool}", "A directory comes and goes.", tuple(steps), PHASE, shown)
 
 
 def explorations(sources: Sources) -> Iterable[Exploration]:
@@ -97,7 +97,7 @@ def explorations(sources: Sources) -> Iterable[Exploration]:
     strategy = st.lists(moves(sources), min_size=1, max_size=LONGEST).map(lambda made: conversation(made, sources))
     count = max(1, sources.examples // 10)
     title = "A sequence of calls."
-    yield Exploration("generated-sequence", title, lambda _: strategy, count, sources.seed, PHASE, _shows(sources))
+    yield Exploration("generated-sequence", title, lambda _: strategy, count, sources.seed, PHASE, shows(sources))
 
 
 def moves(sources: Sources) -> st.SearchStrategy[Move]:
@@ -111,7 +111,7 @@ def conversation(moves: Sequence[Move], sources: Sources, id: str = "generated")
     """The calls that the moves stand for."""
     steps = tuple(_steps(moves, sources))
     title = "Calls in turn, each of which is alone."
-    return Conversation(id, title, steps, PHASE, _shows(sources), files=FILES)
+    return Conversation(id, title, steps, PHASE, shows(sources), files=FILES)
 
 
 def _failures(sources: Sources) -> tuple[str, ...]:
@@ -125,7 +125,8 @@ def _fails(script: Script) -> bool:
     return bool(ends) and not does(script, {"hang", "wait", "release", "child", "fill"})
 
 
-def _shows(sources: Sources) -> tuple[str, ...]:
+def shows(sources: Sources) -> tuple[str, ...]:
+    """What calls show behind other calls."""
     ids = [f"command:{kebab(tool)}" for tool in sources.spec.names]
     return (
         *(f"{id}:{what}" for id in ids for what in ("new-session", "latest")),
@@ -135,6 +136,7 @@ def _shows(sources: Sources) -> tuple[str, ...]:
             for name in sources.spec.options(tool)
         ),
         *("system:leak", "system:absent", "cwd:default", "cwd:used", "concurrency:after-failure", "command:once"),
+        "cancel:child",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from gemini_mcp.spec.values import Json, items, texts_in
+from gemini_mcp.spec.values import Json, decode, items, table, texts_in
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.answer.error import quoted, sentence, shows_error, stderr_of
 from gemini_mcp_conformance.judge.expectation import end_of, printed
@@ -42,9 +42,11 @@ def message(exchange: Exchange) -> frozenset[str]:
 
 @remembered
 def warnings(exchange: Exchange) -> frozenset[str]:
-    """The warnings of gemini's JSON."""
-    found = printed(exchange)
-    return kept([text for text in items(found.warnings if found else None) if isinstance(text, str)])
+    """The warnings of gemini's JSON, also beside an error."""
+    found, keys = printed(exchange), exchange.spec.outcome.answer
+    beside_error = table(decode(end_of(exchange).stdout)).get(keys["warnings"]) if exchange.runs else None
+    every = (*items(found.warnings if found else None), *items(beside_error))
+    return kept([text for text in every if isinstance(text, str)])
 
 
 def told_by(observation: Observation, told: Printed) -> frozenset[str]:

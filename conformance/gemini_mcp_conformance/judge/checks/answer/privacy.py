@@ -16,11 +16,12 @@ from gemini_mcp_conformance.judge.checks.answer.error import (
     shows_error,
     stderr_of,
 )
-from gemini_mcp_conformance.judge.expectation import end_of, is_call, schema_faults, text_of
+from gemini_mcp_conformance.judge.expectation import declared, end_of, is_call, schema_faults, text_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.spec.interpreter import refusals
 from gemini_mcp_conformance.spec.reading import message_of
 
 RECOGNISED = 8
@@ -53,8 +54,11 @@ def _echoed(exchange: Exchange) -> list[str]:
 
 
 def is_refused(exchange: Exchange) -> bool:
-    """Whether the call was refused for an argument that its schema forbids."""
-    return is_call(exchange) and bool(schema_faults(exchange)) and not exchange.runs
+    """Whether the call was refused for an argument that its schema or a rule forbids."""
+    if not is_call(exchange) or exchange.runs:
+        return False
+    given = [(name, exchange.arguments.get(name)) for name in declared(exchange)]
+    return bool(schema_faults(exchange)) or any(refusals(*each, exchange.spec.invocation) for each in given)
 
 
 def _traces(text: str, masks: Sequence[str]) -> list[str]:
@@ -66,6 +70,13 @@ def _traces(text: str, masks: Sequence[str]) -> list[str]:
         parts = [rest for part in parts for rest in re.sub(mask, "\0", part).split("\0")]
     parts.append(text[len(text) // 2 :])
     return [text, *forms(text), *(part for part in parts if len(part) >= LONG_ENOUGH)]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """What a refusal may quote of a text, to show where it is wrong: its beginning, its end, and all that is right."""
+    for piece in (text, *re.split("[\0\ud800-\udfff]", text)):
+        if len(piece) >= LONG_ENOUGH:
+            yield from (part for end in (piece[:LONG_ENOUGH], piece[-LONG_ENOUGH:]) for part in forms(end))
 
 
 @remembered
@@ -88,8 +99,10 @@ def private_word_is_not_repeated(exchange: Exchange) -> Complaints:
 @check("error:prompt", judges=lambda exchange: bool(_echoed(exchange)))
 def private_text_is_not_repeated(exchange: Exchange) -> Complaints:
     answered = tuple(texts_in([exchange.result, exchange.error]))
+    refused = is_refused(exchange)
     for text in _echoed(exchange):
-        if any(trace in each for trace in _traces(text, exchange.spec.outcome.masks) for each in answered):
+        traces = (*_traces(text, exchange.spec.outcome.masks), *(_pieces(text) if refused else ()))
+        if any(trace in each for trace in traces for each in answered):
             yield f"The port's error reads {shown(exchange.text)}, and should not repeat {shown(text)}."
 
 

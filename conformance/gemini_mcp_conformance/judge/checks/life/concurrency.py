@@ -7,7 +7,7 @@ from typing import Literal
 
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.answer.result import expected, session_in
-from gemini_mcp_conformance.judge.expectation import ending, fate, prompt_of, resumes, session_of, text_of
+from gemini_mcp_conformance.judge.expectation import ending, fate, is_call, prompt_of, resumes, session_of, text_of
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
@@ -63,9 +63,16 @@ def has(kind: Relation) -> Callable[[Observation], bool]:
     return lambda observation: bool(pairs(observation, kind))
 
 
-@check_all("concurrency:calls", judges=lambda seen: has("calls")(seen) or bool(_unread(seen)), about="order")
+@check_all(
+    "concurrency:calls",
+    judges=lambda seen: has("calls")(seen) or bool(_unread(seen)) or bool(_refused_meanwhile(seen)),
+    about="order",
+)
 def calls_run_at_once(observation: Observation) -> Complaints:
     yield from _late(pairs(observation, "calls"), "another call")
+    for held, each in _refused_meanwhile(observation):
+        if _is_late(held, each):
+            yield f"The port did not refuse {shown(each.arguments)} while another call ran, and should."
     for unread in _unread(observation):
         if unread.silence == "timeout":
             yield f"The port did not answer {_told(unread)} while other calls ran, and should."
@@ -169,9 +176,14 @@ def _early(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
 
 def _pairs(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
     for held, other in while_held(observation):
-        fits = other.method == "tools/call" and is_played(other) and fate(other) == fate(held) == "served"
+        fits = other.method == "tools/call" and is_played(other) and _is_served(other) and _is_served(held)
         if fits and other.silence != "cancelled" and len(open_calls(observation, other.sent.order)) < FEWEST_RUNS:
             yield held, other
+
+
+def _is_served(exchange: Exchange) -> bool:
+    """Whether gemini must run; or it has, where a port may refuse the call."""
+    return fate(exchange) == "served" or (fate(exchange) == "either" and bool(exchange.runs))
 
 
 def _unread(observation: Observation) -> list[Exchange]:
@@ -185,9 +197,18 @@ def _meanwhile(observation: Observation, method: str) -> list[tuple[Exchange, Ex
 
 def _not_meanwhile(observation: Observation, method: str) -> Complaints:
     for held, each in _meanwhile(observation, method):
-        ends = [line.order for line in held.answers]
-        if not each.answers or each.silence == "timeout" or (ends and each.answers[0].order > ends[0]):
+        if _is_late(held, each):
             yield f"The port did not answer {method} while a call ran, and should."
+
+
+def _is_late(held: Exchange, each: Exchange) -> bool:
+    """Whether the answer to a request comes when the call is over that ran meanwhile."""
+    ends = [line.order for line in held.answers]
+    return not each.answers or each.silence == "timeout" or bool(ends and each.answers[0].order > ends[0])
+
+
+def _refused_meanwhile(observation: Observation) -> list[tuple[Exchange, Exchange]]:
+    return [(held, each) for held, each in while_held(observation) if is_call(each) and fate(each) == "refused"]
 
 
 def _while_listed(observation: Observation, method: str) -> list[Exchange]:

@@ -82,7 +82,8 @@ def nobody_is_told_unasked(observation: Observation) -> Complaints:
 
 def is_over(exchange: Exchange) -> bool:
     """Whether a call that asked ran to its answer; a cancelled call may end before its first progress."""
-    return asks(exchange) and bool(exchange.runs) and bool(exchange.answers)
+    is_asked = token(exchange) is not None and bool(exchange.scripts) and fate(exchange) != "refused"
+    return is_asked and bool(exchange.runs) and bool(exchange.answers)
 
 
 @check("progress:start", judges=is_over, any_outcome=True, about="told")

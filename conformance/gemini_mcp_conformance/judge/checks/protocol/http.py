@@ -13,7 +13,7 @@ from gemini_mcp_conformance.judge.twins import gist, unlike
 from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Web
 from gemini_mcp_conformance.see.witness import shown
-from gemini_mcp_conformance.talk.messages import HEADER_MISMATCH, UNKNOWN_METHOD, VERSION
+from gemini_mcp_conformance.talk.messages import HEADER_MISMATCH, SESSION, UNKNOWN_METHOD, VERSION
 
 STREAM, JSON = "text/event-stream", "application/json"
 
@@ -52,8 +52,10 @@ def is_stranger(web: Web) -> bool:
     return "origin" in web.headers
 
 
-def names_charset(web: Web) -> bool:
-    return "charset" in web.headers.get("content-type", "")
+def is_spelt_otherwise(web: Web) -> bool:
+    """Requests whose headers say what every client says, in words of their own: with a charset, in capitals, turned."""
+    usual = (("content-type", JSON), ("accept", f"{JSON}, {STREAM}"))
+    return any(web.headers.get(name) not in (None, value) for name, value in usual)
 
 
 def version(web: Web) -> str | None:
@@ -137,11 +139,11 @@ def answer_is_json_or_events(web: Web) -> Complaints:
         yield f"The port answered {method(web)} as {kind!r}, and should answer as {JSON} or {STREAM}."
 
 
-@check_web("http:content-type", judges=lambda web: is_request(web) and is_as_it_should(web) and names_charset(web))
-def charset_is_accepted(web: Web) -> Complaints:
-    if web.status == 415:
-        kind = shown(web.headers["content-type"])
-        yield f"The port answered a request that comes as {kind} with status 415, and should serve it as JSON."
+@check_web("http:content-type", judges=lambda web: is_request(web) and is_as_it_should(web) and is_spelt_otherwise(web))
+def request_is_served_however_it_is_spelt(web: Web) -> Complaints:
+    if web.status in (406, 415):
+        kinds = " and ".join(shown(web.headers.get(name)) for name in ("content-type", "accept"))
+        yield f"The port answered a request with the types {kinds} with status {web.status}, and should serve it."
 
 
 @check_web("http:get", judges=lambda web: web.verb == "GET" and is_as_it_should(web))
@@ -167,12 +169,12 @@ def ended_session_is_not_found(observation: Observation) -> Complaints:
     end = next(number for number, web in enumerate(observation.web) if ends_session(web))
     deleted = observation.web[end]
     # MCP makes session ids optional, and lets a server refuse to end a session.
-    if "mcp-session-id" not in deleted.headers:
+    if SESSION not in deleted.headers:
         raise NotApplicable("The port gives no session id.")
     if deleted.status is None or not 200 <= deleted.status < 300:
         raise NotApplicable("The port lets no client end its session.")
     for web in observation.web[end + 1 :]:
-        if "mcp-session-id" in web.headers and web.status != 404:
+        if web.headers.get(SESSION) == deleted.headers[SESSION] and web.status != 404:
             asked = f"{method(web) or web.verb} in an ended session"
             yield f"The port answered {asked} with {said(web)}, and should answer with status 404."
 
@@ -208,6 +210,12 @@ def unknown_method_is_not_found(web: Web) -> Complaints:
 def closed_connection_cancels(exchange: Exchange) -> Complaints:
     if has_survivors(exchange):
         yield "The port let gemini run on after the client had closed its connection, and should end it."
+
+
+@check_web("http:equivalence", judges=lambda web: is_request(web) and "result" in table(decode(web.body)))
+def result_comes_with_a_status_of_success(web: Web) -> Complaints:
+    if web.status is None or not 200 <= web.status < 300:
+        yield f"The port answered {method(web)} with a result and status {web.status}, and should answer it with 200."
 
 
 @check_all("http:equivalence", judges=lambda seen: seen.twin is not None and bool(seen.calls), about="transport")

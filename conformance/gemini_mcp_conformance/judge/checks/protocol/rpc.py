@@ -46,6 +46,13 @@ def answer_carries_the_id_of_its_request(exchange: Exchange) -> Complaints:
             yield f"The port answered with the id {shown(given)}, and should answer with {shown(asked)}."
 
 
+@check("rpc:response:id", judges=lambda exchange: bool(exchange.answers), any_outcome=True)
+def request_is_answered_once(exchange: Exchange) -> Complaints:
+    if len(exchange.answers) > 1:
+        asked = f"{exchange.method} with the id {shown(exchange.request['id'])}"
+        yield f"The port answered {asked} {len(exchange.answers)} times, and should answer it once."
+
+
 @check_all("rpc:response:id", judges=lambda seen: bool(with_chosen_ids(seen)))
 def request_with_any_id_is_answered(observation: Observation) -> Complaints:
     for each in with_chosen_ids(observation):

@@ -2,8 +2,10 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from urllib.parse import quote, quote_plus
 
 from gemini_mcp.spec.values import decode, table
 from gemini_mcp_conformance.judge.check import Complaints
@@ -14,11 +16,12 @@ from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Line, Observation
 from gemini_mcp_conformance.see.witness import bytes_shown, shown
 
-PART = 24
-"""Characters at the beginning or the end of a text that nobody writes by chance."""
-
 PRIVATE = 16
-"""Characters of a text that is too long to be in a log by chance."""
+"""Characters of a text, and at its beginning or its end, that are in a log by no chance."""
+ENCODED = 40
+"""Characters at the beginning of a text in another notation: it is longer there, and may end otherwise."""
+BLANKS = 4
+"""Blanks in so short a part of a text."""
 FEW = 3
 """Different characters of what may be in a log by chance, however long it is: a line of dots or of one letter."""
 
@@ -56,8 +59,9 @@ def every_message_is_utf_8(observation: Observation) -> Complaints:
 
 @check_all("stdio:stderr:private", judges=lambda seen: writes(seen) and bool(private(seen)))
 def nothing_private_is_logged(observation: Observation) -> Complaints:
-    for text in private(observation) if observation.stderr else ():
-        if any(part in observation.stderr for part in _parts(text)):
+    logged = _plain(observation.stderr)
+    for text in private(observation) if logged else ():
+        if any(part in logged for part in _parts(text)):
             yield f"The port wrote {shown(text)} to its stderr, and should log neither prompts nor answers."
 
 
@@ -95,9 +99,24 @@ def broken_off(observation: Observation) -> Iterator[str]:
 
 
 def _parts(text: str) -> Iterator[bytes]:
-    """What a log may hold of a text, as it is or escaped: at least its beginning or its end."""
-    parts = [part for part in (text[:PART], text[-PART:]) if len({*part}) > FEW]
-    yield from (form.encode("utf-8", "replace") for part in parts for form in dict.fromkeys(forms(part)))
+    """What a log may hold of a text, as it is or in another notation: at least its beginning or its end."""
+    ends = [part for part in (text[:PRIVATE], text[-PRIVATE:]) if len({*part}) > FEW]
+    written = (form for part in ends for form in forms(part))
+    encoded = (form[:ENCODED] for form in _notations(text) if len({*text[:PRIVATE]}) > FEW)
+    parts = (_plain(form.encode("utf-8", "replace")) for form in (*written, *encoded))
+    # A part of blanks, or of few characters without them, may be in any log.
+    yield from dict.fromkeys(part for part in parts if len(part) >= PRIVATE - BLANKS)
+
+
+def _notations(text: str) -> Iterator[str]:
+    """The text as programs write what may hold any byte."""
+    raw = text.encode("utf-8", "replace")
+    yield from (b64encode(raw).decode(), raw.hex(), quote(raw), quote_plus(raw))
+
+
+def _plain(text: bytes) -> bytes:
+    """The text in small letters and without blanks, so that it is the same however it is laid out."""
+    return b"".join(text.lower().split())
 
 
 def is_spread(lines: list[bytes]) -> bool:

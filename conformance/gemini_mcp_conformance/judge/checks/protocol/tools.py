@@ -18,6 +18,7 @@ from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.listing import is_foreign, lists_all, tool, tools, whole_lists
 from gemini_mcp_conformance.see.observation import Exchange, Observation
+from gemini_mcp_conformance.see.timeline import token
 from gemini_mcp_conformance.see.witness import reply, shown
 from gemini_mcp_conformance.talk.messages import NO_CURSORS
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
@@ -83,6 +84,18 @@ def tool_is_offered(observation: Observation, subject: Subject) -> Complaints:
         yield f"The port offers {shown_names(names)}; it is not a port of this specification."
     if subject["tool"] not in names:
         yield f"The port offers {shown_names(names)}, and should offer {subject['tool']!r}."
+
+
+@check_all("tools:{tool}", judges=lambda observation: bool(_extended_lists(observation)))
+def tools_are_listed_whatever_else_is_asked(observation: Observation) -> Complaints:
+    for each in _extended_lists(observation):
+        if each.error is not None:
+            yield f"{reply(each, f'tools/list with {shown(each.params)}')}, and should offer its tools."
+
+
+def _extended_lists(observation: Observation) -> list[Exchange]:
+    """The lists that were asked for with a token for progress, and so perhaps with more."""
+    return [each for each in observation.exchanges if each.method == "tools/list" and token(each) is not None]
 
 
 @check_all("tools:{tool}:{argument}", judges=lists_tool)

@@ -1,0 +1,118 @@
+"""Calls of everything beside others: nothing that a call holds makes it wait, end, or overtake.
+
+In a session that two calls share, one has nothing and the other everything, so that whoever tells sessions apart by
+more than their ids lets them overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+
+from gemini_mcp.spec.values import Json, table
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.plays import fails, session
+from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE, BESIDE, LATEST
+from gemini_mcp_conformance.talk.sources.listings import FALLBACK
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Request, Step, call, path
+
+ORDER = 43
+SAME = ("concurrency:same-session", "concurrency:crossed")
+FOLDER = "shared"
+
+
+def conversations(sources: Sources) -> Iterable[Conversation]:
+    """For every two tools whose calls can run at once; then for a session, and for the latest one."""
+    made = Overlaps(sources)
+    names = sources.spec.told_apart
+    for one, other in product(names, names):
+        yield made.alike(one, other)
+    for tool in names:
+        yield made.listing(tool)
+    reply = sources.spec.resumes
+    if reply in names:
+        yield made.in_line("session", reply, session("the shared one"))
+    if reply is not None and sources.spec.latest(reply) is not None:
+        yield made.in_line("latest", reply, None)
+
+
+class Overlaps(Maker):
+    """Calls of one specification at once."""
+
+    phase, prefix = "concurrency", "overlapping-"
+
+    def alike(self, one: str, other: str) -> Conversation:
+        """Calls alike in all but their sessions, and meanwhile what fails or is refused; one of them is cancelled."""
+        tools = {"one": one, "two": other, "three": other}
+        first, second, third = (self._everything(tool, f"{tool} as {place}") for place, tool in tools.items())
+        steps = (first, second, *self._meanwhile(), Release(second.name), Await(second.name))
+        steps = (*steps, third, Cancel(third.name), Release(first.name), Await(first.name))
+        title = f"Calls of `{one}` and `{other}` at once that are alike."
+        shows = (*BESIDE, AFTER_FAILURE, "cancel:others", "cancel:unknown", "progress:start", "tools:unknown")
+        shows = (*shows, "prompt:long:whole")
+        return self.conversation(f"{one}-{other}", title, steps, *shows, files={FOLDER: None})
+
+    def _everything(self, tool: str, name: str) -> Request:
+        """A call of everything, with a long prompt and a token, that is held."""
+        own: dict[str, Json] = {"session": session(name), "directory": path(FOLDER), "file": "You are one of two."}
+        answer = self.answers(f"The answer to {name}.", session(f"{name}, answered"), name)
+        asked = self.ask(tool, self.overlong(f"The long question of {name}. "), answer, option="a-model", **own)
+        return _told(replace(asked, name=name, until="started"))
+
+    def _meanwhile(self) -> Iterator[Step]:
+        """What ends badly while other calls run, and so must leave them alone."""
+        for tool in self.names:
+            yield call(tool, dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7))
+            yield self.ask(tool, f"What of a failing {tool}?", fails(), session=session(f"failing {tool}"))
+        yield from (call("no-such-tool", {}), Request("no/such/method", {}))
+        yield from (Notify("notifications/cancelled", {"requestId": id}) for id in ("nobody's", 99_000_002))
+
+    def listing(self, tool: str) -> Conversation:
+        """A call beside another that waits for the list of sessions."""
+        name = f"{tool} that is looked up"
+        listing = ({"release": name}, {"stdout": f"{self.sources.entry(1, session(name))}\n"})
+        asked = self.ask(tool, f"The question of {name}?", self.sources.unnamed(f"The answer to {name}.", *listing))
+        held = replace(asked, name=name, until="listing")
+        # A reply may wait for the latest session, which only the list names.
+        steps = (held, *self._aside(name))
+        title = f"Calls beside a `{tool}` that waits for the list of sessions."
+        return self.conversation(f"{tool}-list", title, (*steps, Release(name), Await(name)), *BESIDE, *FALLBACK)
+
+    def in_line(self, kind: str, tool: str, shared: str | None) -> Conversation:
+        """Three replies in one session: the second has all that the others have not, and is held as well."""
+        here: dict[str, Json] = {"session": shared, "directory": "." if kind == "latest" else None}
+        meant = {name: value for name, value in here.items() if value is not None}
+        first, second, third = (f"{place} in the line of the {kind}" for place in ("first", "second", "third"))
+        everything: dict[str, Json] = {"option": "a-model", "file": "You wait.", **meant}
+        front = self._held(tool, first, **({"session": shared} if shared else {}))
+        long = self.overlong(f"The long question of {second}? ")
+        waiting = self.ask(tool, long, self._answer(second), **everything)
+        last = self.ask(tool, f"The question of {third}?", self._answer(third, False), **meant)
+        steps: list[Step] = [front, _told(replace(waiting, name=second, until="sent")), *self._aside(second)]
+        steps += [replace(last, name=third, until="sent"), *self._aside(third), Release(first), Await(first)]
+        steps += [*self._aside(f"{second} again"), Release(second), Await(second), Await(third)]
+        title = f"Replies in one session, the second of which has everything: {kind}."
+        shows = LATEST if kind == "latest" else SAME
+        return self.conversation(f"line-{kind}", title, steps, *shows)
+
+    def _held(self, tool: str, name: str, **meant: Json) -> Request:
+        asked = self.ask(tool, f"The question of {name}?", self._answer(name), **meant)
+        return replace(asked, name=name, until="started")
+
+    def _answer(self, name: str, is_held: bool = True) -> Script:
+        return self.answers(f"The answer to {name}.", session(name), name if is_held else None)
+
+    def _aside(self, name: str) -> Iterator[Step]:
+        """Calls of another session, in whose time one that should wait would begin."""
+        tool = self.spec.begins
+        for number in range(2 if tool is not None else 0):
+            words = f"Question {number} aside of {name}?"
+            yield self.ask(str(tool), words, self.answers(f"Answer {number} aside.", session(f"{number} aside")))
+
+
+def _told(asked: Request) -> Request:
+    """The call with a token for its progress."""
+    return replace(asked, params={**table(asked.params), "_meta": {"progressToken": asked.name}})

@@ -63,7 +63,7 @@ def test_a_port_that_does_not_conform_ends_with_1_and_says_how_to_see_it_again(t
         (("--only", "lifecycle:ping", "--only", "rpc:jsonrcp"), "Did you mean rpc:jsonrpc?"),
         (("--skip", "lifecycle:pign"), "Did you mean lifecycle:ping"),
         (("--skip", "*"), "No requirement is selected."),
-        (("--spec", "missing"), "The specification's file missing/"),
+        (("--spec", "missing"), "The specification's file missing cannot"),
         (("--spec-version", "0.0.1"), "There is no released version '0.0.1'."),
         (("--report", "pdf=x"), "There is no report format 'pdf'."),
         (("--report", "json=missing/x.json"), "cannot be written"),

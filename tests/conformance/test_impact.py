@@ -86,7 +86,7 @@ def test_an_edit_that_only_demands_something_new_says_so(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("spec", "missing", "PORTS.toml"), "The specification's file missing/"),
+        (("spec", "missing", "PORTS.toml"), "The specification's file missing cannot"),
         (("spec", "spec", "missing.toml"), "The list of ports 'missing.toml' cannot be read"),
         (("spec", "spec", "PORTS.toml", "--only", "no:such"), "No requirement is selected."),
         (("spec", "spec", "PORTS.toml", "--report", "junit=-"), "There is no page format 'junit' for many ports."),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from command import FORMATS, GENERATED, PING, PROGRAM, ROOT, SECONDS, distribution, port, suite, variables, verdicts
 
+from gemini_mcp.standard_streams import LEFT
 from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.tell.baseline import Entry, parse
 
@@ -254,7 +255,7 @@ def test_a_reader_that_wants_no_more_ends_a_list_in_silence(tmp_path: Path) -> N
     done = subprocess.run(
         ["bash", "-c", shell, "bash", *PROGRAM, "list"], env=variables(tmp_path), capture_output=True, timeout=SECONDS
     )
-    assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (0, 1, b"")
+    assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (LEFT, 1, b"")
 
 
 @pytest.mark.parametrize(("asked", "near"), [("tool:schema", "tools:schema"), ("long-line", "rpc:alive:long-line")])

@@ -138,13 +138,6 @@ def get_ends_session(port: Any, real: Any, post: Any, body: bytes) -> None:
     port.sessions.discard(post.session or "")
 
 
-def compares_case(port: Any, real: Any, post: Any, body: bytes) -> None:
-    if post.headers.get("Content-Type", "").lower() != post.headers.get("Content-Type", ""):
-        post.reply(415)
-    else:
-        real(post, body)
-
-
 def streams_failures(port: Any, real: Any, message: Message) -> int:
     """Answers a call that failed with a status of its own."""
     return 500 if as_object(message.get("result")) and message["result"].get("isError") else real(message)
@@ -218,9 +211,6 @@ defect(
     "command:chat:model",
 )(HttpPort, ask=asks(model_lost_in_stream, lacking("-m")))
 defect("get-ends-session", "Ends the session of a GET that it refuses.", "http:get")(HttpPort, got=get_ends_session)
-defect("type-of-body-compared-with-case", "Refuses a body whose type is written in capitals.", "http:content-type")(
-    HttpPort, posted=compares_case
-)
 defect("failures-are-server-errors", "Answers a call that failed with status 500.", "http:equivalence")(
     HttpPort, status=streams_failures
 )

@@ -151,7 +151,7 @@ def _others() -> Iterable[Step]:
     yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
     for version, message in product(("1999-12-31", "2099-01-01", "latest"), (LIST, PING)):
         yield Http(message=message, headers={"mcp-protocol-version": version})
-    for kind in ("application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"):
+    for kind in ("application/json; charset=utf-8", "application/json;charset=UTF-8"):
         yield Http(message=LIST, headers={"content-type": kind})
     for accepted in ("text/event-stream, application/json", "application/json;q=0.9,text/event-stream;q=0.1"):
         yield Http(message=LIST, headers={"accept": accepted})

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step
 
 ORDER = 70
-LONG = 11.0
+LONG = 12.0
 """Seconds of a call that is long enough to show an interval of ten."""
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
@@ -90,4 +90,4 @@ class Progress(Maker):
             *(Await("long"), Await("reply"), Request("ping")),
         )
         shows = (*SHOWN, "progress:interval", "progress:unasked", "stdio:stderr:private")
-        return self.conversation("long", "Calls that take eleven seconds.", steps, *shows, aside=True)
+        return self.conversation("long", "Calls that take twelve seconds.", steps, *shows, aside=True)

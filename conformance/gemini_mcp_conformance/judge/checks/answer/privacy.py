@@ -30,6 +30,8 @@ FEWEST = 4
 """Characters of a private text that is looked for where it is a word of its own; shorter ones are in any sentence."""
 LONG_KEY = 64
 """Characters of a key of which nobody shows one half to tell it from others."""
+FILLED = 1_000_000
+"""Characters from which on a text is mostly filler, in which no keys are looked for."""
 LONG_ENOUGH = 16
 """Characters that stand in an error by no chance."""
 
@@ -66,7 +68,7 @@ def _traces(text: str, masks: Sequence[str]) -> list[str]:
     mask leaves; and its second half, which a cut of stderr leaves.
     """
     parts = [text]
-    for mask in masks:
+    for mask in masks if len(text) < FILLED else ():
         parts = [rest for part in parts for rest in re.sub(mask, "\0", part).split("\0")]
     parts.append(text[len(text) // 2 :])
     return [text, *forms(text), *(part for part in parts if len(part) >= LONG_ENOUGH)]

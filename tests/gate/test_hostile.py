@@ -121,13 +121,13 @@ def listed(count: int) -> Json:
 
 
 LAUGHS = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}, {"$ref": f"#/$defs/a{n + 1}"}]} for n in range(40)}
-HUGE = {f"p{index}": {"type": "string", "description": "x" * 40, "minLength": 3} for index in range(12_000)}
+HUGE = {f"p{index}": {"type": "string", "description": "x" * 40, "minLength": 3} for index in range(6_000)}
 UNPROVEN = "nothing can be proven of this schema"
 RUNAWAY = "a pattern that never ends"
 HOSTILE: dict[str, tuple[Edit, Edit, str]] = {
     "a reference to itself": (argument({}), changed(CHAT, ["inputSchema"], {"$ref": "#"}), UNPROVEN),
     "a schema that is a text": (argument({}), changed(CHAT, ["inputSchema"], "nope"), UNPROVEN),
-    "a schema of 1.2 MB": (argument({}), changed(CHAT, PROPERTIES, HUGE), UNPROVEN),
+    "a schema of 0.6 MB": (argument({}), changed(CHAT, PROPERTIES, HUGE), UNPROVEN),
     "references that multiply": (
         argument({}),
         changed(CHAT, ["inputSchema", "$defs"], {**LAUGHS, "a40": {"$ref": "#/$defs/a0/allOf/0/not"}}),

@@ -32,7 +32,7 @@ from killers import Kill, Killers
 from proof import Proof, conforming, conversations, cost, known, measured, quick, thorough
 from trials import defective, odd
 
-PARTS = 24
+PARTS = 36
 """Each odd port is tried on one in so many of the conversations that together kill every defective port."""
 LONG = 5.0
 """Seconds from which on a conversation is too long for odd ports."""

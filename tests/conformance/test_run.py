@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from command import FORMATS, GENERATED, PING, PROGRAM, ROOT, SECONDS, distribution, port, suite, variables, verdicts
 
-from gemini_mcp.standard_streams import LEFT
 from gemini_mcp_conformance.command.main import start
 from gemini_mcp_conformance.tell.baseline import Entry, parse
 
@@ -248,14 +247,6 @@ def test_a_hostile_directory_changes_nothing(tmp_path: Path) -> None:
     done = suite(tmp_path, "run", *PING, to=port("wrong-ping"), cwd=hostile, **own)
     clean = suite(tmp_path, "run", *PING, to=port("wrong-ping"))
     assert (done.code, done.out) == (1, clean.out)
-
-
-def test_a_reader_that_wants_no_more_ends_a_list_in_silence(tmp_path: Path) -> None:
-    shell = 'set -o pipefail; "$@" | head -n 1'
-    done = subprocess.run(
-        ["bash", "-c", shell, "bash", *PROGRAM, "list"], env=variables(tmp_path), capture_output=True, timeout=SECONDS
-    )
-    assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (LEFT, 1, b"")
 
 
 @pytest.mark.parametrize(("asked", "near"), [("tool:schema", "tools:schema"), ("long-line", "rpc:alive:long-line")])

@@ -96,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
     trials = defective(options.names)
     if options.precision:
         work = [partial(precision.accused, trial, options.all) for trial in trials]
-        return precision.tell(side_by_side(work, options.jobs))
+        return precision.tell(side_by_side(work, options.jobs), len(work))
     todo = [partial(measured, trial) for trial in trials] if options.write else proofs(options.names, options.all)
     every = [_told(proof, number, len(todo)) for number, proof in enumerate(side_by_side(todo, options.jobs), 1)]
     if options.write:

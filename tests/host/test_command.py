@@ -409,10 +409,26 @@ def test_switches_of_every_command_may_stand_before_add_and_remove(tmp_path: Pat
     assert (ran.returncode, ran.stderr + ran.stdout) == (0, 'Server "srv" removed from project settings.\n')
 
 
-def test_json_before_add_is_refused_by_its_name(tmp_path: Path) -> None:
-    ran = desk(tmp_path).run("--json", "add", "srv", "greeter")
-    assert ran.returncode == 2
-    assert "`add` has no `--json`" in ran.stderr
+def test_what_add_and_remove_did_is_told_to_programs(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    added = json.loads(here.run("--json", "add", "srv", "greeter").stdout)
+    said = 'MCP server "srv" added to project settings. (stdio)'
+    assert (added["exit"], added["said"].strip(), added["files"]) == (0, said, [str(here.settings_file)])
+    assert json.loads(here.run("--json", "remove", "other").stdout)["files"] == []
+
+
+def test_disabling_for_a_session_writes_nothing(greeting: Desk) -> None:
+    ran = greeting.run("disable", "srv", "--session")
+    assert (ran.returncode, ran.stdout) == (0, "MCP server 'srv' disabled for this session.\n")
+    assert "nothing is written" in ran.stderr
+    assert not (greeting.home / ".gemini" / "mcp-server-enablement.json").exists()
+    assert json.loads(greeting.run("enable", "srv", "--session", "--json").stdout)["enabled"] is True
+
+
+def test_what_is_disabled_is_told_to_programs(greeting: Desk) -> None:
+    told = json.loads(greeting.run("disable", "srv", "--json").stdout)
+    kept = greeting.home / ".gemini" / "mcp-server-enablement.json"
+    assert told == {"server": "srv", "enabled": False, "file": str(kept)}
 
 
 def test_one_tool_is_told_as_one(greeting: Desk) -> None:

@@ -67,10 +67,15 @@ def _is_javascript_error(given: JsonObject, ours: Json, theirs: Json) -> bool:
     return "An unexpected critical error occurred:" in str(theirs)
 
 
+def _is_spaced_otherwise(given: JsonObject, ours: Json, theirs: Json) -> bool:
+    """Whether only white space differs."""
+    own, other = (re.sub(r"\\n|\s", "", json.dumps(output)) for output in (ours, theirs))
+    return own == other
+
+
 def _is_laid_out(given: JsonObject, ours: Json, theirs: Json) -> bool:
     """Whether only the white space of files with comments differs."""
-    own, other = (re.sub(r"\\n|\s", "", json.dumps(output)) for output in (ours, theirs))
-    return own == other and re.search(r"//|/\*", str(given.get("files"))) is not None
+    return _is_spaced_otherwise(given, ours, theirs) and re.search(r"//|/\*", str(given.get("files"))) is not None
 
 
 def _is_of_another_section(given: JsonObject, ours: Json, theirs: Json) -> bool:
@@ -287,6 +292,12 @@ DIFFERENCES: Sequence[Difference] = (
         "documented",
         "The guide has flags before the command, each with one value, gives the server all behind it, splits lists.",
         _is_read_by_the_guide,
+    ),
+    Difference(
+        "mcp-add",
+        "documented",
+        "0.1.19 lays the whole of a file out anew; here the rest of it stays as it was written.",
+        _is_spaced_otherwise,
     ),
     Difference(
         "mcp-add",

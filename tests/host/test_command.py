@@ -294,6 +294,18 @@ def test_excluded_servers_are_listed_blocked_and_not_started(greeting: Desk) -> 
     assert not (greeting.root / "greeter.started").exists()
 
 
+def test_lists_of_an_untrusted_folder_do_not_count_and_those_of_the_user_do(greeting: Desk) -> None:
+    untrusted = {"GEMINI_CLI_TRUST_WORKSPACE": "false"}
+    servers = '"mcpServers": {"srv": {"command": "greeter"}, "other": {"command": "greeter"}}'
+    greeting.settings(f'{{{servers}, "mcp": {{"excluded": ["srv"]}}}}')
+    (greeting.home / ".gemini").mkdir(exist_ok=True)
+    (greeting.home / ".gemini" / "settings.json").write_text('{"mcp": {"excluded": ["other"]}}', encoding="utf-8")
+    listed = greeting.run("list", **untrusted).stderr
+    assert listed.endswith("○ srv: greeter  (stdio) - Disabled\n⛔ other: greeter  (stdio) - Blocked\n")
+    shown = greeting.run("status", **untrusted).stdout
+    assert ("srv (DISABLED)" in shown, "other (BLOCKED)" in shown) == (True, True)
+
+
 def test_an_untrusted_folder_starts_nothing_and_says_so(greeting: Desk) -> None:
     ran = greeting.run("list", GEMINI_CLI_TRUST_WORKSPACE="false")
     assert ran.stderr.startswith("Warning: MCP servers are configured but disabled because this folder is untrusted.\n")

@@ -294,6 +294,18 @@ def test_excluded_servers_are_listed_blocked_and_not_started(greeting: Desk) -> 
     assert not (greeting.root / "greeter.started").exists()
 
 
+def test_lists_of_an_untrusted_folder_do_not_count_and_those_of_the_user_do(greeting: Desk) -> None:
+    untrusted = {"GEMINI_CLI_TRUST_WORKSPACE": "false"}
+    servers = '"mcpServers": {"srv": {"command": "greeter"}, "other": {"command": "greeter"}}'
+    greeting.settings(f'{{{servers}, "mcp": {{"excluded": ["srv"]}}}}')
+    (greeting.home / ".gemini").mkdir(exist_ok=True)
+    (greeting.home / ".gemini" / "settings.json").write_text('{"mcp": {"excluded": ["other"]}}', encoding="utf-8")
+    listed = greeting.run("list", **untrusted).stderr
+    assert listed.endswith("○ srv: greeter  (stdio) - Disabled\n⛔ other: greeter  (stdio) - Blocked\n")
+    shown = greeting.run("status", **untrusted).stdout
+    assert ("srv (DISABLED)" in shown, "other (BLOCKED)" in shown) == (True, True)
+
+
 def test_an_untrusted_folder_starts_nothing_and_says_so(greeting: Desk) -> None:
     ran = greeting.run("list", GEMINI_CLI_TRUST_WORKSPACE="false")
     assert ran.stderr.startswith("Warning: MCP servers are configured but disabled because this folder is untrusted.\n")
@@ -409,10 +421,26 @@ def test_switches_of_every_command_may_stand_before_add_and_remove(tmp_path: Pat
     assert (ran.returncode, ran.stderr + ran.stdout) == (0, 'Server "srv" removed from project settings.\n')
 
 
-def test_json_before_add_is_refused_by_its_name(tmp_path: Path) -> None:
-    ran = desk(tmp_path).run("--json", "add", "srv", "greeter")
-    assert ran.returncode == 2
-    assert "`add` has no `--json`" in ran.stderr
+def test_what_add_and_remove_did_is_told_to_programs(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    added = json.loads(here.run("--json", "add", "srv", "greeter").stdout)
+    said = 'MCP server "srv" added to project settings. (stdio)'
+    assert (added["exit"], added["said"].strip(), added["files"]) == (0, said, [str(here.settings_file)])
+    assert json.loads(here.run("--json", "remove", "other").stdout)["files"] == []
+
+
+def test_disabling_for_a_session_writes_nothing(greeting: Desk) -> None:
+    ran = greeting.run("disable", "srv", "--session")
+    assert (ran.returncode, ran.stdout) == (0, "MCP server 'srv' disabled for this session.\n")
+    assert "nothing is written" in ran.stderr
+    assert not (greeting.home / ".gemini" / "mcp-server-enablement.json").exists()
+    assert json.loads(greeting.run("enable", "srv", "--session", "--json").stdout)["enabled"] is True
+
+
+def test_what_is_disabled_is_told_to_programs(greeting: Desk) -> None:
+    told = json.loads(greeting.run("disable", "srv", "--json").stdout)
+    kept = greeting.home / ".gemini" / "mcp-server-enablement.json"
+    assert told == {"server": "srv", "enabled": False, "file": str(kept)}
 
 
 def test_one_tool_is_told_as_one(greeting: Desk) -> None:

@@ -163,7 +163,8 @@ def test_a_failure_of_a_command_has_its_cause(
 
 
 _LISTS: dict[str, dict[str, Any]] = {
-    "closed the connection before it answered `tools/list`. Look into": {"exitAtList": True},
+    "exited with code 2 before it answered `tools/list` and wrote:\n    no database\n": {"exitAtList": True},
+    "closed the connection before it answered `tools/list`. Look into": {"closeAtList": True},
     "did not answer `tools/list` within 2 s. Give it more time": {"silentAtList": True},
     "answered `tools/list` with an error: db down. Look into": {"toolsError": [-32603, "db down"]},
 }
@@ -181,7 +182,7 @@ def test_a_list_that_fails_has_its_step_and_one_remedy(tmp_path: Path, told: str
 
 
 _ODD = """
-import json, sys
+import json, os, sys
 spec = json.loads(sys.argv[1])
 for line in sys.stdin:
     asked = json.loads(line)
@@ -190,7 +191,10 @@ for line in sys.stdin:
         said = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "o", "version": "1"}}
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
     elif asked["method"] == "tools/list" and "exitAtList" in spec:
+        print("no database", file=sys.stderr)
         sys.exit(2)
+    elif asked["method"] == "tools/list" and "closeAtList" in spec:
+        os.close(1)
     elif asked["method"] == "tools/list" and "toolsError" in spec:
         code, message = spec["toolsError"]
         told = {"code": code, "message": message}

@@ -29,6 +29,13 @@ def test_the_reference_answers_as_expected(behaviour: str, profile: str, vector:
     assert answer(request) == {"id": vector["id"], "output": vector["expected"]}
 
 
+@pytest.mark.parametrize("script", [{"pages": []}, {"toolsError": []}, {"toolsError": [-32603]}])
+def test_a_list_that_is_shorter_than_in_any_vector_is_unsupported(script: Json) -> None:
+    given = {"serverSpec": {"spec": script}}
+    request = {"id": "1", "behaviour": "discovery", "profile": "documented", "input": given}
+    assert answer(request) == {"id": "1", "unsupported": True}
+
+
 def test_every_behaviour_has_vectors_in_both_profiles() -> None:
     assert set(VECTORS) == {*BEHAVIOURS, "oauth"}
     for behaviour, entries in VECTORS.items():

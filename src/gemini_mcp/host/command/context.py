@@ -15,7 +15,7 @@ from gemini_mcp.host.rules.javascript import stringify
 from gemini_mcp.host.servers.connection import Surroundings
 from gemini_mcp.host.servers.host import Host, Plan, Server, open_host
 from gemini_mcp.host.settings.files import Places, circumstances, extensions, layers, places, policy_texts
-from gemini_mcp.host.settings.loading import ServerConfig, Settings, load
+from gemini_mcp.host.settings.loading import Layer, ServerConfig, Settings, load
 from gemini_mcp.host.settings.merging import with_extensions
 from gemini_mcp.host.settings.policies import policies
 from gemini_mcp.host.settings.standing import NOT_TRUSTED, Circumstances, Placed, Standing, placed
@@ -65,12 +65,20 @@ class Context:
 
     def settings(self, is_quiet: bool = False) -> Settings:
         """The settings with the servers of extensions, after saying what is wrong with them."""
-        own = load(layers(self.where), self.environment, self.rules, self.named)
-        found = extensions(self.where, self.environment, self.rules, self._circumstances().is_trusted)
+        is_trusted = self._circumstances().is_trusted
+        files = layers(self.where)
+        own = self._loaded(files)
+        if self.rules.trust_needs_folder and not is_trusted:
+            # Gemini CLI names the servers of such a folder, but its `mcp.excluded` and `mcp.allowed` do not count.
+            own = replace(own, lists=self._loaded([file for file in files if file.scope != "project"]).lists)
+        found = extensions(self.where, self.environment, self.rules, is_trusted)
         loaded = with_extensions(own, found, self.rules)
         if not is_quiet:
             self.complain(*map(str, loaded.problems), *loaded.warnings)
         return loaded
+
+    def _loaded(self, files: Sequence[Layer]) -> Settings:
+        return load(files, self.environment, self.rules, self.named)
 
     def placed(self, settings: Settings) -> tuple[Placed, ...]:
         """Every configured server, and whether it is started here."""

@@ -7,7 +7,7 @@ from gemini_mcp.host.command.context import OK, USAGE, Context
 from gemini_mcp.host.settings.files import read_json, read_texts, replace_text
 from gemini_mcp.host.settings.jsonc import BrokenJson
 from gemini_mcp.host.settings.standing import identifier
-from gemini_mcp.spec.values import table
+from gemini_mcp.spec.values import JsonObject, table
 
 
 async def preview(context: Context, arguments: Sequence[str]) -> int:
@@ -17,18 +17,26 @@ async def preview(context: Context, arguments: Sequence[str]) -> int:
     return USAGE if ran.exit else OK
 
 
-def switch(context: Context, command: str, name: str) -> int:
-    """Enable or disable a server in the file that Gemini CLI reads. Its own command in 0.61.0 finds no server."""
+def switch(context: Context, command: str, name: str, is_session: bool = False) -> int:
+    """Enable or disable a server in the file that Gemini CLI reads. Its own command in 0.61.0 finds no server.
+
+    For a session nothing is written: as with Gemini CLI, the session of a command ends with it.
+    """
     known = {identifier(server.name) for server in context.settings().servers}
     if identifier(name) not in known:
         context.complain(f"There is no server {name!r}. Configured are: {', '.join(sorted(known)) or 'none'}.")
         return USAGE
     file = context.where.enablement
+    done: JsonObject = {"server": name, "enabled": command == "enable"}
+    if is_session:
+        context.show({**done, "file": None}, commands.session_switched(command, identifier(name)))
+        context.complain("That holds for this command only, which is a session of its own; nothing is written.")
+        return OK
     before = dict(table(read_json(file)))
     texts = commands.kept(command, identifier(name), before)
     for text in texts.values():
         replace_text(file, text)
-    context.say(f"{name}: {command}d in {file}")
+    context.show({**done, "file": str(file)}, f"{name}: {command}d in {file}")
     return OK
 
 
@@ -48,6 +56,10 @@ def run(context: Context, arguments: Sequence[str]) -> int:
             context.complain("Error: Please use --scope user to edit settings in the home directory.")
             return USAGE
         replace_text(context.where.files[scope], text)
+    if context.is_json:
+        written = [str(context.where.files[scope]) for scope in ran.texts]
+        context.show({"exit": ran.exit, "said": ran.said, "warned": ran.warned, "files": written})
+        return USAGE if ran.exit else OK
     if ran.warned:
         context.complain(ran.warned)
     is_said = context.rules.output == "stdout" or ran.is_help

@@ -153,8 +153,6 @@ async def _subject(context: Context, config: ServerConfig) -> Subject:
                 # Tools are asked for in any case, so that a forgotten capability can be told.
                 if kind == "tools" or connection.capabilities.get(kind) is not None:
                     pages[kind] = await _pages(context, connection, kind, failures)
-            if any(refusal.message in (discovery.CLOSED, discovery.TIMED_OUT) for refusal in failures.values()):
-                context.show_stderr(config.name)
             return Subject(config.name, connection.greeting, pages, config.values, failures, config.origin)
     raise TimeoutError
 

@@ -52,9 +52,8 @@ def _run(words: list[str]) -> int:
     options, rest = _leading(words)
     # Not by argparse: their words are read as Gemini CLI reads them, which the profile decides.
     if rest[:1] in (["add"], ["remove"]):
-        if options.compare:
-            return _compare(context(profiles()[options.profile]), partial(editing.preview, arguments=rest))
-        return editing.run(context(profiles()[options.profile]), rest)
+        here = context(profiles()[options.profile], is_json=options.json)
+        return _compare(here, partial(editing.preview, arguments=rest)) if options.compare else editing.run(here, rest)
     mark = words.index("--") if "--" in words else len(words)
     given = _parser().parse_args(words[:mark] if {*asking.SUBCOMMANDS} & {*words[:mark]} else words)
     given.after = words[mark + 1 :]
@@ -87,10 +86,7 @@ def _leading(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--allowed-mcp-server-names")
     place = next((index for index, word in enumerate(words) if word in ("add", "remove")), len(words))
     options, unknown = parser.parse_known_args(words[:place])
-    rest = words[place:] if not unknown else []
-    if rest and options.json:
-        raise asking.UsageError(f"`{rest[0]}` has no `--json`. Leave it out; what was written is in the settings file.")
-    return options, rest
+    return options, words[place:] if not unknown else []
 
 
 def _inspect(given: argparse.Namespace) -> Run:
@@ -99,10 +95,10 @@ def _inspect(given: argparse.Namespace) -> Run:
 
 
 def _switch(command: str) -> Callable[[argparse.Namespace], Run]:
-    async def run(here: Context, name: str) -> int:
-        return editing.switch(here, command, name)
+    async def run(here: Context, name: str, is_session: bool) -> int:
+        return editing.switch(here, command, name, is_session)
 
-    return lambda given: partial(run, name=given.server)
+    return lambda given: partial(run, name=given.server, is_session=given.session)
 
 
 def _policy(given: argparse.Namespace) -> Run:
@@ -208,6 +204,7 @@ def _add_views(subcommand: Subcommand) -> None:
     for name in ("enable", "disable"):
         switch = subcommand(name, f"{name} a server for Gemini CLI, in the file that it reads", _switch(name))
         switch.add_argument("server")
+        switch.add_argument("--session", action="store_true", help="for this session only, which writes nothing")
     status = subcommand("status", "the servers, their states and what they offer", lambda given: servers.status)
     status.add_argument("--verbose", action="store_true", help="with the tools' descriptions")
     says = "the registered tools: name, server, and the server's own name"

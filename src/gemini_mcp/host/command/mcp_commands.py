@@ -151,12 +151,15 @@ def _switch(command: str, given: Given, texts: Mapping[str, str], rules: Rules, 
 
 def switched(command: str, name: str, is_session: bool) -> str:
     """What is said when a server was enabled or disabled."""
-    session = {
-        "enable": f"Session disable cleared for '{name}'",
-        "disable": f"MCP server '{name}' disabled for this session",
-    }
-    said = session[command] if is_session else f"MCP server '{name}' {command}d"
-    return f"{_GREEN}✓{_RESET} {said}.\n"
+    said = session_switched(command, name) if is_session else f"MCP server '{name}' {command}d."
+    return f"{_GREEN}✓{_RESET} {said}\n"
+
+
+def session_switched(command: str, name: str) -> str:
+    """The same for a session, without its mark."""
+    if command == "enable":
+        return f"Session disable cleared for '{name}'."
+    return f"MCP server '{name}' disabled for this session."
 
 
 def kept(command: str, name: str, enablement: JsonObject) -> dict[str, str]:

@@ -131,7 +131,7 @@ def authorization_url(config: OAuthConfig, secrets: Pkce, server_url: str, rules
         "code_challenge": secrets.challenge,
         "code_challenge_method": "S256",
         **_given(config, "scope", "audience"),
-        **_resource(server_url, rules),
+        **_resource(server_url, config.authorization_url, rules),
     }
     return with_query(parse(config.authorization_url or ""), query)
 
@@ -145,7 +145,7 @@ def exchange_form(config: OAuthConfig, code: str, secrets: Pkce, server_url: str
         "code_verifier": secrets.verifier,
         "client_id": config.client_id or "",
         **_given(config, "client_secret", "audience"),
-        **_resource(server_url, rules),
+        **_resource(server_url, config.token_url, rules),
     }
 
 
@@ -156,7 +156,7 @@ def refresh_form(config: OAuthConfig, credentials: Credentials, rules: Rules) ->
         "refresh_token": credentials.token.refresh_token or "",
         "client_id": config.client_id or credentials.client_id or "",
         **_given(config, "client_secret", "scope", "audience"),
-        **_resource(credentials.mcp_server_url or credentials.token_url or "", rules),
+        **_resource(credentials.mcp_server_url or credentials.token_url or "", None, rules),
     }
 
 
@@ -199,24 +199,24 @@ def with_token_parameter(url: str, name: str, token: str) -> str:
     return with_query(parse(url), {name: token})
 
 
-def _resource(server_url: str, rules: Rules) -> Form:
-    """What a token is asked for; by its path, an address that is no URL is left out."""
+def _resource(server_url: str, endpoint: str | None, rules: Rules) -> Form:
+    """What a token is asked for; by its origin, the endpoint stands in for no address."""
+    if rules.oauth_address != "path":
+        return {"resource": resource_parameter(server_url or endpoint or "", rules.oauth_address)}
     try:
         return {"resource": resource_parameter(server_url, rules.oauth_address)}
     except InvalidUrl:
-        if rules.oauth_address == "path":
-            return {}
-        raise
+        return {}
 
 
 def _given(config: OAuthConfig, *names: str) -> Form:
     """Those of the optional values that the configuration has."""
     values = {
-        "client_secret": config.client_secret,
-        "scope": " ".join(config.scopes),
-        "audience": " ".join(config.audiences),
+        "client_secret": config.client_secret or None,
+        "scope": " ".join(config.scopes) if config.scopes else None,
+        "audience": " ".join(config.audiences) if config.audiences else None,
     }
-    return {name: value for name in names if (value := values[name])}
+    return {name: value for name in names if (value := values[name]) is not None}
 
 
 def _base64url(data: bytes) -> str:

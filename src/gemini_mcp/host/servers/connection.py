@@ -75,6 +75,8 @@ class Connection:
     dispatcher: JSONRPCDispatcher = field(repr=False)
     hung_up: Callable[[], Failure | None] = field(default=lambda: None, repr=False)
     """Why Gemini CLI has hung up since the introduction."""
+    unanswered: Callable[[str, Refusal], Failure | None] = field(default=lambda step, refusal: None, repr=False)
+    """Why that request got no answer, where the server's end or its stderr tells it."""
 
     @property
     def capabilities(self) -> JsonObject:
@@ -84,7 +86,11 @@ class Connection:
         """The result of a request as it came; raises Refusal."""
         timeout = (self.config.timeout_ms if timeout_ms is None else timeout_ms) / 1000
         headers = {PROTOCOL_HEADER: self.greeting.protocol_version}
-        return await _ask(self.dispatcher, method, params, {"timeout": timeout, "headers": headers})
+        try:
+            return await _ask(self.dispatcher, method, params, {"timeout": timeout, "headers": headers})
+        except Refusal as refusal:
+            refusal.why = refusal.why or self.unanswered(method, refusal)
+            raise
 
     def check(self) -> None:
         """Raise Unreachable where Gemini CLI has hung up by now."""
@@ -142,6 +148,15 @@ class _Attempt:
 
     def note_exit(self, code: int) -> None:
         self.exit_code = code
+
+    def unanswered(self, step: str, refusal: Refusal) -> Failure | None:
+        """Why that request got no answer, where the server's end or its stderr tells it."""
+        said = [*filter(None, self.stderr)]
+        if refusal.code == TIMED_OUT:
+            return failure.timed_out(step, self.config.timeout_ms / 1000, said)
+        if refusal.code == CLOSED and self.exit_code is not None:
+            return failure.exited(self.exit_code, step, said)
+        return None
 
 
 @asynccontextmanager
@@ -221,7 +236,7 @@ async def _initialize(dispatcher: JSONRPCDispatcher, attempt: _Attempt, introduc
     met = greeting(await _ask(dispatcher, "initialize", introduction, options), attempt.rules)
     attempt.is_greeted = True
     await dispatcher.notify("notifications/initialized", None, {"headers": {PROTOCOL_HEADER: met.protocol_version}})
-    return Connection(config, met, dispatcher, attempt.hung_up)
+    return Connection(config, met, dispatcher, attempt.hung_up, attempt.unanswered)
 
 
 async def _ask(dispatcher: JSONRPCDispatcher, method: str, params: JsonObject, options: CallOptions) -> Json:
@@ -294,9 +309,5 @@ def _unreachable(error: BaseException, chosen: Transport, attempt: _Attempt) -> 
 
 def _refused(refusal: Refusal, attempt: _Attempt) -> Failure:
     """Why the handshake failed."""
-    if refusal.code == TIMED_OUT:
-        return failure.timed_out("initialize", attempt.config.timeout_ms / 1000, [*filter(None, attempt.stderr)])
-    if refusal.code == CLOSED and attempt.exit_code is not None:
-        return failure.exited(attempt.exit_code, "initialize", [*filter(None, attempt.stderr)])
-    why = discovery.cause_of("initialize", refusal, attempt.config)
+    why = attempt.unanswered("initialize", refusal) or discovery.cause_of("initialize", refusal, attempt.config)
     return replace(why, sentence=without_secrets(why.sentence, attempt.config.values))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import add
 
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.environment import SECRET_FLAGS
@@ -18,9 +19,14 @@ _HEADER_FLAG = re.compile(r"-H|--?(?:[\w.]+-)*headers?", re.IGNORECASE)
 _HEADER = re.compile(r"\s*([\w-]+)\s*[:=](?!//)\s*(.+)", re.DOTALL)
 _USER_FLAG = re.compile(r"-u|--?(?:proxy-)?user(?:name)?", re.IGNORECASE)
 _MORE_SECRET_NAMES = re.compile(
-    r"(?:^|[^A-Z])(?:PASS|PWD|PIN|JWT|COOKIE|SESSION|BEARER|SIGNATURE)(?:[^A-Z]|$)|PASSPHRASE"
+    r"(?:^|[^A-Z])(?:PASS|PWD|PW|PIN|PAT|OTP|SAS|JWT|COOKIE|SESSION|BEARER|SIGNATURE)(?:[^A-Z]|$)|PASSPHRASE"
 )
 _USER = re.compile(r"(?<=://)(?:[^\s/?#]*@|[^\s/?#:@]*:(?!\d+(?:[/?#]|$))[^\s@]*@)")
+_BARE_USER = re.compile(r"(?:(?<=//)|(?<![^\s\"'=]))[\w.+-]+:[^\s/@]+@(?=[\w.-]+(?::\d|/))")
+"""A user and a password before a host, without a scheme; `npm:name@1.2` is none."""
+
+_PAIR = re.compile(r"([\w.-]+)=([^\s;&\"']+)")
+_MEMBER = re.compile(r"""(["'])([\w.-]+)\1(\s*:\s*)(["'])(.*?)\4""", re.DOTALL)
 _QUERY = re.compile(r"([?&#][^\s=&#]*)=[^\s&#]*")
 """All values of a query are masked: which of them are keys cannot be told by their names."""
 
@@ -67,15 +73,14 @@ def _secrets(values: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _hidden(word: str, shown: str) -> Iterator[str]:
-    """What the mask stands for; of a user and a password, each."""
+    """What the masks stand for; of a user and a password, each."""
     if shown == word:
         return
-    before, _, _ = shown.partition(MASK)
-    _, _, after = shown.rpartition(MASK)
-    secret = word.removeprefix(before).removesuffix(after)
-    yield secret
-    yield secret.rpartition(":")[2].strip()
-    yield secret.rpartition(" ")[2]
+    found = re.fullmatch("(.*?)".join(map(re.escape, shown.split(MASK))), word, re.DOTALL)
+    for secret in found.groups() if found else (word,):
+        yield secret
+        yield secret.rpartition(":")[2].strip()
+        yield secret.rpartition(" ")[2]
 
 
 def _shown_after(flag: str, word: str) -> str:
@@ -106,11 +111,30 @@ def _shown_word(word: str) -> str:
     if header and _is_secret_name(header[1]):
         return f"{header[1]}: {MASK}"
     word = shown_address(word) if "://" in word else word
+    word = _BARE_USER.sub(f"{MASK}@", word)
+    word = _MEMBER.sub(_shown_member, _PAIR.sub(_shown_pair, word))
     word = _AUTHORIZATION.sub(rf"\1\2{MASK}", word)
     word = _CREDENTIALS.sub(rf"\1\2{MASK}", word)
     # A pattern for addresses would mask the whole word; `shown_address` has masked the part that is secret.
     patterns = (pattern for guard in _guards() for pattern in guard.secret_values if "://" not in pattern)
-    return MASK if any(re.search(pattern, word, SECRET_FLAGS) for pattern in patterns) else word
+    if any(re.search(pattern, word, SECRET_FLAGS) for pattern in patterns):
+        return MASK
+    return _shown_line(word) if re.search(r"\s", word) else word
+
+
+def _shown_line(text: str) -> str:
+    """A word that is a command line of its own, as of `sh -c`."""
+    blanks = re.findall(r"\s+|$", text)
+    return "".join(map(add, _shown_each(re.split(r"\s+", text)), blanks))
+
+
+def _shown_pair(pair: re.Match[str]) -> str:
+    return f"{pair[1]}={MASK}" if _is_secret_name(pair[1]) else pair[0]
+
+
+def _shown_member(member: re.Match[str]) -> str:
+    quote, name, colon, mark, _ = member.groups()
+    return f"{quote}{name}{quote}{colon}{mark}{MASK}{mark}" if _is_secret_name(name) else member[0]
 
 
 def _is_secret_name(name: str) -> bool:

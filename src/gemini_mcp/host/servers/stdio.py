@@ -7,8 +7,9 @@ import errno
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -72,10 +73,11 @@ async def streams(
         process = await _start(server, environment)
         try:
             async with anyio.create_task_group() as tasks:
-                known = Traffic()
-                tasks.start_soon(_read, process, own.incoming, known, on_stderr, on_stray)
+                known, silent = Traffic(), anyio.Event()
+                over = partial(_note_end, process, silent, on_exit)
+                tasks.start_soon(_read, process, own.incoming, known, on_stderr, on_stray, over)
                 tasks.start_soon(_write, process, own, known)
-                tasks.start_soon(_read_stderr, process, on_stderr, stderr_limit)
+                tasks.start_soon(_read_stderr, process, on_stderr, silent, stderr_limit)
                 try:
                     yield own.session
                 finally:
@@ -123,6 +125,7 @@ async def _read(
     known: Traffic,
     on_stderr: Callable[[str], None],
     on_stray: Callable[[str], None],
+    over: Callable[[], Awaitable[None]],
 ) -> None:
     assert process.stdout
     buffer, has_strayed = bytearray(), False
@@ -141,6 +144,8 @@ async def _read(
                 buffer += rest
                 for one in came:
                     await out.send(one if isinstance(one, Exception) else SessionMessage(one))
+        # Who waits for an answer hears that none will come when it is known why.
+        await over()
 
 
 async def _write(process: anyio.abc.Process, own: Channel, known: Traffic) -> None:
@@ -157,7 +162,23 @@ async def _write(process: anyio.abc.Process, own: Channel, known: Traffic) -> No
         await own.incoming.aclose()
 
 
-async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], None], limit: int | None) -> None:
+async def _note_end(process: anyio.abc.Process, silent: anyio.Event, on_exit: Callable[[int], None]) -> None:
+    """After the end of stdout: the exit code, if the process ends soon, and the last of its stderr."""
+    with anyio.move_on_after(GRACE_SECONDS):
+        on_exit(await _returncode(process))
+        await silent.wait()
+
+
+async def _returncode(process: anyio.abc.Process) -> int:
+    # `process.wait` would also wait for a child that holds the pipes.
+    while process.returncode is None:  # noqa: ASYNC110
+        await anyio.sleep(0.01)
+    return process.returncode
+
+
+async def _read_stderr(
+    process: anyio.abc.Process, on_stderr: Callable[[str], None], silent: anyio.Event, limit: int | None
+) -> None:
     assert process.stderr
     rest, count = b"", 0
     with suppress(*_CLOSED):
@@ -171,6 +192,7 @@ async def _read_stderr(process: anyio.abc.Process, on_stderr: Callable[[str], No
                 on_stderr(line.decode("utf-8", "replace").rstrip())
     if rest:
         on_stderr(rest.decode("utf-8", "replace").rstrip())
+    silent.set()
 
 
 async def _end(process: anyio.abc.Process, on_exit: Callable[[int], None]) -> None:
@@ -180,11 +202,9 @@ async def _end(process: anyio.abc.Process, on_exit: Callable[[int], None]) -> No
         if sent is not None:
             _signal_group(process.pid, sent)
         with anyio.move_on_after(GRACE_SECONDS):
-            # `process.wait` would also wait for a child that holds the pipes.
-            while process.returncode is None:  # noqa: ASYNC110
-                await anyio.sleep(0.01)
+            code = await _returncode(process)
             if sent is None:
-                on_exit(process.returncode)
+                on_exit(code)
             break
     _signal_group(process.pid, signal.SIGKILL)
     await _close(process.stdout)

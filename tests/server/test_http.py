@@ -406,3 +406,8 @@ def test_a_signal_ends_an_http_server_with_nothing_left(place: Place, transport:
         assert not place.fake.alive(call)
         assert place.left() == []
         assert "Traceback" not in server.stderr()
+
+
+def test_a_server_that_has_said_where_it_listens_ends_at_a_signal(place: Place) -> None:
+    with place.listening("http") as (server, _):
+        assert server.kill(signal.SIGTERM) == 0

@@ -3,6 +3,7 @@
 A transport is imported only when the server is about to serve, so that a mistyped flag is reported at once.
 """
 
+import errno
 import importlib
 import logging
 import os
@@ -31,9 +32,17 @@ def run(arguments: Sequence[str]) -> int:
         options = flags.parse(arguments, os.environ, load_manifest().server_version)
         return _dispatch(options, arguments)
     except OperatorError as error:
-        if sys.stderr is not None:  # it is None when it was closed at the start, and `print` would take stdout
-            print(f"gemini-mcp-server: {error}", file=sys.stderr)
-        return OPERATOR_MUST_ACT
+        return _refused(str(error))
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        return _refused("No more files can be opened. Raise the limit (`ulimit -n`), or let the server inherit fewer.")
+
+
+def _refused(sentence: str) -> int:
+    if sys.stderr is not None:  # it is None when it was closed at the start, and `print` would take stdout
+        print(f"gemini-mcp-server: {sentence}", file=sys.stderr)
+    return OPERATOR_MUST_ACT
 
 
 def _dispatch(options: Options, arguments: Sequence[str]) -> int:

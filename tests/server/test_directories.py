@@ -1,6 +1,8 @@
 """Where gemini runs when the operator keeps calls below some directories."""
 
 import asyncio
+import os
+import subprocess
 from pathlib import Path
 
 from client import PATIENCE, Place, answer, play, text
@@ -37,6 +39,15 @@ def test_a_directory_that_was_opened_is_the_one_that_is_used(tmp_path: Path) -> 
         command = Command(("/bin/pwd", "-P"), directory, {})
         outcome = asyncio.run(run(command, Limits(PATIENCE, lambda: 0)))
     assert outcome == Completed(0, f"{tmp_path}/allowed/elsewhere\n".encode(), "")
+
+
+def test_a_link_that_cannot_be_read_leads_nowhere(place: Place) -> None:
+    server = place.start("--allow-cwd", str(place.cwd), "--allow-cwd", "/proc")
+    with subprocess.Popen(["/bin/true"]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        (link := place.cwd / "link").symlink_to(f"/proc/{ended.pid}/cwd")
+        for path in (str(link), f"/proc/{ended.pid}/cwd"):
+            assert f"`cwd` {path!r} does not exist." in text(server.chat(cwd=path))
 
 
 def test_without_a_directory_a_call_runs_in_the_first_that_is_allowed(place: Place) -> None:

@@ -108,6 +108,14 @@ def test_a_second_request_with_an_id_that_is_at_work_is_refused(http: Address) -
     wait_until(lambda: http.post(chat("fourth"), **headers)[0] == 200)
 
 
+def test_an_id_may_be_used_again_as_soon_as_its_request_is_answered(http: Address) -> None:
+    headers = http.greet()
+    for _ in range(50):
+        with http.response("POST", request("tools/list"), **headers) as response:
+            assert any(line.startswith(b"data: ") for line in response), response.status
+            assert http.post(request("ping"), **headers)[0] == 200
+
+
 @pytest.mark.requirement("http:equivalence", "http:content-type")
 def test_a_call_over_http_gives_what_it_gives_on_stdio(http: Address) -> None:
     stdio = http.server.place.start()
@@ -398,3 +406,8 @@ def test_a_signal_ends_an_http_server_with_nothing_left(place: Place, transport:
         assert not place.fake.alive(call)
         assert place.left() == []
         assert "Traceback" not in server.stderr()
+
+
+def test_a_server_that_has_said_where_it_listens_ends_at_a_signal(place: Place) -> None:
+    with place.listening("http") as (server, _):
+        assert server.kill(signal.SIGTERM) == 0

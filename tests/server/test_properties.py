@@ -6,7 +6,7 @@ import re
 import tracemalloc
 from collections.abc import Callable, Mapping
 from typing import Protocol, cast
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import assume, example, given
@@ -286,6 +286,7 @@ def test_no_form_of_the_value_of_a_secret_variable_is_shown(key: str, before: by
     whole = before + key.encode("utf-8") + after
     secrets = Secrets(keys=(key,))
     percent = [quote(key, safe=safe) for safe in ("", "/", "!'()*")]
+    percent += [quote_plus(key), quote_plus(key, safe="*").replace("~", "%7E")]
     for form in (*percent, re.sub("%..", lambda code: code[0].lower(), percent[0]), json.dumps(key)):
         assert form not in withhold(form, secrets, SERVER.outcome)
     for encode in (base64.b64encode, base64.urlsafe_b64encode):

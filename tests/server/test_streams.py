@@ -40,6 +40,13 @@ def test_a_server_with_many_inherited_descriptors_serves(place: Place) -> None:
     assert server.end() == 0
 
 
+@pytest.mark.parametrize("flags", [(), ("--transport", "http", "--port", "0")])
+def test_a_server_that_may_open_no_file_says_so(place: Place, flags: Sequence[str]) -> None:
+    server = started_by(place, "/bin/sh", "-c", 'ulimit -n 7; exec "$@"', "-", flags=flags)
+    assert server.exit() == 2
+    assert server.stderr().splitlines()[-1].startswith("gemini-mcp-server: No more files can be opened.")
+
+
 @pytest.mark.parametrize(("closed", "name"), [("<&-", "stdin"), (">&-", "stdout")])
 def test_a_closed_stream_is_told(place: Place, closed: str, name: str) -> None:
     server = started_by(place, "/bin/sh", "-c", f'exec "$@" {closed}', "-")

@@ -50,7 +50,7 @@ def find_directory(cwd: str | None, roots: Sequence[str]) -> str | NotStarted:
     fields = {"cwd": repr(directory if cwd is None else cwd)}
     if roots:
         # Links are resolved first, so that none leads out of the roots.
-        directory = os.path.realpath(directory)
+        directory = real_path(directory)
         if not _is_below(directory, roots):
             return NotStarted("cwd-not-allowed", fields)
     return _enterable(directory, fields)
@@ -58,7 +58,10 @@ def find_directory(cwd: str | None, roots: Sequence[str]) -> str | NotStarted:
 
 def real_path(directory: str) -> str:
     """The path of a directory without links, which is the same for every way to it."""
-    return os.path.realpath(directory)
+    try:
+        return os.path.realpath(directory)
+    except OSError:  # a link that cannot be read, or that was replaced just now; Python 3.11 and 3.12 raise that
+        return directory
 
 
 def is_place(text: str) -> bool:
@@ -88,8 +91,7 @@ def held(directory: str, roots: Sequence[str]) -> Generator[str | int | NotStart
 
 
 def _is_below(directory: str, roots: Sequence[str]) -> bool:
-    allowed = map(os.path.realpath, roots)
-    return any(os.path.commonpath((directory, root)) == root for root in allowed)
+    return any(os.path.commonpath((directory, root)) == root for root in map(real_path, roots))
 
 
 def _path_of(descriptor: int) -> str:

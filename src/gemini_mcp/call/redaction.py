@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from gemini_mcp.spec.wording import OutcomeSpec
 
@@ -82,14 +82,18 @@ def _forms(key: str) -> Iterator[str]:
     yield key
     yield from (json.dumps(key, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
     raw = key.encode("utf-8", "surrogateescape")
-    for safe in LEFT_AS_THEY_ARE:
-        percent = quote(raw, safe=safe)
+    for percent in (*(quote(raw, safe=safe) for safe in LEFT_AS_THEY_ARE), quote_plus(raw), _in_form(raw)):
         yield from (percent, re.sub("%..", lambda code: code[0].lower(), percent))
     for before, cut in enumerate((0, 2, 3)):
         # Three bytes are four characters. What stands before the key shifts it, and shares the first character.
         whole = (before + len(raw)) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield encode(bytes(before) + raw)[cut:whole].decode("ascii")
+
+
+def _in_form(raw: bytes) -> str:
+    """How browsers and Node send a value in a form."""
+    return quote_plus(raw, safe="*").replace("~", "%7E")
 
 
 def _replace(text: str, copy: str, replacement: str) -> str:

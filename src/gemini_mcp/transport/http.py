@@ -67,18 +67,19 @@ def serve(spec: ServerSpec, options: Options) -> None:
         timeout_graceful_shutdown=0,
     )
     name = f"[{host}]" if ":" in host else host
-    print(f"Listening on http://{name}:{port}{PATHS[options.transport]}", file=sys.stderr, flush=True)
-    _Uvicorn(config, calls).run(sockets=[listener])
+    _Uvicorn(config, calls, f"http://{name}:{port}{PATHS[options.transport]}").run(sockets=[listener])
 
 
 class _Uvicorn(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, calls: Calls) -> None:
+    def __init__(self, config: uvicorn.Config, calls: Calls, address: str) -> None:
         super().__init__(config)
         self._calls = calls
+        self._address = address
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(_note)
         await super().startup(sockets)
+        print(f"Listening on {self._address}", file=sys.stderr, flush=True)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -43,10 +43,14 @@ def reading(application: Application) -> Application:
         if isinstance(message, Malformed):
             await _refuse(message, send)
             return
-        if isinstance(message, Request):
-            scope, send = {**scope, AS_SENT: message.params}, _answering(message.id, send)
+        replayed = _replay({**posted, "body": _for_sdk(message)}, receive)
+        if not isinstance(message, Request):
+            await application(scope, replayed, send)
+            return
+        response = _Response(message.id, send)
         with _held(at_work, key):
-            await application(scope, _replay({**posted, "body": _for_sdk(message)}, receive), send)
+            await application({**scope, AS_SENT: message.params}, replayed, response.take)
+        await response.end()
 
     return serve
 
@@ -93,18 +97,33 @@ def _sdk_id(id: Json) -> str:
     return json.dumps(id)
 
 
-def _answering(id: Id, send: Send) -> Send:
-    """Send the response with the client's own id. That changes its length, so no length is declared."""
-    theirs, own = (b'"id":' + json.dumps(each).encode("ascii") for each in (_sdk_id(id), id))
+class _Response:
+    """Sends a response with the client's own id. That changes its length, so no length is declared.
 
-    async def answer(event: Message) -> None:
+    The answer is sent when the SDK has finished with the request: from then on the client may use the id again.
+    """
+
+    def __init__(self, id: Id, send: Send) -> None:
+        self._send = send
+        self._theirs, self._own = (b'"id":' + json.dumps(each).encode("ascii") for each in (_sdk_id(id), id))
+        self._kept: list[Message] = []
+
+    async def take(self, event: Message) -> None:
+        """Send what comes before the answer, and keep the rest."""
         if event["type"] == "http.response.start":
-            kept = [(name, value) for name, value in event.get("headers", ()) if name.lower() != b"content-length"]
-            await send({**event, "headers": kept})
+            headers = [(name, value) for name, value in event.get("headers", ()) if name.lower() != b"content-length"]
+            await self._send({**event, "headers": headers})
+            return
+        body = event.get("body", b"")
+        if self._kept or self._theirs in body or not event.get("more_body"):
+            self._kept.append({**event, "body": body.replace(self._theirs, self._own, 1)})
         else:
-            await send({**event, "body": event.get("body", b"").replace(theirs, own, 1)})
+            await self._send(event)
 
-    return answer
+    async def end(self) -> None:
+        """Send what was kept."""
+        for event in self._kept:
+            await self._send(event)
 
 
 def _replay(first: Message, receive: Receive) -> Receive:

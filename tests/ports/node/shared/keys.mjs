@@ -25,9 +25,16 @@ function written(secret) {
   return [secret, secret.trim(), json, json.replace(/[\u0080-\uffff]/g, escape)];
 }
 
+/** Where a text stands: anywhere, or as a word of its own if it is short. */
+function places(secret) {
+  if (secret.length >= LEAST) return secret;
+  const plain = secret.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${plain}(?![\\p{L}\\p{N}_])`, "gu");
+}
+
 /** The text with a sign in place of private texts, the longest first, and of what looks like a key. */
 export function hidden(text, secrets, sign) {
-  const long = secrets.filter((secret) => secret && secret.trim().length >= LEAST).flatMap(written);
-  long.sort((one, other) => other.length - one.length);
-  return long.reduce((rest, secret) => rest.replaceAll(secret, sign), text).replace(KEYS, sign);
+  const forms = secrets.filter((secret) => secret?.trim()).flatMap(written);
+  forms.sort((one, other) => other.length - one.length);
+  return forms.reduce((rest, secret) => rest.replaceAll(places(secret), () => sign), text).replace(KEYS, sign);
 }

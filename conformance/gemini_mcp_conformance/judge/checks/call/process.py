@@ -15,6 +15,10 @@ from gemini_mcp_conformance.spec.interpreter import is_withheld
 from gemini_mcp_conformance.spec.reading import read
 
 
+COMMON = ("PATH", "HOME", "TMPDIR")
+"""Variables of every port; their values differ from run to run."""
+
+
 def runs_gemini(exchange: Exchange) -> bool:
     return is_call(exchange) and bool(exchange.all_runs)
 
@@ -41,6 +45,9 @@ def environment_is_the_servers(exchange: Exchange) -> Complaints:
             found = run.call.environ.get(name)
             if found != expected and not is_own(exchange, name):
                 yield f"The port gave gemini {name} as {shown(found)}, and should pass on its own, {shown(expected)}."
+        for name in COMMON:
+            if name not in run.call.environ and not is_own(exchange, name):
+                yield f"The port ran gemini without {name}, and should pass on its own."
 
 
 def is_own(exchange: Exchange, name: str) -> bool:

@@ -90,6 +90,7 @@ defect("directory-left-by-cancel", "Runs later calls in the directory of one tha
 defect(
     "cancelled-ids-unanswered-alike",
     "Does not answer a call whose id is written like that of one that was cancelled.",
+    "cancel:others",
     "rpc:response:id",
 )(cancel=before(keeps_id), answer=unless_alike)
 defect(

@@ -98,23 +98,31 @@ def underscores_read(port: Any, real: Any, identity: Any, params: Mapping[str, A
     return real(identity, {**params, "name": name.replace("_", "-")} if isinstance(name, str) else params, stateless)
 
 
-defect("escaped-slashes-unread", "Knows no method whose slash is written `\\/`.", "rpc:response:either")(
-    parse=slashes_kept
-)
-defect("arguments-before-name-lost", "Reads no arguments that come before the name of the tool.", "command:chat")(
-    new_call=name_first
-)
-defect("returns-before-newline-unread", "Takes a line that ends in CRLF for no JSON.", "rpc:response:either")(
-    receive=newline_alone
-)
+defect(
+    "escaped-slashes-unread", "Knows no method whose slash is written `\\/`.", "command:chat", "rpc:response:either"
+)(parse=slashes_kept)
+defect(
+    "arguments-before-name-lost",
+    "Reads no arguments that come before the name of the tool.",
+    "arguments:unknown",
+    "command:chat",
+)(new_call=name_first)
+defect(
+    "returns-before-newline-unread",
+    "Takes a line that ends in CRLF for no JSON.",
+    "rpc:response:id",
+    "rpc:alive:chunks",
+)(receive=newline_alone)
 defect(
     "small-pieces-decoded-alone",
     "Decodes what one small read has given by itself.",
+    "prompt:verbatim:unicode",
     "rpc:alive:chunks",
 )(lines=small_pieces_decoded)
 defect(
     "full-lines-lost",
     "Passes over a line of exactly 64 KiB, or a multiple of that.",
+    "rpc:alive:chunks",
     "rpc:alive:long-line",
 )(receive=only(lambda line: len(line) % FULL != 0))
 defect("empty-id-lost-in-errors", "Answers an error under null if the id is empty or 0.", "rpc:response:id")(
@@ -140,6 +148,7 @@ defect("list-without-params-refused", "Refuses a list of tools without params.",
 defect(
     "late-cancel-of-list-answered",
     "Answers the cancellation of a list of tools that it has sent.",
+    "rpc:response:id",
     "rpc:notification:unanswered",
 )(requested=notes_lists, notified=answers_cancelled_list)
 defect("methods-in-any-case", "Serves `PING` as `ping`.", "rpc:error:method")(requested=in_small_letters)

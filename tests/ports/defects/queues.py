@@ -86,6 +86,7 @@ defect(
 defect(
     "eight-file-names",
     "Has eight names for the files of system prompts, and overwrites one that is in use.",
+    "system:life",
     "system:isolation",
 )(write_system=in_few_names)
 defect(

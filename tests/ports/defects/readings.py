@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from signal import SIGSEGV
 from typing import Any
@@ -35,7 +35,7 @@ def without_false(scan: Scan) -> Scan:
     )
 
 
-def answered(change: Any) -> Step:
+def answered(change: Callable[[Any, Plan, Answer], Answer]) -> Step:
     """Of `ask`: changes the answer, knowing the port and the plan."""
     return lambda port, real, call, plan: change(port, plan, real(call, plan))
 
@@ -62,7 +62,7 @@ def withholds_everywhere(port: Any, real: Any, failure: Failure) -> Message:
     return {**result, "content": port.content(port.withheld(result["content"][0]["text"], failure.private))}
 
 
-def used_despite(exits: Any) -> Step:
+def used_despite(exits: Callable[[int], bool]) -> Step:
     """Of `newest`: uses a list that ended in this way."""
     return takes(lambda listing: replace(listing, exit=0) if exits(listing.exit) else listing)
 

@@ -13,7 +13,7 @@ from http_port import HttpPort
 from planning import ARGUMENT_LIMIT
 from running import Call
 from speaking import UNKNOWN_METHOD
-from steps import always, gives, only, without
+from steps import always, before, gives, only, without
 
 PAUSE, LONG = 0.05, 60.0
 
@@ -60,6 +60,10 @@ def stdin_beside_directory(port: Any, real: Any, argv: tuple[str, ...], **option
 def answered(port: Any, real: Any, method: str, params: Any) -> None:
     port.send_error(None, UNKNOWN_METHOD, f"The method {method!r} is unknown.")
     real(method, params)
+
+
+def notes_late(port: Any, *arguments: Any) -> None:
+    port.memory["late"] = True
 
 
 def cancels_all(port: Any, real: Any, call: Call) -> None:
@@ -126,13 +130,13 @@ defect("fiftieth-answer-in-capitals", "Writes every fiftieth answer in capitals.
     whole=every(50, lambda port, real, text: real(text).upper())
 )
 defect("deaf-to-cancel-from-fortieth-call", "Cancels no call behind the fortieth.", "cancel:child")(
-    new_call=from_time(40, lambda port, real, *arguments: port.memory.update(late=True) or real(*arguments)),
+    new_call=from_time(40, before(notes_late)),
     cancel=lambda port, real, call: None if port.memory.get("late") else real(call),
 )
 defect("missing-name-forgiven", "Serves a call without the header that names its tool.", "http:stateless:header")(
     HttpPort, check_headers=name_forgiven
 )
-defect("warnings-lost-over-http", "Reports no warnings, which the port over stdio does.", "http:equivalence")(
+defect("warnings-lost-over-http", "Reports no warnings, which the port over stdio does.", "result:warnings")(
     HttpPort, success=warnings_lost
 )
 defect(
@@ -141,5 +145,8 @@ defect(
     "http:stateless:disconnect",
 )(HttpPort, disconnected=only(lambda call: call.tool == "chat"))
 defect(
-    "newline-of-posted-prompt-lost", "Takes newlines off the end of a prompt that comes by a post.", "http:equivalence"
+    "newline-of-posted-prompt-lost",
+    "Takes newlines off the end of a prompt that comes by a post.",
+    "prompt:verbatim:newline",
+    "http:equivalence",
 )(HttpPort, texts=trimmed)

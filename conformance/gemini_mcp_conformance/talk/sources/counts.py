@@ -83,8 +83,8 @@ class Counts(Maker):
     def calls(self) -> Conversation:
         """Calls that start nothing, and behind them one that does."""
         wrong = {tool: dict.fromkeys(self.spec.tools[tool].required, 7) for tool in self.names}
-        every = (("no-such-tool", {}), *((tool, given) for tool, given in wrong.items() if given))
-        steps: list[Step] = [call(*every[number % len(every)]) for number in range(CALLS)]
+        refused = [call("no-such-tool", {}), *(call(tool, given) for tool, given in wrong.items() if given)]
+        steps: list[Step] = [refused[number % len(refused)] for number in range(CALLS)]
         steps += [self.ask(tool, f"Behind {CALLS} calls of {tool}?", self.answers("Served.")) for tool in self.names]
         shows = ("tools:unknown", "arguments:refused:is-error", "arguments:refused:not-started", "command:once")
         return self.conversation("calls", f"{CALLS} calls that are refused.", steps, *shows)

@@ -133,7 +133,7 @@ class Endings(Maker):
         answered = self.ask(tool, "Answered beside another", self.answers("Answered."), **how)
         steps += [held, answered, Cancel("answered"), Request("tools/list"), Release("beside"), Await(held.name)]
         title = f"A {tool} cancelled after its answer."
-        shows = ("cancel:late", "cancel:others", "rpc:notification:unanswered")
+        shows = ("cancel:late", "cancel:others", "rpc:response:id")
         return self._cancel(f"{tool}-late", title, steps, *shows)
 
     def _cancel_unknown(self, tool: str) -> Conversation:

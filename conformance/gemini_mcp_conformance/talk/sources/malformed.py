@@ -253,7 +253,7 @@ class Malformed(Maker):
                 message = request(f"layout-{number}-{tool}", "tools/call", params)
                 steps.append(Raw(layout(table(message)), (), (self.answers("Laid out."),), until="answered"))
         title, shows = "Requests in unusual layouts.", ("rpc:response:id", "rpc:alive:chunks")
-        shows = (*shows, *(f"command:{kebab(tool)}" for tool in self.names))
+        shows = (*shows, "arguments:unknown", *(f"command:{kebab(tool)}" for tool in self.names))
         return self.conversation("layouts", title, (*steps, *self.alive("layouts")), *shows)
 
     def private(self) -> Conversation:

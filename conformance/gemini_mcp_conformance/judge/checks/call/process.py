@@ -14,7 +14,6 @@ from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
 from gemini_mcp_conformance.spec.interpreter import is_withheld
 from gemini_mcp_conformance.spec.reading import read
 
-
 COMMON = ("PATH", "HOME", "TMPDIR")
 """Variables of every port; their values differ from run to run."""
 

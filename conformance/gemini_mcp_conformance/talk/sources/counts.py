@@ -18,7 +18,7 @@ ORDER = 75
 MANY = 105
 """Requests that cost a port hardly anything."""
 CALLS = 260
-"""Calls that start nothing: more than one byte can count."""
+"""Calls that start nothing: more than a byte can count."""
 SOME = 18
 """Calls that fail: more than a pool is likely to have places, in case it never gets them back."""
 TOLD = 36
@@ -82,12 +82,10 @@ class Counts(Maker):
 
     def calls(self) -> Conversation:
         """Calls that start nothing, and behind them one that does."""
-        wrong = {tool: dict.fromkeys(self.spec.tools[tool].required, 7) for tool in self.names}
-        refused = [call("no-such-tool", {}), *(call(tool, given) for tool, given in wrong.items() if given)]
-        steps: list[Step] = [refused[number % len(refused)] for number in range(CALLS)]
+        steps: list[Step] = [call("no-such-tool", {})] * CALLS
         steps += [self.ask(tool, f"Behind {CALLS} calls of {tool}?", self.answers("Served.")) for tool in self.names]
-        shows = ("tools:unknown", "arguments:refused:is-error", "arguments:refused:not-started", "command:once")
-        return self.conversation("calls", f"{CALLS} calls that are refused.", steps, *shows)
+        title = f"{CALLS} calls of an unknown tool."
+        return self.conversation("calls", title, steps, "tools:unknown", "command:once")
 
     def told(self) -> Conversation:
         """Calls with a token each: first lists that name nobody, and errors with warnings; then what is usual."""

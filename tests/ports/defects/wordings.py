@@ -83,7 +83,7 @@ def with_content(port: Any, real: Any, prompt: str) -> tuple[tuple[str, ...], st
         return real(file.read())
 
 
-defect("equal-words-once", "Passes no word twice on the command line.", "command:chat:model", "command:chat")(
+defect("equal-words-once", "Passes no word twice on the command line.", "command:chat", "command:chat:model")(
     argv=gives(lambda words: tuple(dict.fromkeys(words)))
 )
 defect(

@@ -50,9 +50,10 @@ class Counts(Maker):
         """Pings, lists and what is refused."""
         steps: list[Step] = []
         for number in range(MANY):
-            steps += [Request("ping"), Request("tools/list"), Notify("notifications/no-such")]
+            steps += [Request("ping"), Request("tools/list")]
             if number % 10 == 0:
                 steps += self._refused(number)
+        steps += [*([Notify("notifications/no-such")] * MANY), Request("tools/list")]
         shows = (
             "lifecycle:ping",
             "tools:order",

@@ -56,7 +56,9 @@ def is_own(exchange: Exchange, name: str) -> bool:
 
 def leaves_holder(exchange: Exchange) -> bool:
     """Whether gemini answers or fails, and leaves a process behind that holds its output open."""
-    if len(exchange.scripts) != 1 or fate(exchange) != "served" or exchange.silence in ("cancelled", "ended"):
+    # A port may refuse a long prompt.
+    is_served = fate(exchange) == "served" or (fate(exchange) == "either" and bool(exchange.runs))
+    if len(exchange.scripts) != 1 or not is_served or exchange.silence in ("cancelled", "ended"):
         return False
     holds = any(inside(step, "child", "holds") in ("stdout", "stderr") for step in exchange.scripts[0].play)
     answers = read(end_of(exchange).stdout, exchange.spec.outcome).kind == "answer"

@@ -18,7 +18,7 @@ from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
 ORDER = 30
 LONG = 10 << 20
 SURROGATE = "\ud83d"
-SIZES = (4_096, 8_192, 65_536)
+SIZES = (4 << 10, 8 << 10, 64 << 10)
 """Bytes of buffers that programs like to read into."""
 
 NO_JSON = (

@@ -85,6 +85,15 @@ def while_held(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
             yield from ((held, each) for each in observation.exchanges if held.step < each.step < until)
 
 
+def while_cancelled(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
+    """Each cancelled call whose gemini has ended by itself, with each call that came before its cancellation."""
+    for notice, call in cancellations(observation):
+        ends = [run.call.ended for run in call.runs] if call is not None else []
+        if call is not None and ends and None not in ends:
+            others = (each for each in observation.calls if call.sent.order < each.sent.order < notice.order)
+            yield from ((call, each) for each in others if not each.silence)
+
+
 def ran_before_end(held: Exchange, other: Exchange) -> bool:
     """Whether the gemini of the other call began before that of the held one, or its list, had ended."""
     ends = [run.call.ended for run in held.all_runs if run.call.ended is not None]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.covering import Never
+from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
 OUTCOME, BEFORE, BESIDE, TOKEN, ID, WRITTEN = "outcome", "before", "beside", "progress token", "request id", "written"
 
@@ -37,6 +38,7 @@ TOKENS: Mapping[str, tuple[Json, ...]] = {
     "odd": (
         *("", "7", "질문 {number}", "e\u0301", " x ", "👍", "%20", 'quotes " and \\', "\n\t", "t" * 300),
         *("\u2764\ufe0f \u200d\ufeff", "a\u2028b\0"),
+        *NAMES_OF_OBJECTS,
         *(-1, 0, 2**53 - 1),
     ),
 }

@@ -30,6 +30,8 @@ def few(spec: Specification) -> tuple[Way, ...]:
         lambda text: ({"stderr": f"{text}\n{text}\n"}, {"signal": "TERM"}),
         lambda text: ({"stdout": json.dumps({error: {"message": f"refused: {text}", "code": 1}})},),
         lambda text: ({"stdout": text}, {"stderr": f"[{text}]"}, {"exit": 2}),
+        lambda text: ({"stderr": f"nothing for {text}\n"},),
+        lambda text: ({"stdout": json.dumps({spec.outcome.answer["text"]: "Cut."})[:-2]}, {"stderr": f"({text})\n"}),
     )
 
 

@@ -16,7 +16,17 @@ from gemini_mcp_conformance.spec.schema import allowed, is_valid, takes_text
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.steps import path
-from gemini_mcp_conformance.talk.texts import CHARACTERS, IN_FILES, PROMPTS, WORDS, WRITTEN, canaries, filling, sized
+from gemini_mcp_conformance.talk.texts import (
+    CHARACTERS,
+    CHOICES,
+    IN_FILES,
+    PROMPTS,
+    WORDS,
+    WRITTEN,
+    canaries,
+    filling,
+    sized,
+)
 
 Forms: TypeAlias = Mapping[str, tuple[Json, ...]]
 """The values of each form."""
@@ -41,7 +51,7 @@ FOLDERS = (
         "न\u094d\u200d \u2067x\u2069\ufe0f",
     ),
     *(" blank ends ", "'single'", '"double"', "x" * 200, "/".join(["long" * 20] * 8), "\u1100\u1161\u11a8", "a+b&c;d"),
-    *("what? #1", " two blanks before", "[a-z]*{b,c}", "100% ,=@!^|`"),
+    *("what? #1", " two blanks before", "[a-z]*{b,c}", "100% ,=@!^|`", "a:b"),
 )
 """Directories below the port's own; each exists."""
 
@@ -73,7 +83,8 @@ class CallForms:
     def _own(self, name: str) -> Forms:
         spec, tool, schema = self.spec, self.tool, self.spec.tools[self.tool].properties[name]
         if name == spec.directory(tool):
-            here, elsewhere = (path(), "."), [each for name in FOLDERS for each in (path(name), name)]
+            here, elsewhere = (path(), ".", "./"), [each for name in FOLDERS for each in (path(name), name)]
+            elsewhere += [each for name in FOLDERS[:1] for each in (path(f"{name}/"), f"./{name}//")]
             return {"here": _relative_only_if(schema, here), "elsewhere": _relative_only_if(schema, elsewhere)}
         if not takes_text(schema):
             candidates = (spec.usual(tool, name), True, False, 0, 1, -1, 0.5, 42, ["a"], ["a", "b"], ["é", "$(id)"])
@@ -104,7 +115,7 @@ class CallForms:
         is_session = name == self.spec.session(self.tool)
         usual = [session(str(number)) for number in range(5)] if is_session else [f"a-model-{n}" for n in range(5)]
         odd = {**WORDS, **WRITTEN, **CHARACTERS, **canaries(name)}
-        likely = (*COMMAND_WORDS, "7", "0x1f", "1e3", "null", "@x")
+        likely = (*COMMAND_WORDS, *CHOICES, "7", "0x1f", "1e3", "null", "@x")
         latest = self.spec.latest(self.tool)
         # What stands for an absent session is as good as a form of its own, but costs fewer calls.
         spoken = [latest] if is_session and latest is not None else []

@@ -61,8 +61,12 @@ def stateless_params(params: Json, revision: str) -> Json:
 
 
 def encode(message: Json, escaped: bool = False) -> bytes:
-    """A message as one line of UTF-8; one with a lone surrogate is written in ASCII escapes."""
+    """A message as one line of UTF-8; one with a lone surrogate is written in ASCII escapes.
+
+    `escaped` writes what is not ASCII in escapes, and slashes as PHP does.
+    """
     text = json.dumps(message, ensure_ascii=escaped, separators=(",", ":"))
+    text = text.replace("/", "\\/") if escaped else text
     try:
         return text.encode("utf-8") + b"\n"
     except UnicodeEncodeError:

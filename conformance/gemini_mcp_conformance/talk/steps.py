@@ -29,7 +29,7 @@ class Request:
     """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
 
     `expected` is the result that a scenario of the specification gives. `bare` sends `params` without the metadata of a
-    stateless request. `pages` asks for all pages of a list. `escaped` writes what is not ASCII in escapes.
+    stateless request. `pages` asks for all pages of a list. `escaped` writes slashes and what is not ASCII in escapes.
     """
 
     kind: ClassVar[str] = "request"

@@ -22,6 +22,9 @@ NAMES_OF_OBJECTS = ("constructor", "toString", "__proto__", "__class__")
 """Names that every object has in some languages, whether or not it was given a member of that name."""
 
 
+CHOICES = ("auto", "default", "new", "last", "current", "any")
+"""Words that programs like to take for a choice of their own."""
+
 REFERENCES = "$$ $& $' $` $1 \\1 \\g<0> {0} %s &"
 """What functions that replace texts put something else for."""
 
@@ -141,6 +144,7 @@ PROMPTS: Mapping[str, str] = {
     "dash": "-",
     "dashes": "--",
     "dash-number": "-5 degrees",
+    "dash-newline-last": "-x and blanks behind it \n",
     "dash-word": "-verbose mode, please",
     "dash-minus-one": "-1",
     "dash-canary": "-x $(touch canary-NAME) `touch canary-NAME`",
@@ -180,6 +184,7 @@ PROMPTS: Mapping[str, str] = {
     "number-infinity": "Infinity",
     "at-path": "@README.md explain",
     "at-only": "@",
+    "at-file": "@/etc/hosts",
     "at-escaped": "\\@README.md is no file",
     "at-inside": "mail me@example.com @/etc/hostname",
     "slash": "/help",
@@ -246,6 +251,7 @@ WORDS: Mapping[str, str] = {
     "base64": WRITTEN["base64"],
     "in-quotes": '"in quotes"',
     "in-single-quotes": "'in-single-quotes'",
+    "in-brackets": "[in-brackets]",
     "backslash": "a\\b",
     "latin": "café-日本-😀",
     "slash": "models/x:latest",

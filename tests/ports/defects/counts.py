@@ -116,6 +116,7 @@ defect("ping-limited", "Answers a hundred pings and no more.", "lifecycle:ping")
 defect(
     "every-256th-call-lost",
     "Counts calls in one byte, and forgets the one at which it begins again.",
+    "tools:unknown",
     "command:once",
     "concurrency:lost",
 )(begin_call=every(256, always(None)))

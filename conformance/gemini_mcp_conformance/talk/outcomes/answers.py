@@ -10,6 +10,7 @@ from itertools import product
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp.spec.wording import OutcomeSpec
 from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.echoes import KEY
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import Plays, pieces, takes_time
 from gemini_mcp_conformance.talk.texts import ALL_CHARACTERS, CHARACTERS
@@ -17,6 +18,8 @@ from gemini_mcp_conformance.talk.texts import ALL_CHARACTERS, CHARACTERS
 KIB = 1024
 SIZES = (4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB)
 """Sizes of buffers, around which an answer may be cut."""
+REPEATED = 1_000
+"""Characters of a text that an answer repeats."""
 LENGTHS = (1, 2, 100, 128, 255, 256, 1_000, 1_024, 2_000, 2_048, 5_000, 10_000, 25_000, 30_000, 32_768, 50_000, 100_000)
 """Characters of a text that limits like to be."""
 FILLERS = ("x", "é", "€", "😀")
@@ -52,6 +55,7 @@ DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_a
 AROUND = (
     *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
     *("A screen of 5\" isn't wide.\nJSON", "\ufeffJSON", "Loading... done. JSON"),
+    *("[WARN] A notice.\nJSON", "# A title\n> JSON\n"),
 )
 """What may stand around the JSON."""
 BEFORE = AROUND[:2]
@@ -82,6 +86,7 @@ TEXTS: Mapping[str, str] = {
     "quote-last": 'say "',
     "bom": "\ufeffafter a byte order mark\ufeff",
     "noncharacters": "\ufffd \ufffe \uffff \U0010ffff",
+    "key": f"A key looks like {KEY}, and a header like Authorization: Bearer 0123456789abcdef.",
     "long-line": "x" * 70_000,
     "many-lines": "line\n" * 20_000,
 }
@@ -131,6 +136,13 @@ def odd(plays: Plays) -> Iterator[Outcome]:
     for number, text in enumerate((*TEXTS.values(), *CHARACTERS.values())):
         form = ("{odd}", "{number}. {odd}", "{odd} {number}")[number % 3]
         yield partial(_odd, plays, spelt(text, plays.spec.outcome), form, number)
+    yield partial(_repeating, plays)
+
+
+def _repeating(plays: Plays, turn: Turn) -> Script:
+    """An answer that repeats what it was asked, which nobody but the model has to keep to itself."""
+    asked = " ".join(text[:REPEATED] for text in turn.private)
+    return laid_out(plays, turn.number, f"You asked {turn.number}: {asked}", turn.session, BEFORE)
 
 
 def _odd(plays: Plays, text: str, form: str, number: int, turn: Turn) -> Script:

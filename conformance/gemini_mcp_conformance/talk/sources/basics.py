@@ -12,6 +12,8 @@ from gemini_mcp_conformance.talk.steps import Notify, Request, call
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS, PLAIN
 
 ORDER = 0
+METHODS = ("ping", "tools/list", "tools/call")
+"""Methods with names that others could be taken for."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -47,7 +49,9 @@ class Basics(Maker):
         return self.conversation("tools", "The list of tools, twice.", steps, *shows)
 
     def unknown_method(self) -> Conversation:
-        unknown = (Request(name, {}) for name in ("no/such/method", "notifications/no-such", *NAMES_OF_OBJECTS))
+        near = (each for name in METHODS for each in (name.upper(), name[:-1], f"{name}s", f"{name}/more"))
+        names = ("no/such/method", "notifications/no-such", *near, *NAMES_OF_OBJECTS)
+        unknown = (Request(name, {}) for name in names)
         steps = (*unknown, Notify("notifications/no-such"))
         shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")
         return self.conversation("unknown-method", "Methods that no revision of the protocol knows.", steps, *shows)

@@ -62,6 +62,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from boundaries.edges()
         yield from boundaries.beside_everything()
         yield from boundaries.placeholders()
+        yield boundaries.alike()
     yield from _longest(sources)
 
 
@@ -219,6 +220,17 @@ class Boundaries(ToolMaker):
         shows = tuple(id for name in texts for id in shown_by(self.spec, self.tool, name))
         title = f"Calls of `{self.tool}` in which one argument names the others."
         yield self.conversation(f"{self.tool}-placeholders", title, steps, *dict.fromkeys(shows))
+
+    def alike(self) -> Conversation:
+        """One text in all arguments that take it, and in the prompt beside what else is on the command line."""
+        names = [name for name in self.properties if name != self.spec.directory(self.tool)]
+        steps = [
+            call(self.tool, {name: self.sources.value(self.tool, name, text) for name in names}, self.answer)
+            for text in ("alike", "two words alike", *filter(None, (self.spec.latest(self.tool),)))
+        ]
+        shows = tuple(id for name in names for id in shown_by(self.spec, self.tool, name))
+        title = f"Calls of `{self.tool}` whose arguments are the same text."
+        return self.conversation(f"{self.tool}-alike", title, steps, *dict.fromkeys(shows))
 
     def _undeclared(self) -> dict[str, Json]:
         """What other tools declare and this one does not."""

@@ -21,6 +21,8 @@ OTHERS = 66
 """Sessions that come between two replies of one, and calls behind one that runs: more than a table of 64 holds."""
 ALIKE = ("Session-7", "session-7", "Session-07", "Session-70", "Session", "ession-7", "Session_7", "Session-\uff17")
 """Ids that look nearly the same."""
+ODD = ("s" * 65, "long " * 60, "한국어-👍", "a/b:c", "UPPER and lower")
+"""Ids that software may shorten, encode or take apart."""
 FEW = 8
 """Calls that every port can run at once."""
 
@@ -131,11 +133,23 @@ class Concurrency(Maker):
                          *self.behind(tool, "second", file="You wait.", **same),
                          *self.behind(tool, "third", **same), Cancel("second"),
                          *self.behind(tool, "fourth", **same))  # fmt: skip
+        yield self._odd_sessions(tool)
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
                          *self.behind(tool, "third", **same))  # fmt: skip
+
+    def _odd_sessions(self, tool: str) -> Conversation:
+        """Two replies in each of several sessions whose ids are unusual."""
+        steps: list[Step] = []
+        ids = {json.dumps(self.arguments(tool, session=id)): id for id in ODD}.values()
+        for number, id in enumerate(ids):
+            name, waits = f"odd session {number}", f"behind odd session {number}"
+            steps += [self.held(tool, name, session=id), *self.behind(tool, waits, session=id)[:2]]
+            steps += [Release(name), Await(name), Await(waits)]
+        title, shows = "Replies in sessions with unusual ids.", ("concurrency:same-session", "concurrency:crossed")
+        return self.conversation("sessions-odd", title, steps, *shows)
 
     def _given(self, tool: str) -> Iterable[str]:
         """What a call shows whose options and files could be those of the call before it."""
@@ -253,6 +267,7 @@ class Concurrency(Maker):
             calls.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
         steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"))
         shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list", "progress:start")
+        shows = (*shows, "system:isolation", "system:life")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 
     def files(self) -> Iterable[Conversation]:

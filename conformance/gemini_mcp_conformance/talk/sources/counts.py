@@ -12,11 +12,13 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, call
+from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, call
 
 ORDER = 75
 MANY = 105
 """Requests that cost a port hardly anything."""
+CALLS = 260
+"""Calls that start nothing: more than a byte can count."""
 SOME = 18
 """Calls that fail: more than a pool is likely to have places, in case it never gets them back."""
 TOLD = 36
@@ -31,6 +33,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """What is cheap first."""
     made = Counts(sources)
     yield made.requests()
+    yield made.calls()
     yield made.told()
     for tool in sources.spec.names:
         yield made.refusals(tool)
@@ -50,7 +53,15 @@ class Counts(Maker):
             steps += [Request("ping"), Request("tools/list")]
             if number % 10 == 0:
                 steps += self._refused(number)
-        shows = ("lifecycle:ping", "tools:order", "rpc:error:method", "tools:unknown", "arguments:refused:not-started")
+        steps += [*([Notify("notifications/no-such")] * MANY), Request("tools/list")]
+        shows = (
+            "lifecycle:ping",
+            "tools:order",
+            "rpc:error:method",
+            "rpc:notification:unanswered",
+            "tools:unknown",
+            "arguments:refused:not-started",
+        )
         listed = tuple(f"tools:{tool}" for tool in self.names)
         return self.conversation("requests", f"{MANY} pings and lists.", steps, *shows, *listed)
 
@@ -69,6 +80,13 @@ class Counts(Maker):
             steps.append(self.ask(tool, f"Behind many {kind}?", self.answers(f"Served behind {kind}.")))
         shows = ("concurrency:after-failure", "arguments:refused:not-started", "tools:unknown", "command:once")
         return self.conversation(f"refusals-{tool}", f"{SOME} refusals of {tool}.", steps, *shows)
+
+    def calls(self) -> Conversation:
+        """Calls that start nothing, and behind them one that does."""
+        steps: list[Step] = [call("no-such-tool", {})] * CALLS
+        steps += [self.ask(tool, f"Behind {CALLS} calls of {tool}?", self.answers("Served.")) for tool in self.names]
+        title = f"{CALLS} calls of an unknown tool."
+        return self.conversation("calls", title, steps, "tools:unknown", "command:once")
 
     def told(self) -> Conversation:
         """Calls with a token each: first lists that name nobody, and errors with warnings; then what is usual."""

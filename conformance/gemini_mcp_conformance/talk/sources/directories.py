@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
 from gemini_mcp_conformance.talk.steps import Arrange, call, path
-from gemini_mcp_conformance.talk.texts import canaries
+from gemini_mcp_conformance.talk.texts import BLANKS, canaries
 
 ORDER = 81
 
@@ -100,6 +101,7 @@ class Directories(ToolMaker):
     def _none(self) -> Conversation:
         wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///", f"no-such {REFERRING}")
         wrong = (*wrong, path("no-such-서울-é"), *(path(pattern) for pattern in PATTERNS))
+        wrong = (*wrong, *(each for each in BLANKS[1:3] if not is_absent(self.name, each, self.spec.invocation)))
         steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
         title = "Working directories that are missing, a file, and below a file."
         last = call(self.tool, self.given, self.answer)

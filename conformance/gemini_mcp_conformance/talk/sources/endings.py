@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import cycle
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import DEAF, SESSION, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Listen, Notify, Raw, Release, Request, Step
+from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
-IDS: tuple[Json, ...] = (-8_000_001, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500)
+IDS: tuple[Json, ...] = (-8_000_001, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500, *NAMES_OF_OBJECTS[:3])
 """Ids of cancelled calls, dealt out to the tools."""
 MANY = 8
 """Calls that ignore SIGTERM: a port that waits for the end of one before it ends the next takes too long for them."""
 TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 LOGS = "stdio:stderr:private"
+LINGERS = 0.3
+"""Seconds that a gemini lives on behind SIGTERM: fewer than ports wait before they send SIGKILL."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
 
 
@@ -53,6 +58,7 @@ class Endings(Maker):
     def __init__(self, sources: Sources) -> None:
         super().__init__(sources)
         self.names = sources.spec.told_apart or sources.spec.names[:1]
+        self.asks_progress = cycle((True, False))
 
     def _cancel(self, id: str, title: str, steps: Sequence[Step], *shows: str, **more: Json) -> Conversation:
         return self.conversation(f"cancel-{id}", title, steps, *shows, **more)
@@ -76,9 +82,11 @@ class Endings(Maker):
         return self.ask(tool, words, script, session=session(name), name=name, until="started")
 
     def hanging(self, tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
-        """A call whose gemini does not end."""
+        """A call whose gemini does not end; every other one asks for progress."""
         how = {"session": session(name), "name": name, "until": "started", **more}
-        return self.ask(tool, f"No end of {name}", script or hangs(), **how)
+        asked = self.ask(tool, f"No end of {name}", script or hangs(), **how)
+        meta: Json = {"_meta": {"progressToken": name}} if next(self.asks_progress) else {}
+        return replace(asked, params={**table(asked.params), **meta})
 
     def served(self, name: str, tool: str | None = None) -> Request:
         words = f"Served after {name}"
@@ -110,7 +118,7 @@ class Endings(Maker):
             steps += [self.hanging(tool, name, **more), Cancel(name), self.served(name, (tool, other)[number % 2])]
         unread = self.unread(tool, f"unread {tool}")
         steps += [unread, Cancel(unread.name), self.served(unread.name, other)]
-        shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel")
+        shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS)
         return self._cancel(tool, f"A cancelled {tool}.", steps, *shows)
 
     def _cancel_late(self, tool: str, other: str) -> Conversation:
@@ -118,13 +126,15 @@ class Endings(Maker):
         for name in ("late", "later"):
             first = self.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
             steps += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
+        steps += [Request("tools/list", name="list"), Cancel("list", "sent"), Request("tools/list")]
         held = self.hanging(other, f"beside {tool}", self.answers("Beside.", release="beside"))
         # A session of its own, as in `served`.
         how = {"session": session(f"answered {tool}"), "name": "answered"}
         answered = self.ask(tool, "Answered beside another", self.answers("Answered."), **how)
         steps += [held, answered, Cancel("answered"), Request("tools/list"), Release("beside"), Await(held.name)]
         title = f"A {tool} cancelled after its answer."
-        return self._cancel(f"{tool}-late", title, steps, "cancel:late", "cancel:others")
+        shows = ("cancel:late", "cancel:others", "rpc:response:id")
+        return self._cancel(f"{tool}-late", title, steps, *shows)
 
     def _cancel_unknown(self, tool: str) -> Conversation:
         """Ids that nothing has, and the id of a call that is sent afterwards; all while another call runs."""
@@ -199,6 +209,9 @@ class Endings(Maker):
         new = reply("new", self.answers("New.", release="new"), "started")
         steps += [Release("second"), Await("second"), Await("last"), new, reply("behind", self.answers("Behind."))]
         steps += [self.served("the new one"), Release("new"), Await("new"), Await("behind")]
+        lingers = Script("lingers", ({"until": "TERM"}, {"wait": LINGERS}, *self.answers("Not yet.").play))
+        steps += [reply("stays", lingers, "started"), reply("after all", self.answers("After all."))]
+        steps += [Cancel("stays"), Await("after all")]
         shows = ("cancel:others", "cancel:unanswered", "concurrency:same-session")
         yield self._cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
 

@@ -55,6 +55,7 @@ class Files(Maker):
             failing = Script("failing", (child, *fails().play))
             steps = (self.ask(tool, PLAIN, holding), self.ask(tool, "In which session?", listing))
             steps = (*steps, self.ask(tool, "What of a failure?", failing))
+            steps = (*steps, self.ask(tool, self.overlong("What of a long question? "), holding))
             yield self.conversation(f"{tool}-{id}", TITLE, steps, "process:held-output", aside=True)
 
     def closed_output(self, tool: str) -> Conversation:

@@ -13,13 +13,16 @@ from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY, NOISE, few, in_a_sentence, many
-from gemini_mcp_conformance.talk.plays import session
+from gemini_mcp_conformance.talk.plays import fails, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
+from gemini_mcp_conformance.talk.texts import BLANKS
 
 ORDER = 20
 MUCH = 600
 """Characters by which a key grows: some are that long."""
+
+ENDS: tuple[Json, ...] = ({"exit": 1}, {"exit": 0}, {"signal": "TERM"})
 
 TEXTS: Mapping[str, str] = {
     "a sentence": "The plan that nobody else may read.",
@@ -45,6 +48,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from made.within()
         yield made.among()
         yield made.keys()
+        yield made.nothing()
         yield made.beside()
         yield made.refusals()
 
@@ -57,6 +61,7 @@ class Leaks(Maker):
     def __init__(self, sources: Sources, tool: str) -> None:
         super().__init__(sources)
         self.tool = tool
+        self.ends = cycle(ENDS)
 
     def texts(self) -> Iterator[Conversation]:
         """Each private argument with each text, on each way."""
@@ -123,7 +128,9 @@ class Leaks(Maker):
         return self.conversation(f"{self.tool}-keys", title, steps, "error:secrets")
 
     def _keys(self, key: str, said: str) -> Request:
-        script = Script("shows", ({"stderr": f"request failed: {said} was refused\n"}, {"exit": 1}))
+        # A gemini that exits with 0 has printed nothing.
+        end = next(self.ends)
+        script = Script("shows", ({"stderr": f"request failed: {said} was refused\n"}, end))
         return self.ask(self.tool, f"Which key is refused? {len(key)}", script)
 
     def _told(self, key: str, stream: str) -> Request:
@@ -131,6 +138,15 @@ class Leaks(Maker):
         error = json.dumps({self.spec.outcome.answer["error"]: {"message": f"refused: {key} was wrong"}})
         script = Script("tells", ({stream: error}, {"exit": int(stream == "stderr")}))
         return self.ask(self.tool, f"Which key is wrong on {stream}? {len(key)}", script)
+
+    def nothing(self) -> Conversation:
+        """Failures that repeat nothing private, though words of them are in it: these stay as they are."""
+        outcome, said = self.spec.outcome, "Something went wrong: two  blanks,\n\tand a tab.\n"
+        words = dict.fromkeys(re.findall(r"\w+", f"{outcome.prefix}{outcome.separator}"))
+        steps = [self.ask(self.tool, word, fails(1, stderr="It did not work.\n")) for word in words]
+        steps += [self.ask(self.tool, f"What of {blank!r}?", fails(stderr=said), file=blank) for blank in BLANKS[1:6]]
+        title = f"Failures of {self.tool} that repeat nothing."
+        return self.conversation(f"{self.tool}-nothing", title, steps, "error:prefix", "error:stderr")
 
     def beside(self) -> Conversation:
         """A failure that repeats the prompt of its call, while another call begins and ends."""

@@ -58,6 +58,7 @@ class Listings(Maker):
             "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
             "failure": unnamed({"stdout": text}, {"exit": 1}),
+            "death": unnamed({"stdout": text}, {"signal": "TERM"}),
         }
         # Every second one has a text in a file, behind which comes one that has none.
         steps = [

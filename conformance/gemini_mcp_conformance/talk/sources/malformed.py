@@ -18,6 +18,8 @@ from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
 ORDER = 30
 LONG = 10 << 20
 SURROGATE = "\ud83d"
+SIZES = (4 << 10, 8 << 10, 64 << 10)
+"""Bytes of buffers that programs like to read into."""
 
 NO_JSON = (
     b"This is no JSON.",
@@ -41,8 +43,10 @@ NO_REQUEST = (b"42", b'"text"', b"true", b"null", b"[]", b"[1,2]", b"{}", b'{"js
               b'{"jsonrpc":"2.0","id":null,"method":"ping"}', b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
               b'{"jsonrpc":"2.0","id":["list"],"method":"ping"}', b'{"jsonrpc":"1.0","id":"older","method":"ping"}',
               b'{"id":"bare","method":"ping"}')  # fmt: skip
-UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call", "tools/list", "ping")
-"""Methods that no notification has; some are methods of requests, which must not be answered without an id."""
+UNKNOWN = ("notifications/no-such", "no/such/notification", "$/cancelRequest", "tools/call", "tools/list", "ping",
+           "notifications/progress", "notifications/roots/list_changed", "notifications/message")  # fmt: skip
+"""Methods that no port waits for in a notification; some are those of requests, which are not answered without an id,
+and some those of notifications that others send."""
 UNNEEDED: tuple[Json, ...] = (None, {"a": [1]}, {}, {"_meta": {"progressToken": "none"}})
 """Parameters of notifications."""
 
@@ -57,6 +61,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.pieces()
     yield made.pauses()
     yield made.together()
+    yield made.full_lines()
     yield from made.long_lines()
     yield made.surrogates()
     yield made.surrogates_in_answers()
@@ -113,7 +118,7 @@ class Malformed(Maker):
         data = line(request("bytes", "tools/list", {}))
         steps: list[Step] = [Raw(data, tuple(range(1, len(data))), until="answered")]
         for tool in self.names:
-            arguments = {**self.arguments(tool, f"In pieces for {tool}"), "x-서울": "🙂"}
+            arguments = {**self.arguments(tool, f"In pieces for {tool}: 서울 🙂"), "x-서울": "🙂"}
             data = line(request(f"pieces-{tool}", "tools/call", {"name": tool, "arguments": arguments}))
             inside, last = data.index("울".encode()) + 1, len(data) - 1
             for cuts in ((len(data) // 2,), (inside,), (last,), (1, inside, data.index("🙂".encode()) + 2, last)):
@@ -123,7 +128,8 @@ class Malformed(Maker):
                 moved = tuple(cut + shift if cut > len(b'{"jsonrpc": "2.0", "id": "pieces-') else cut for cut in cuts)
                 steps.append(Raw(named, moved, (self.answers("Whole."),), until="answered"))
         steps += [Raw(b'{"jsonrpc":"2.0","method":"notifications/no', (10,)), Raw(b'-such"}\n')]
-        return self.conversation("pieces", "Messages in pieces.", (*steps, *self.alive("pieces")), "rpc:alive:chunks")
+        shows = ("rpc:alive:chunks", "prompt:verbatim:unicode")
+        return self.conversation("pieces", "Messages in pieces.", (*steps, *self.alive("pieces")), *shows)
 
     def pauses(self) -> Conversation:
         """Requests whose rest comes later."""
@@ -162,6 +168,20 @@ class Malformed(Maker):
         steps = [one, *self.alive("a long call"), other, *self.alive("another", self.last)]
         read = [f"system:{kebab(self.last)}"] if self.spec.files(self.last) else []
         yield self.conversation("long-call", "Calls of 10 MB.", steps, shows, *read, aside=True)
+
+    def full_lines(self) -> Conversation:
+        """Requests whose lines fill a buffer just to its end, or by a byte more or less."""
+        steps: list[Step] = []
+        for number, (size, more) in enumerate(product(SIZES, (-1, 0, 1))):
+            tool = self.names[number % len(self.names)]
+            params = {"name": tool, "arguments": self.arguments(tool, f"A line of {size + more} bytes")}
+            data = line(request(f"full-{number}", "tools/call", {**params, "_meta": {"example.org/filler": ""}}))
+            filled = data.replace(
+                b'"example.org/filler": "', b'"example.org/filler": "' + b"x" * (size + more - len(data))
+            )
+            steps.append(Raw(filled, (), (self.answers("Full."),), until="answered"))
+        title, shows = "Requests that fill buffers.", ("rpc:response:id", "rpc:alive:chunks", "rpc:alive:long-line")
+        return self.conversation("full", title, (*steps, *self.alive("full lines")), *shows)
 
     def surrogates(self) -> Conversation:
         """A lone surrogate wherever a request can hold one; the port may refuse it, but must answer."""
@@ -233,6 +253,7 @@ class Malformed(Maker):
                 message = request(f"layout-{number}-{tool}", "tools/call", params)
                 steps.append(Raw(layout(table(message)), (), (self.answers("Laid out."),), until="answered"))
         title, shows = "Requests in unusual layouts.", ("rpc:response:id", "rpc:alive:chunks")
+        shows = (*shows, "arguments:unknown", *(f"command:{kebab(tool)}" for tool in self.names))
         return self.conversation("layouts", title, (*steps, *self.alive("layouts")), *shows)
 
     def private(self) -> Conversation:

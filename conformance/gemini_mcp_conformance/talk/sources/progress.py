@@ -83,6 +83,7 @@ class Progress(Maker):
             self.asking(self.last, 0, answers("At last, too.", wait=long), "reply", until="started"),
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
+            *(self.asking(one, "given up", hangs(), "given up", until="started"), Cancel("given up")),
             self.ask(one, "Long, and not asked", unasked, until="started", session=session("unasked")),
             # The newest call has no token for a while, and then another one.
             self.ask(one, "Half as long", answers("In between.", wait=LONG / 2), session=session("half")),

@@ -240,6 +240,7 @@ class Results(Maker):
             "another object before it": (hook, document("Behind a hook.", SESSION)),
             "no session": ({**document("Null."), keys["session"]: None},),
             "a number for a session": (document("Seven.", 7),),
+            "blanks around a session": (document("Named.", f" {SESSION}\t"),),
             "an error behind it": (document("Taken back.", SESSION), error),
             "an error before it": (error, document("In the end.", SESSION)),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
@@ -307,7 +308,7 @@ class Results(Maker):
     def _laid_out(self) -> Iterable[Script]:
         """The JSON behind more text than a buffer holds, in lines as on Windows, and indented by tabs."""
         pretty, tabs = (json.dumps(self.sources.document("Laid out."), indent=indent) for indent in (2, "\t"))
-        for text in (f"{NOTICES}{pretty}", pretty.replace("\n", "\r\n"), tabs):
+        for text in (f"{NOTICES}{pretty}", f"[WARN] In brackets.\n{pretty}", pretty.replace("\n", "\r\n"), tabs):
             yield Script("laid out", ({"stdout": text},))
 
 

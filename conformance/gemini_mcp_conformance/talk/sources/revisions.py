@@ -135,9 +135,12 @@ class Revisions(Maker):
         if self.spec.resumes:
             waiting: dict[str, Json] = {"session": SESSION, "name": "waiting", "until": "sent"}
             yield ask(self.spec.resumes, "The question that waits and is cancelled", hangs(), **waiting)
+            behind: dict[str, Json] = {**waiting, "name": "behind"}
+            yield ask(self.spec.resumes, "The question behind it", answers("Behind.", SESSION), **behind)
         yield ask(first, "The quick question", answers("Quick.", session("quick")), session=session("quick"))
         yield from [Cancel("waiting")] if self.spec.resumes else []
         yield from (Release("held"), Await("held"))
+        yield from [Await("behind")] if self.spec.resumes else []
 
     def _cancelled(self) -> Iterable[Step]:
         """Calls of every tool that asked for progress and are cancelled."""

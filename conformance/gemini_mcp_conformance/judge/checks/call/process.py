@@ -14,6 +14,9 @@ from gemini_mcp_conformance.see.witness import argv_shown, reply, shown
 from gemini_mcp_conformance.spec.interpreter import is_withheld
 from gemini_mcp_conformance.spec.reading import read
 
+COMMON = ("PATH", "HOME", "TMPDIR")
+"""Variables of every port; their values differ from run to run."""
+
 
 def runs_gemini(exchange: Exchange) -> bool:
     return is_call(exchange) and bool(exchange.all_runs)
@@ -41,6 +44,9 @@ def environment_is_the_servers(exchange: Exchange) -> Complaints:
             found = run.call.environ.get(name)
             if found != expected and not is_own(exchange, name):
                 yield f"The port gave gemini {name} as {shown(found)}, and should pass on its own, {shown(expected)}."
+        for name in COMMON:
+            if name not in run.call.environ and not is_own(exchange, name):
+                yield f"The port ran gemini without {name}, and should pass on its own."
 
 
 def is_own(exchange: Exchange, name: str) -> bool:
@@ -50,7 +56,9 @@ def is_own(exchange: Exchange, name: str) -> bool:
 
 def leaves_holder(exchange: Exchange) -> bool:
     """Whether gemini answers or fails, and leaves a process behind that holds its output open."""
-    if len(exchange.scripts) != 1 or fate(exchange) != "served" or exchange.silence in ("cancelled", "ended"):
+    # A port may refuse a long prompt.
+    is_served = fate(exchange) == "served" or (fate(exchange) == "either" and bool(exchange.runs))
+    if len(exchange.scripts) != 1 or not is_served or exchange.silence in ("cancelled", "ended"):
         return False
     holds = any(inside(step, "child", "holds") in ("stdout", "stderr") for step in exchange.scripts[0].play)
     answers = read(end_of(exchange).stdout, exchange.spec.outcome).kind == "answer"

@@ -17,6 +17,7 @@ from gemini_mcp_conformance.see.timeline import (
     ran_beside,
     reads_late,
     waits_for,
+    while_cancelled,
     while_held,
 )
 from gemini_mcp_conformance.see.witness import reply, shown
@@ -85,7 +86,8 @@ def other_sessions_run_at_once(observation: Observation) -> Complaints:
 
 @check_all("concurrency:same-session", judges=has("same-session"), about="order")
 def replies_in_a_session_wait(observation: Observation) -> Complaints:
-    return _early(pairs(observation, "same-session"), "another reply in its session")
+    found = [pair for pair in while_cancelled(observation) if relation(*pair) == "same-session"]
+    return _early([*pairs(observation, "same-session"), *found], "another reply in its session")
 
 
 @check_all("concurrency:latest", judges=has("latest"), about="order")
@@ -162,6 +164,8 @@ def _late(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
         # A port may give up a list that takes long, and so end the held call itself.
         if not held.listings and not ran_before_end(held, other):
             yield f"The port ran {_told(other)} after {what}, {_told(held)}, and should run it at the same time."
+        elif other.silence == "timeout":
+            yield f"The port did not answer {_told(other)} beside {what}, {_told(held)}, and should."
 
 
 def _early(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:

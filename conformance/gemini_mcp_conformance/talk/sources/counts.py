@@ -17,6 +17,8 @@ from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, cal
 ORDER = 75
 MANY = 105
 """Requests that cost a port hardly anything."""
+NOTICES = 66
+"""Notifications: more than a table of 64 holds."""
 CALLS = 260
 """Calls that start nothing: more than a byte can count."""
 SOME = 18
@@ -53,7 +55,7 @@ class Counts(Maker):
             steps += [Request("ping"), Request("tools/list")]
             if number % 10 == 0:
                 steps += self._refused(number)
-        steps += [*([Notify("notifications/no-such")] * MANY), Request("tools/list")]
+        steps += [*([Notify("notifications/no-such")] * NOTICES), Request("tools/list")]
         shows = (
             "lifecycle:ping",
             "tools:order",

@@ -72,7 +72,7 @@ async function checkDirectory(cwd) {
 const WORDS = ["mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma", "help", "$0"];
 const isPlain = (prompt) => /^[^-\d.]/.test(prompt) && !WORDS.includes(prompt);
 
-/** Behind `=` gemini takes the quotes off a value; a dash begins another option anywhere else. */
+/** Behind `=` gemini takes the quotes off a session; a dash begins another option anywhere else. */
 const option = (name, value) => (value.startsWith("-") ? [`${name}=${value}`] : [name, value]);
 
 function invocation(tool, { prompt, model, sessionId = "latest" }) {

@@ -23,6 +23,9 @@ from gemini_mcp_conformance.spec.script import Script
 PAUSE = 0.005
 """Seconds between two looks at the journal."""
 
+MOMENT = 0.2
+"""Seconds in which a process that a call has left behind may go unseen: it has the marker once it runs a program."""
+
 CLOSED = "finish 70\n"
 """The last playlist: a gemini that starts after it ends at once."""
 
@@ -41,7 +44,7 @@ class Fake:
         self._loads = 0
         self._is_idle = False
         self._released: set[str] = set()
-        self._gone: set[Stat] = set()
+        self._gone: dict[Stat, float] = {}
 
     @classmethod
     def create(cls, root: Path, watched: Watched | None = None) -> Fake:
@@ -138,12 +141,15 @@ class Fake:
         return any(processes.is_running(call.stat) or self.living(call) for call in calls)
 
     def living(self, call: Call) -> frozenset[int]:
-        """The pids of `call` that live; zombies do not. A call that has none will not get one again."""
-        if call.stat in self._gone:
+        """The pids of `call` that live; zombies do not. A call that has had none for a while will not get one again."""
+        now = time.monotonic()
+        if now - self._gone.get(call.stat, now) > MOMENT:
             return frozenset()
         found = processes.living(call.stat, str(call.files), call.children)
-        if not found:
-            self._gone.add(call.stat)
+        if found:
+            self._gone.pop(call.stat, None)
+        else:
+            self._gone.setdefault(call.stat, now)
         return found
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Ports with one defect each, by area. A new defect is a row of the table of its area: see record.py."""
+"""Ports with one defect each, a room for each area. A new defect is a row of a module there: see record.py."""
 
 import importlib
 import pkgutil
@@ -7,5 +7,5 @@ from defects.record import DEFECTS, Defect
 
 __all__ = ["DEFECTS", "Defect"]
 
-for module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{module.name}")
+for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(module.name)

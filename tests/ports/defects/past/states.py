@@ -9,7 +9,7 @@ from typing import Any
 
 from answering import Failure
 from conditions import failed, marks, refused, since
-from defects.cancelling import is_unknown, wanted
+from defects.life.cancelling import is_unknown, wanted
 from defects.record import defect
 from running import Call
 from speaking import Message, RpcError

@@ -8,10 +8,10 @@ from typing import Any
 
 from answering import Answer, Failure
 from conditions import altering, asks, ends, failed, has_model, is_flagged, is_named, lacking, results
-from defects.commands import prompt_in_double_quotes, through_shell
-from defects.outputs import reads
+from defects.answer.outputs import reads
+from defects.call.commands import prompt_in_double_quotes, through_shell
+from defects.call.system import keeps
 from defects.record import defect
-from defects.system import keeps
 from http_port import HttpPort
 from planning import ARGUMENT_LIMIT, Plan
 from running import Call

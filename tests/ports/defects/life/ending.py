@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from defects.cancelling import leader_only, never_kills
-from defects.concurrency import when_idle
+from defects.life.cancelling import leader_only, never_kills
+from defects.life.concurrency import when_idle
 from defects.record import defect
 from port import Port
 from steps import always, before

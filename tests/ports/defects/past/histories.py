@@ -7,8 +7,8 @@ from typing import Any
 
 from answering import Answer
 from conditions import failed, from_time, marks, refused, since
+from defects.past.states import leaves, reused
 from defects.record import defect
-from defects.states import leaves, reused
 from planning import Plan
 from running import Call
 from speaking import Message, RpcError

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from defects.cancelling import cancelled_answered
+from defects.life.cancelling import cancelled_answered
 from defects.record import defect
 from port import META
 from speaking import Message, RpcError

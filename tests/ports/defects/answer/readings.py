@@ -9,8 +9,8 @@ from typing import Any
 
 from answering import PREFIX, Answer, Failure, Outcome, Scan
 from conditions import REVISION, asks, ends, speaks
+from defects.protocol.stateless import without_server
 from defects.record import defect
-from defects.stateless import without_server
 from planning import Plan
 from running import Call
 from speaking import Message

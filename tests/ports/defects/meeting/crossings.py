@@ -6,7 +6,7 @@ from typing import Any
 
 from answering import Outcome
 from conditions import asks, ends, is_flagged, is_named, lacking
-from defects.combinations import is_long, unflagged, without_directory
+from defects.meeting.combinations import is_long, unflagged, without_directory
 from defects.record import defect
 from planning import RISKY, Plan, Refusal
 from running import Call

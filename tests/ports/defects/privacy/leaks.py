@@ -7,7 +7,7 @@ from typing import Any
 
 from answering import KEYS, STDERR_LIMIT, Failure
 from conditions import failed, refused
-from defects.privacy import log
+from defects.privacy.privacy import log
 from defects.record import defect
 from planning import Refusal
 from running import Call

@@ -9,7 +9,7 @@ import threading
 from queue import Queue
 from typing import Any
 
-from defects.cancelling import wanted
+from defects.life.cancelling import wanted
 from defects.record import defect
 from port import SIGNALS, Stop
 from running import Call, Cancelled

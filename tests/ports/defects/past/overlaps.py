@@ -13,8 +13,8 @@ from zlib import crc32
 
 from answering import SESSION_GONE, Failure, Outcome
 from conditions import is_named, lacking, refused
+from defects.call.system import keeps
 from defects.record import defect
-from defects.system import keeps
 from planning import Plan, Refusal
 from port import PROGRESS_SECONDS
 from running import LISTING_TIMEOUT, Call, Cancelled

@@ -8,7 +8,7 @@ from typing import Any
 from answering import Answer, Failure, Outcome
 from conditions import ends
 from defects.record import defect
-from defects.thresholds import cut_text, decoded_in_pieces, of_stderr, of_stdout
+from defects.size.thresholds import cut_text, decoded_in_pieces, of_stderr, of_stdout
 from planning import Refusal
 from steps import Step, gives, takes
 

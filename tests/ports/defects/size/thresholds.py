@@ -7,7 +7,7 @@ from typing import Any
 
 from answering import STDERR_LIMIT, Answer, Failure, Outcome
 from conditions import altering, asks
-from defects.messages import where
+from defects.protocol.messages import where
 from defects.record import defect
 from planning import ARGUMENT_LIMIT, STDIN_LIMIT, Plan, Refusal
 from running import LIST, Call

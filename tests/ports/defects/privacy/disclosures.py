@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from answering import KEYS, PRIVATE_LENGTH, Answer, Failure, Outcome
-from defects.privacy import log
+from defects.privacy.privacy import log
 from defects.record import defect
 from planning import Plan
 from running import Call

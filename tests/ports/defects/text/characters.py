@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 from answering import Answer
 from conditions import altering, asks
-from defects.answers import text
+from defects.answer.answers import text
 from defects.record import defect
-from defects.thresholds import with_id, with_token
+from defects.size.thresholds import with_id, with_token
 from planning import Plan
 from steps import Change, Step, gives, takes
 

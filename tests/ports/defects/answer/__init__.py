@@ -1,0 +1,1 @@
+"""What becomes of what gemini prints."""

@@ -1,0 +1,1 @@
+"""What becomes of a call on its way to gemini."""

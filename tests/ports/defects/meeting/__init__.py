@@ -1,0 +1,1 @@
+"""What shows only when several things meet."""

@@ -1,0 +1,1 @@
+"""What earlier calls leave to later ones."""

@@ -1,0 +1,1 @@
+"""Messages, eras and transports."""

@@ -1,0 +1,1 @@
+"""What shows at a size or at a count."""

@@ -1,0 +1,1 @@
+"""What damages certain texts and characters."""

@@ -54,15 +54,13 @@ def accused(trial: Trial, is_all: bool) -> Accused:
     return Accused(trial, tuple(judged.id for judged in report.judgements if judged.verdict == "fail"))
 
 
-def tell(found: Iterable[Accused], count: int) -> int:
+def tell(found: Iterable[Accused]) -> int:
     """Print the ports that fail more than they should, and the figures; 1 when too few ports are precise."""
     every: list[Accused] = []
     for each in found:
         every.append(each)
         if not each.is_precise or each.is_unnamed:
             print(each, flush=True)
-        if len(every) % 25 == 0:
-            print(f"{len(every)} of {count} ports", flush=True)
     narrow = [each for each in every if each.trial.name not in BROAD]
     print(f"All {len(every)} ports: {_figures(every)}.")
     print(f"Without the {len(every) - len(narrow)} listed in broad.json: {_figures(narrow)}.")

@@ -41,7 +41,7 @@ Done = TypeVar("Done")
 
 
 def side_by_side(work: Sequence[Callable[[], Done]], jobs: int) -> Iterator[Done]:
-    """What comes of each piece of work, in the order in which they end.
+    """What comes of each piece of work, in the order in which they end; now and then it prints how many have.
 
     Workers are forked, so that they share the conversations, which take seconds to make. The garbage collector, which
     pytest calls often, does not look at these again.
@@ -51,7 +51,10 @@ def side_by_side(work: Sequence[Callable[[], Done]], jobs: int) -> Iterator[Done
     gc.collect()
     gc.freeze()
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        yield from pool.imap_unordered(_done, work)
+        for number, done in enumerate(pool.imap_unordered(_done, work), 1):
+            yield done
+            if number % 25 == 0:
+                print(f"{number} of {len(work)} ports", flush=True)
 
 
 def _done(work: Callable[[], Done]) -> Done:
@@ -96,9 +99,9 @@ def main(arguments: Sequence[str]) -> int:
     trials = defective(options.names)
     if options.precision:
         work = [partial(precision.accused, trial, options.all) for trial in trials]
-        return precision.tell(side_by_side(work, options.jobs), len(work))
+        return precision.tell(side_by_side(work, options.jobs))
     todo = [partial(measured, trial) for trial in trials] if options.write else proofs(options.names, options.all)
-    every = [_told(proof, number, len(todo)) for number, proof in enumerate(side_by_side(todo, options.jobs), 1)]
+    every = [_told(proof) for proof in side_by_side(todo, options.jobs)]
     if options.write:
         _write(every, bool(options.names))
     return _summary(every)
@@ -123,11 +126,9 @@ def _write(every: Sequence[Proof], is_part: bool) -> None:
     kept("talk/sources/first.json").write_text(json.dumps(found.cover, indent=0) + "\n", encoding="utf-8")
 
 
-def _told(proof: Proof, number: int, count: int) -> Proof:
+def _told(proof: Proof) -> Proof:
     for told in (*proof.complaints, *([proof.note] if proof.note else [])):
         print(f"{proof.trial.name}: {told}", flush=True)
-    if number % 25 == 0:
-        print(f"{number} of {count} ports", flush=True)
     return proof
 
 

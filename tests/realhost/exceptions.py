@@ -166,9 +166,9 @@ def _is_broken(given: JsonObject, ours: Json, theirs: Json) -> bool:
 
 def _is_left(files: Mapping[str, Json], theirs: Json) -> bool:
     """Whether, of a file with a comma too many, only the text is told, and it is as it was."""
-    broken = [f"{scope}Settings" for scope, text in files.items() if _COMMA_TOO_MANY.search(str(text))]
-    told = {f"{scope}Settings": text for scope, text in files.items()}
-    return bool(broken) and "steps" not in table(theirs) and all(inside(theirs, key) == told[key] for key in told)
+    is_broken = any(_COMMA_TOO_MANY.search(str(text)) for text in files.values())
+    is_kept = all(inside(theirs, f"{scope}Settings") == text for scope, text in files.items())
+    return is_broken and is_kept and "steps" not in table(theirs)
 
 
 def _is_bare_text(given: JsonObject, ours: Json, theirs: Json) -> bool:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from operator import add
 
 from gemini_mcp.host.rules.profiles import profiles
 from gemini_mcp.host.servers.environment import SECRET_FLAGS
@@ -124,8 +123,9 @@ def _shown_word(word: str) -> str:
 
 def _shown_line(text: str) -> str:
     """A word that is a command line of its own, as of `sh -c`."""
-    blanks = re.findall(r"\s+|$", text)
-    return "".join(map(add, _shown_each(re.split(r"\s+", text)), blanks))
+    parts = re.split(r"(\s+)", text)
+    parts[::2] = _shown_each(parts[::2])
+    return "".join(parts)
 
 
 def _shown_pair(pair: re.Match[str]) -> str:

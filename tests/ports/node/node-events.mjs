@@ -31,8 +31,8 @@ function commandLine(tool, found) {
   const long = Buffer.byteLength(found.prompt) > 100_000;
   const argv = ["-o", "json"];
   if (!long) argv.push(`-p=${found.prompt}`);
-  if (found.model) argv.unshift("--model", found.model);
-  if (tool === "chat-reply") argv.push("--resume", found.sessionId ?? "latest");
+  if (found.model) argv.unshift(`--model=${found.model}`);
+  if (tool === "chat-reply") argv.push(`--resume=${found.sessionId ?? "latest"}`);
   return { argv, stdin: long ? found.prompt : null };
 }
 

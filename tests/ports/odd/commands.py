@@ -33,19 +33,13 @@ def of_the_library(port: Any, real: Any) -> str:
     return directory.name
 
 
-def quoted_twice(text: str) -> str:
-    """Gemini takes one pair of quotes off a session behind `=`."""
-    is_quoted = text.startswith(("'", '"')) and text[0] == text[-1]
-    return f'"{text}"' if is_quoted else text
-
-
 odd(
     "flags-with-equals",
     "Writes every option in one argument, and so can pass a model or a session that starts with a dash.",
 )(
     check_word=takes(lambda text: text.lstrip("-")),
     model_option=lambda port, real, tool, texts: (f"--model={texts['model']}",) if "model" in texts else (),
-    resume_option=lambda port, real, texts: (f"--resume={quoted_twice(port.resumed(texts))}",),
+    resume_option=lambda port, real, texts: (f"--resume={port.resumed(texts)}",),
     format_option=always(("-o=json",)),
 )
 odd("prompt-always-flagged", "Passes every prompt as `--prompt=`, and the other options by their short names.")(

@@ -72,12 +72,9 @@ async function checkDirectory(cwd) {
 const WORDS = ["mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma", "help", "$0"];
 const isPlain = (prompt) => /^[^-\d.]/.test(prompt) && !WORDS.includes(prompt);
 
-/** Behind `=` gemini takes the quotes off a session; a dash begins another option anywhere else. */
-const option = (name, value) => (value.startsWith("-") ? [`${name}=${value}`] : [name, value]);
-
 function invocation(tool, { prompt, model, sessionId = "latest" }) {
-  const argv = tool.name === "chat" ? [] : option("--resume", sessionId);
-  if (model !== undefined) argv.push(...option("--model", model));
+  const argv = tool.name === "chat" ? [] : [`--resume=${sessionId}`];
+  if (model !== undefined) argv.push(`--model=${model}`);
   argv.push("--approval-mode", "default", "--output-format=json");
   if (Buffer.byteLength(prompt) > 120000) return { argv, stdin: prompt };
   return { argv: [...argv, isPlain(prompt) ? prompt : `--prompt=${prompt}`], stdin: "" };

@@ -287,7 +287,11 @@ def test_no_form_of_the_value_of_a_secret_variable_is_shown(key: str, before: by
     secrets = Secrets(keys=(key,))
     percent = [quote(key, safe=safe) for safe in ("", "/", "!'()*")]
     percent += [quote_plus(key), quote_plus(key, safe="*").replace("~", "%7E")]
-    for form in (*percent, re.sub("%..", lambda code: code[0].lower(), percent[0]), json.dumps(key)):
+    raw = key.encode("utf-8")
+    percent += ["".join(f"%{byte:02X}" for byte in raw), re.sub("%..", lambda code: code[0].lower(), percent[0])]
+    escaped = [json.dumps(key, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)]
+    escaped += [json.dumps(form, ensure_ascii=False)[1:-1] for form in escaped]
+    for form in (*percent, *escaped, raw.hex(), raw.hex().upper()):
         assert form not in withhold(form, secrets, SERVER.outcome)
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         shown = withhold(encode(whole).decode("ascii"), secrets, SERVER.outcome)

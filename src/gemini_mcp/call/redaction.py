@@ -73,22 +73,36 @@ def _copies(private: str) -> list[str]:
     A blank one tells nothing, and stands everywhere.
     """
     forms = {private, private.strip()} if private.strip() else set[str]()
-    forms |= {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in tuple(forms) for ascii_only in (True, False)}
+    forms |= {_in_json(form, ascii_only) for form in tuple(forms) for ascii_only in (True, False)}
     return sorted((form for form in forms if form), key=len, reverse=True)
 
 
 def _forms(key: str) -> Iterator[str]:
-    """How a key may appear: as it is, escaped as in JSON, percent-encoded, and inside a text that is in base64."""
+    """How a key may appear: as it is, escaped as in JSON and in JSON within JSON, percent-encoded as a whole or where
+    it must be, in hexadecimal, and inside a text that is in base64.
+    """
     yield key
-    yield from (json.dumps(key, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
+    escaped = [_in_json(key, ascii_only) for ascii_only in (True, False)]
+    yield from (*escaped, *(_in_json(form, ascii_only=False) for form in escaped))
     raw = key.encode("utf-8", "surrogateescape")
-    for percent in (*(quote(raw, safe=safe) for safe in LEFT_AS_THEY_ARE), quote_plus(raw), _in_form(raw)):
+    yield from (raw.hex(), raw.hex().upper())
+    percents = (*(quote(raw, safe=safe) for safe in LEFT_AS_THEY_ARE), quote_plus(raw), _in_form(raw), _whole(raw))
+    for percent in percents:
         yield from (percent, re.sub("%..", lambda code: code[0].lower(), percent))
     for before, cut in enumerate((0, 2, 3)):
         # Three bytes are four characters. What stands before the key shifts it, and shares the first character.
         whole = (before + len(raw)) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield encode(bytes(before) + raw)[cut:whole].decode("ascii")
+
+
+def _in_json(text: str, ascii_only: bool) -> str:
+    return json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+
+
+def _whole(raw: bytes) -> str:
+    """Every byte percent-encoded."""
+    return "".join(f"%{byte:02X}" for byte in raw)
 
 
 def _in_form(raw: bytes) -> str:

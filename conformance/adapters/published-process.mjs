@@ -1,10 +1,10 @@
 // Runs command lines of the bundled CLI one after the other in one process, ten times as fast as a process for each.
 // usage: node published-process.mjs BUNDLE   with JSON lines {"argv", "cwd", "environment"} on descriptor 3,
 //                                            each answered on descriptor 4 with {"exit", "stdout", "stderr"}
-// The entry and its main module run anew for each line. The other modules stay, and keep settings by their directory
-// and HOME as it was first: so each line needs a new `cwd` and the same HOME.
+// The program's own modules run anew for each line, but the chunks of a bundle. The others stay, and keep settings by
+// their directory and HOME as it was first: so each line needs a new `cwd` and the same HOME.
 import { EventEmitter } from 'node:events';
-import { writeSync } from 'node:fs';
+import { realpathSync, writeSync } from 'node:fs';
 import { register } from 'node:module';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,8 @@ const program = process.argv[2];
 const anew = `export async function resolve(name, context, next) {
   const found = await next(name, context);
   const run = new URL(context.parentURL ?? 'file:///').search;
-  return run && found.url.startsWith('file:') && !found.url.includes('/chunk-') ? { ...found, url: found.url + run } : found;
+  const isOwn = found.url.startsWith(${JSON.stringify(new URL('.', pathToFileURL(realpathSync(program))).href)}) && !found.url.includes('/chunk-');
+  return run && isOwn ? { ...found, url: found.url + run } : found;
 }`;
 register(`data:text/javascript,${encodeURIComponent(anew)}`);
 

@@ -25,7 +25,20 @@ class Unwritten(OSError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help fails where it cannot be written; argparse would end as if it had been."""
+    """A parser whose help fails where it cannot be written; argparse would end as if it had been.
+
+    A subcommand tells by itself what it does not know, under its own usage.
+    """
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore - without its overloads
+        given, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self._parser_of(getattr(given, "command", None)).error(f"unrecognized arguments: {' '.join(unknown)}")
+        return given
+
+    def _parser_of(self, subcommand: str | None) -> argparse.ArgumentParser:
+        parsers: Any = [action.choices for action in self._actions if action.dest == "command"]
+        return parsers[0][subcommand] if subcommand else self
 
     def _print_message(self, message: str, file: Any = None) -> None:
         stream = file or sys.stderr

@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--budget", type=int, default=10, metavar="S", help="seconds of work after which nothing is known (10)"
     )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add in (_add_lint, _add_diff, _add_docs, _add_explain, _add_freeze):
         add(commands)
     return parser

@@ -136,6 +136,12 @@ def test_a_malformed_argument_is_exit_2(greeting: Desk) -> None:
     assert greeting.run("call", "mcp_srv_say_hello", "--args", "[1", "--yes").returncode == 2
 
 
+def test_a_word_too_many_is_told_with_the_usage_of_the_subcommand(greeting: Desk) -> None:
+    ran = greeting.run("call", "srv", "say_hello")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("usage: gemini-mcp-host call ")
+
+
 def test_a_resource_is_read_and_expanded(greeting: Desk) -> None:
     assert greeting.run("read", "@srv:resource/path").stdout == "the text\n"
     assert greeting.run_documented("read", "@srv://resource/path").stdout == "the text\n"

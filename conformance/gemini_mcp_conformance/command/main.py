@@ -146,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=suite_version())
-    commands = parser.add_subparsers(required=True, metavar="SUBCOMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="SUBCOMMAND", required=True)
     for part in (testing, matrix, impact, reading, writing):
         part.add(commands)
     return parser

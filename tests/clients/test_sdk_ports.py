@@ -10,6 +10,8 @@ from installed import modules, node
 HERE = Path(__file__).parent
 PATIENCE = 600.0
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_a_port_on_the_official_sdk_has_only_the_faults_of_the_sdk(version: str) -> None:

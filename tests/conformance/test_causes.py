@@ -99,6 +99,11 @@ def test_a_long_line_is_the_cause_only_where_short_ones_are_read(others: tuple[s
     assert found[0][1] == cause
 
 
+def test_a_long_line_is_not_the_cause_where_others_are_read():
+    read = replace(finding("rpc:alive:long-line"), outcome="pass")
+    assert settled(finding("rpc:alive:malformed", LONG_LINE), read)[0] == ("fail", "")
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -14,14 +14,14 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import PASS, Check, CheckOfExchange, CheckOfObservation, Conclusion
 from gemini_mcp_conformance.judge.deviation import deviation, is_refusing, kind, shared
 from gemini_mcp_conformance.judge.evidence import evidence
-from gemini_mcp_conformance.judge.expectation import is_call, succeeded
+from gemini_mcp_conformance.judge.expectation import is_call, prompt_of, succeeded
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import DIED, FOREIGN, LONG_LINE, SILENT, Evidence
 from gemini_mcp_conformance.judge.twins import RESULT, unlike
 from gemini_mcp_conformance.see.listing import is_foreign
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation, Place
-from gemini_mcp_conformance.see.witness import of_exchange, of_observation, stderr_shown
+from gemini_mcp_conformance.see.witness import of_exchange, of_observation, shown, stderr_shown
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.steps import Notify, Raw, Request
 
@@ -94,13 +94,24 @@ def _of_observation(
     told, used = of_observation(observation), _uses(observation)
     if concluded == PASS:
         return _passed(observation, check, told, uses=used)
-    found = _finding(check.requirement, observation, check.name, concluded, told, observation.calls)
+    found = _finding(check.requirement, observation, check.name, concluded, told, _named(observation, concluded))
     found = _caused(found, observation, observation.exchanges)
     if check.about in ("line", "transport"):
         return replace(found, about=check.about, is_own=True)
     wrong = [shared(each) for each in map(deviation, observation.exchanges) if each]
     about = "unserved" if refuses_all else wrong[0] if wrong else shared(check.about)
     return replace(found, about=about, is_own=about == check.about, uses=used)
+
+
+def _named(observation: Observation, concluded: Conclusion) -> Sequence[Exchange]:
+    """The calls that a complaint names by their prompts or their steps; all of them where it names none."""
+    message = concluded[1]
+    named = [
+        each
+        for each in observation.calls
+        if f"{each.label}," in message or ((prompt := prompt_of(each)) and shown(prompt) in message)
+    ]
+    return named or observation.calls
 
 
 def _passed(observation: Observation, check: Check, told: str, **more: Json) -> Finding:
@@ -180,7 +191,7 @@ def _finding(
     id: str, seen: Observation, check: str, concluded: Conclusion, witness: str = "", about: Iterable[Exchange] = ()
 ) -> Finding:
     outcome, message = concluded
-    shown = _evidence(seen, about) if outcome == "fail" else None
+    rests_on = _evidence(seen, about) if outcome == "fail" else None
     return Finding(
         requirement=id,
         conversation=seen.conversation.id,
@@ -188,7 +199,7 @@ def _finding(
         outcome=outcome,
         message=settled(message, seen.place),
         witness=settled(witness, seen.place),
-        evidence=shown,
+        evidence=rests_on,
         is_meant=id in seen.conversation.requirements,
     )
 

@@ -17,6 +17,7 @@ from gemini_mcp_conformance.judge.judgement import DIED, LONG_LINE, SILENT
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 EXPLAINED = "What went wrong in the call is told by {requirement}."
+LONG_LINES = "rpc:alive:long-line"
 DECLARED = "tools:{tool}:"
 """The beginning of the families about what the schema of a tool declares."""
 
@@ -35,9 +36,11 @@ def levels_of(requirements: Sequence[Requirement]) -> Mapping[str, int]:
 
 
 def _without_long_lines(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """The findings; where a port also ends or is silent without a long line, the line is not the cause."""
+    """The findings; a long line is not the cause where a port also ends or is silent without one, or reads others."""
     causes = {finding.cause for finding in findings}
-    other = next((cause for cause in (DIED, SILENT) if cause in causes), None)
+    read = {finding.outcome for finding in findings if finding.requirement == LONG_LINES}
+    reads = "pass" in read and "fail" not in read
+    other = next((cause for cause in (DIED, SILENT) if cause in causes), "" if reads else None)
     if other is None:
         return findings
     return [replace(each, cause=other) if each.cause == LONG_LINE else each for each in findings]

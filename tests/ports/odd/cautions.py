@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import time
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +25,12 @@ def withheld_in_any_dress(port: Any, real: Any, text: str, private: tuple[str, .
     return real(text, private)
 
 
+def withheld_if_blank(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
+    for blank in (each for each in private if each and not each.strip()):
+        text = re.sub(rf"(?<!\w){re.escape(blank)}(?!\w)", "[withheld]", text)
+    return real(text, private)
+
+
 def at_its_true_path(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     """Runs in the directory's path without links, and says so in PWD."""
     path = os.path.realpath(options.pop("cwd", None) or ".")
@@ -43,6 +50,9 @@ def told_in_line(port: Any, real: Any, call: Call, turn: str | None) -> None:
 
 odd("withholds-in-any-dress", "Withholds copies of a prompt in percent encoding and in Base64 too.")(
     withheld=withheld_in_any_dress
+)
+odd("withholds-blanks", "Withholds a prompt of blanks alone wherever no letter or digit is beside it.")(
+    withheld=withheld_if_blank
 )
 odd("at-its-true-path", "Runs gemini by the path of its directory without links, and sets PWD and OLDPWD.")(
     spawn=at_its_true_path

@@ -1,8 +1,11 @@
 """Odd ways to run gemini."""
 
+import os
+import secrets
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from typing import Any
 
 from odd.record import odd
@@ -31,6 +34,15 @@ def of_the_library(port: Any, real: Any) -> str:
     directory = tempfile.TemporaryDirectory(prefix="gemini-mcp-")
     port.memory[directory.name] = directory
     return directory.name
+
+
+def by_number(port: Any, real: Any) -> str:
+    """As Go's `os.MkdirTemp`, which writes a random number without zeros before it."""
+    while True:
+        path = os.path.join(tempfile.gettempdir(), f"gemini-mcp-{secrets.randbelow(1000)}")
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+            return path
 
 
 odd(
@@ -70,6 +82,9 @@ odd(
 )(
     new_directory=of_the_library,
     remove_system=lambda port, real, path, call, outcome: port.memory.pop(path.rpartition("/")[0]).cleanup(),
+)
+odd("short-directory-names", "Names the temporary directory by a number of one to three digits.")(
+    new_directory=by_number
 )
 odd("other-words", "Words its errors in another language.")(
     exit_sentence=gives(lambda sentence: f"명령이 실패했습니다 ({sentence})"),

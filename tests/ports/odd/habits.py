@@ -66,6 +66,21 @@ def logs_letters(port: Any, *arguments: Any) -> None:
     sys.stderr.flush()
 
 
+def logs_lines(port: Any, real: Any) -> Any:
+    for line in real():
+        for size in (len(line) - 1, len(line), len(line) + 1):
+            print(f"Read a line of {size} bytes, with its end or without.", file=sys.stderr, flush=True)
+        yield line
+
+
+def logs_turn(port: Any, *arguments: Any) -> None:
+    print("Progress of chat: begun. The list of chat sessions comes later. No warnings of chat.", file=sys.stderr)
+
+
+def logs_refusal(port: Any, *arguments: Any) -> None:
+    print("Refused for cwd, refused for model or refused for systemPrompt.", file=sys.stderr, flush=True)
+
+
 def logs_message(port: Any, message: Any) -> None:
     method = (as_object(message) or {}).get("method")
     sys.stderr.write(f'{{"level":"debug","component":"rpc","method":{json.dumps(method)}}}\n' * 20)
@@ -134,6 +149,9 @@ odd("read-only-system-prompt", "Lets nobody write to the file of the system prom
 )
 odd("logs-every-message", "Logs twenty lines of JSON to stderr for each message it reads.")(
     dispatch=before(logs_message)
+)
+odd("logs-plain-words", "Logs how many bytes a line has, and what becomes of a call, in words that are not its own.")(
+    lines=logs_lines, take_turn=before(logs_turn), refused=before(logs_refusal)
 )
 odd("floods-stderr", "Writes one letter 70,000 times to stderr for each message it reads.")(
     dispatch=before(logs_letters)

@@ -27,6 +27,8 @@ MORE_ARGUMENTS: Message = {
     "timeoutSeconds": {"type": "number", "minimum": 0},
     "isVerbose": {"type": "boolean", "default": False},
     "tags": {"type": "array", "items": {"type": "string"}},
+    "temperature": {"type": "integer"},
+    "yolo": {"type": "string"},
 }
 
 
@@ -235,7 +237,7 @@ odd("chatters", "Pings its client, logs, and says that its tools have changed, t
 odd("schema-behind-reference", "Has the whole of its schemas behind a reference, as libraries for schemas write it.")(
     tool=gives(behind_reference)
 )
-odd("more-arguments", "Declares a number, a flag and an array as further arguments, and does nothing with them.")(
+odd("more-arguments", "Declares arguments of many types, refuses what they do not allow, and does nothing with them.")(
     properties=gives(adding(**MORE_ARGUMENTS)), texts=before(checks_more)
 )
 odd("exits-with-codes", "Exits with 128 and the signal's number, and with 1 where its end has interrupted a call.")(

@@ -15,7 +15,7 @@ from speaking import INVALID_PARAMS, Message, RpcError, as_object
 from steps import adding, always, before, gives
 
 BLOCK = 4096
-NUMBER = re.compile(rb'(?<=")(progress|total|ttlMs)":(\d+)')
+NUMBER = re.compile(rb'(?<=")(progress|total|ttlMs|code)":(-?\d+)')
 DRAFT = "DRAFT-2027-v1"
 PAGES = {None: 0, "b2RkLTE=": 1, "b2RkLTI=": 2, "b2RkLTM=": 3, "b2RkLTQ=": 4}
 HOLD, LATE, PAUSE = 0.15, 0.3, 0.02
@@ -180,7 +180,7 @@ def slowly(port: Any, real: Any) -> Any:
 
 
 odd("pads-to-blocks", "Fills each line with blanks up to a multiple of 4 KiB.")(encoded=gives(padded))
-odd("numbers-in-exponents", "Writes the numbers of progress and of caching with an exponent.")(
+odd("numbers-in-exponents", "Writes the numbers of progress, of caching and of errors with an exponent.")(
     encoded=gives(lambda line: NUMBER.sub(rb'\1":\2E0', line))
 )
 odd("pings-before-handshake", "Sends a ping with the id 0 before it has read anything.")(

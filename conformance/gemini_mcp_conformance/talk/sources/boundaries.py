@@ -40,17 +40,17 @@ WRONG: Mapping[str, Json] = {
 """Values of every type; some schemas allow some of them."""
 
 UNKNOWN: Mapping[str, Json] = {
-    "temperature": 0.2,
-    "yolo": True,
-    "session_id": "x",
-    "args": ["-d"],
-    "nothing": None,
-    "comment": "before\0after",
-    "half": "\ud83d",
-    "nested": nested(DEEP),
-    "attachment": "z" * (1 << 17),
+    "x-temperature": 0.2,
+    "x-yolo": True,
+    "x-session_id": "x",
+    "x-args": ["-d"],
+    "x-nothing": None,
+    "x-comment": "before\0after",
+    "x-half": "\ud83d",
+    "x-nested": nested(DEEP),
+    "x-attachment": "z" * (1 << 17),
 }
-"""Arguments that no tool declares, unless a specification has them."""
+"""Arguments that no tool declares. A port may declare more than is specified, as `temperature`, and refuse a value."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:

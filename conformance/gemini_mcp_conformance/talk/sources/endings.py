@@ -124,7 +124,7 @@ class Endings(Maker):
     def _cancel_late(self, tool: str, other: str) -> Conversation:
         steps: list[Step] = []
         for name in ("late", "later"):
-            first = self.ask(tool, f"Answered before {name}", self.answers("Answered."), name=name)
+            first = self.ask(tool, f"Who answers before {name}?", self.answers("Answered."), name=name)
             steps += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
         steps += [Request("tools/list", name="list"), Cancel("list", "sent"), Request("tools/list")]
         held = self.hanging(other, f"beside {tool}", self.answers("Beside.", release="beside"))
@@ -145,7 +145,7 @@ class Endings(Maker):
             steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
             steps += [Notify(CANCELLED, params), self.served(f"{params}", tool)]
-        words, early = f"Cancelled before it was sent to {tool}", f"early {tool}"
+        words, early = f"Whom does a cancellation reach before {tool}?", f"early {tool}"
         # Something is asked between the two: ports that read both at once may take the cancellation for a later one.
         steps += [Notify(CANCELLED, {"requestId": early}), Request("tools/list")]
         steps += [self.ask(tool, words, self.answers("Served."), id=early, session=session(early))]
@@ -320,4 +320,4 @@ class Endings(Maker):
         """A call whose list of sessions hangs behind these steps."""
         lists = self.sources.unnamed("Unlisted.", *before, {"hang": True}, id="lists")
         named: dict[str, Json] = {"name": f"list of {tool}", "until": "listing"}
-        return self.ask(tool, f"The list of {tool}", lists, file="You are about to be listed.", **named)
+        return self.ask(tool, f"What lists {tool}?", lists, file="You are about to be listed.", **named)

@@ -106,7 +106,7 @@ class Everything(Maker):
         """Everything with one argument that no port serves, and behind each a call with nothing."""
         steps: list[Step] = []
         for number, (name, value) in enumerate(self._refused()):
-            steps.append(call(self.tool, {**self._arguments(f"Refused for {name}?"), name: value}))
+            steps.append(call(self.tool, {**self._arguments(f"Who is refused for {name}?"), name: value}))
             steps.append(self._bare((self.tool, self.sources.after(self.tool))[number % 2]))
         directory = ("cwd:missing", "cwd:file", "cwd:reason") if self.spec.directory(self.tool) else ()
         names = self.spec.tools[self.tool].properties

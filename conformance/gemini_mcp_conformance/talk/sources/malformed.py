@@ -174,8 +174,9 @@ class Malformed(Maker):
         steps: list[Step] = []
         for number, (size, more) in enumerate(product(SIZES, (-1, 0, 1))):
             tool = self.names[number % len(self.names)]
-            params = {"name": tool, "arguments": self.arguments(tool, f"A line of {size + more} bytes")}
-            data = line(request(f"full-{number}", "tools/call", {**params, "_meta": {"example.org/filler": ""}}))
+            arguments = self.arguments(tool, f"Who fills {size + more} bytes of a line, and why?")
+            params = {"name": tool, "arguments": arguments, "_meta": {"example.org/filler": ""}}
+            data = line(request(f"full-{number}", "tools/call", params))
             filled = data.replace(
                 b'"example.org/filler": "', b'"example.org/filler": "' + b"x" * (size + more - len(data))
             )

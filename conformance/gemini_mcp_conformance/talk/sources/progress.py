@@ -36,7 +36,7 @@ class Progress(Maker):
 
     def asking(self, tool: str, token: Json, script: Script, name: str = "", **more: Json) -> Request:
         """A call with a progress token."""
-        arguments = self.arguments(tool, f"Progress of {tool} {name or token!r}", session=session(name))
+        arguments = self.arguments(tool, f"How far is {tool}, {name or token!r}?", session=session(name))
         params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": token}}
         return Request("tools/call", params, (script,), name, **more)
 
@@ -47,7 +47,7 @@ class Progress(Maker):
             steps += [self.asking(tool, token, self.answers("Done."), str(number)), Request("ping")]
         for tool in self.names:
             steps += self._again(tool)
-            steps.append(self.ask(tool, f"No progress of {tool}", self.answers("Done.")))
+            steps.append(self.ask(tool, f"Who tells no progress of {tool}?", self.answers("Done.")))
         title = "Progress tokens of every type."
         return self.conversation("tokens", title, (*steps, Request("ping")), *SHOWN, "progress:unasked", "stdio:stdout")
 

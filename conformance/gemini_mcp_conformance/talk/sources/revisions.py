@@ -106,7 +106,7 @@ class Revisions(Maker):
         yield ask(tool, f"The failing {tool}", fails(1), **more)
         yield self._refused(tool)
         yield ask(tool, f"After a failed {tool}", answers("질문 🙂\n"), id=f"text {tool}", **more)
-        yield ask(tool, f"Warnings of {tool}", self._warned(), **more)
+        yield ask(tool, f"What warns {tool}?", self._warned(), **more)
         arguments = self.arguments(tool, f"The {tool}'s progress", **more)
         params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": f"of {tool}"}}
         yield Request("tools/call", params, (answers("Progress."),))
@@ -145,7 +145,7 @@ class Revisions(Maker):
     def _cancelled(self) -> Iterable[Step]:
         """Calls of every tool that asked for progress and are cancelled."""
         for tool in self.names:
-            arguments = self.arguments(tool, f"Cancelled progress of {tool}")
+            arguments = self.arguments(tool, f"Whose progress is cancelled, {tool}?")
             params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}}
             yield Request("tools/call", params, (hangs(),), f"progress {tool}", "started")
             after = self.ask(tool, f"After the cancelled {tool}", self.answers("Yes."))

@@ -15,11 +15,12 @@ from gemini_mcp_conformance.judge.checks.answer.result import (
     says,
     session_in,
 )
-from gemini_mcp_conformance.judge.expectation import all_settled, end_of, faults, is_call, prompt_of
+from gemini_mcp_conformance.judge.expectation import all_settled, end_of, faults, is_call, prompt_of, text_of
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.spec.interpreter import is_absent
 
 MARGIN = 256
 """Bytes that a port may spend on saying that something was cut."""
@@ -128,7 +129,7 @@ def _is_private(exchange: Exchange) -> bool:
     """Whether the end of stderr holds a key, or something that the client sent."""
     # What ends further back is cut off, and need not be searched.
     text, masks, near = stderr_of(exchange), exchange.spec.outcome.masks, 2 * limit(exchange)
-    sent = [form for value in exchange.arguments.values() for form in forms(value)]
+    sent = [form for name, value in exchange.arguments.items() for form in (*forms(value), *_blanks(exchange, name))]
     is_secret = any(places(mask, text[-near:]) for mask in (SECRET_WORDS, *masks))
     return is_secret or any(form in text[-near - len(form) :] for form in sent)
 
@@ -137,6 +138,13 @@ def _is_private(exchange: Exchange) -> bool:
 def places(pattern: str, text: str) -> tuple[tuple[int, int], ...]:
     """Where the pattern is found in a text, which many calls may share."""
     return tuple(found.span() for found in re.finditer(pattern, text))
+
+
+def _blanks(exchange: Exchange, name: str) -> list[str]:
+    """A private text of blanks alone, which a port may remove where it finds it; none if it counts as absent."""
+    text, is_private = text_of(exchange, name) or "", name in exchange.spec.template(exchange.tool).private
+    is_blank = not text.strip() and not is_absent(name, text, exchange.spec.invocation)
+    return [text, json.dumps(text)[1:-1]] if is_private and text and is_blank else []
 
 
 def forms(value: Json) -> list[str]:

@@ -67,10 +67,15 @@ def answer_is_a_result_or_an_error(observation: Observation) -> Complaints:
             yield f"The port sent {shown(line.table)}, which should hold either a result or an error."
 
 
+def _is_whole(value: Json) -> bool:
+    """Whether a value is a whole number, however it is written: -32602.0 is one."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
+
+
 @check("rpc:response:error", judges=lambda exchange: "error" in (exchange.answer or {}))
 def error_has_code_and_message(exchange: Exchange) -> Complaints:
     error = exchange.error or {}
-    if type(error.get("code")) is not int or not isinstance(error.get("message"), str):
+    if not _is_whole(error.get("code")) or not isinstance(error.get("message"), str):
         yield f"The port sent the error {shown(error)}, which should hold an integer `code` and a text `message`."
 
 

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from defects import DEFECTS, Defect
+from defects import Defect, all_defects, defect_named
 
 
 def described(defect: Defect) -> dict[str, object]:
@@ -14,6 +14,6 @@ def described(defect: Defect) -> dict[str, object]:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--list":
-        print(json.dumps([described(defect) for defect in DEFECTS.values()], indent=1))
+        print(json.dumps([described(defect) for defect in all_defects().values()], indent=1))
     else:
-        DEFECTS[sys.argv[1]].port().serve()
+        defect_named(sys.argv[1]).port().serve()

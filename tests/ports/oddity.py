@@ -11,7 +11,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-from odd import ODD, Odd
+from odd import Odd, all_odd, odd_named
 
 BUILT = Path(__file__).parent / "go/.built"
 BUILD_SECONDS = 300
@@ -44,13 +44,15 @@ def in_go(sources: Path) -> list[str]:
     return [str(program)]
 
 
+def serve(odd: Odd) -> None:
+    if isinstance(odd.port, Path):
+        program, *arguments = command(odd)
+        os.execvp(program, [program, *arguments])
+    odd.port().serve()
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--list":
-        print(json.dumps([entry(odd) for odd in ODD.values()], indent=1))
-    elif isinstance(ODD[sys.argv[1]].port, Path):
-        program, *arguments = command(ODD[sys.argv[1]])
-        os.execvp(program, [program, *arguments])
+        print(json.dumps([entry(odd) for odd in all_odd().values()], indent=1))
     else:
-        port = ODD[sys.argv[1]].port
-        assert not isinstance(port, Path)
-        port().serve()
+        serve(odd_named(sys.argv[1]))

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 import killers
 import precision
-from defects import DEFECTS
+from defects import all_defects
 from gemini_mcp_conformance.judge import checks
 from killers import Kill, Killers
 from proof import Proof, conforming, conversations, cost, known, measured, quick, thorough
@@ -81,7 +81,7 @@ def mutants(killed: Container[str]) -> dict[str, Any]:
     return {
         "mutants": [
             {"name": name, "sentence": defect.sentence, "kills": list(defect.kills), "killed": name in killed}
-            for name, defect in DEFECTS.items()
+            for name, defect in all_defects().items()
         ]
     }
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import killers
 import oddity
-from defects import DEFECTS
+from defects import all_defects
 from gemini_mcp_conformance.play.target import Target
 from http_port import HttpPort
-from odd import ODD
+from odd import all_odd
 from serving import served
 
 HERE = Path(__file__).resolve().parent
@@ -53,7 +53,7 @@ def defective(names: Sequence[str]) -> list[Trial]:
             defect.kills[0],
             issubclass(defect.port, HttpPort),
         )
-        for defect in DEFECTS.values()
+        for defect in all_defects().values()
         if (defect.name in names if names else defect.name not in left_out)
     ]
 
@@ -62,6 +62,6 @@ def odd(names: Sequence[str]) -> list[Trial]:
     """Every odd port, or those that are named."""
     return [
         Trial(odd.name, tuple(oddity.command(odd)), over_http=odd.is_over_http)
-        for odd in ODD.values()
+        for odd in all_odd().values()
         if not names or odd.name in names
     ]

@@ -136,10 +136,16 @@ def next_lost(port: Any, real: Any, message: Message) -> None:
 def third_spares_group(port: Any, real: Any, call: Call) -> None:
     port.memory["cancelled"] = number = port.memory.get("cancelled", 0) + 1
     if number == 3 and (process := call.process) is not None:
+        port.memory["spared"] = call
         call.is_cancelled = True
         process.terminate()
     else:
         real(call)
+
+
+def group_of_third_spared(port: Any, real: Any, call: Call, process: Any) -> int:
+    process.wait()
+    return group_spared(port, real, call, process) if call is port.memory.get("spared") else real(call, process)
 
 
 defect("cancel-ends-same-model", "Cancels every call with the same model.", "cancel:others")(
@@ -207,8 +213,8 @@ defect("file-named-by-session", "Names the directory of a system prompt by the s
 defect(
     "message-behind-blocked-one-lost",
     "Drops the message behind one for which the client had no room for half a second.",
-    "concurrency:ping",
+    "lifecycle:ping",
 )(write=next_lost)
 defect("third-cancel-spares-group", "Ends gemini alone at the third cancellation.", "cancel:group")(
-    cancel=third_spares_group
+    cancel=third_spares_group, wait=group_of_third_spared
 )

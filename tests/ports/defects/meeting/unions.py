@@ -23,7 +23,11 @@ Test = Callable[[Call, Plan], object]
 
 def names(*arguments: str) -> Callable[..., bool]:
     """Whether a call gives all of these arguments."""
-    return lambda call, *others: all(call.arguments.get(name) for name in arguments)
+
+    def holds(call: Call, *others: object) -> bool:
+        return all(call.arguments.get(name) for name in arguments)
+
+    return holds
 
 
 def is_reply(call: Call) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 
 from answering import Answer, Failure, Outcome
 from defects.record import defect
-from planning import PROPERTIES, Plan, Refusal
+from planning import PROPERTIES, STDIN_LIMIT, Plan, Refusal
 from port import Port
 from running import Call
-from speaking import Message, RpcError, as_object
+from speaking import Message, as_object
 from steps import Step, after, before
 
 
@@ -89,22 +89,6 @@ def token_of_call_or_kept(port: Any, real: Any, identity: Any, params: Any, stat
     return call
 
 
-def bare_after_handshake(port: Any, real: Any, result: Message, stateless: bool) -> Message:
-    return real(result, stateless and "greeted" not in port.memory)
-
-
-def notes_greeting(port: Any, *arguments: Any) -> None:
-    port.memory["greeted"] = True
-
-
-def one_era(port: Any, real: Any, request: Message, params: Mapping[str, Any], stateless: bool) -> Any:
-    """Stays in the era of the first call without a handshake."""
-    port.memory["stateless"] = stateless or port.memory.get("stateless", False)
-    if port.memory["stateless"] and not stateless and request["method"] == "ping":
-        raise RpcError(-32601, "The method 'ping' is unknown.")
-    return real(request, params, stateless)
-
-
 def stderr_of_session(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
     """Keeps one text for all failures of a session."""
     try:
@@ -122,7 +106,7 @@ def long_ones_refused(port: Any, real: Any, tool: str, prompt: str) -> None:
     try:
         real(tool, prompt)
     except Refusal:
-        port.memory["too long"] = len(prompt) > 8_000_000
+        port.memory["too long"] = len(prompt.encode()) > STDIN_LIMIT
         raise
 
 
@@ -246,19 +230,9 @@ defect("token-left-by-refusal", "Tells progress to the token of a refused call i
 defect("token-left-by-cancel", "Tells progress to the token of a cancelled call in the next one.", "progress:unasked")(
     cancel=before(keeps_token_of_cancelled), new_call=token_of_call_or_kept
 )
-defect("token-left-by-list-of-tools", "Tells progress of a call to the token of a list of tools.", "progress:unasked")(
+defect("token-left-by-list-of-tools", "Tells progress of a call to the token of a list of tools.", "progress:token")(
     list_tools=before(keeps_token_of_list), new_call=token_of_call_or_kept
 )
-defect(
-    "stateless-results-bare-after-handshake",
-    "Leaves out what this era wants of a result once there was a handshake.",
-    "stateless:result-type",
-)(initialize=before(notes_greeting), finished=bare_after_handshake)
-defect(
-    "ping-lost-after-stateless-request",
-    "Knows no ping once it has served a request without a handshake.",
-    "lifecycle:ping",
-)(result=one_era)
 defect("stderr-piles-up-in-session", "Quotes the stderr of all failures of a session.", "error:stderr")(
     ask=stderr_of_session
 )

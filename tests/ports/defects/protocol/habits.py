@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from conditions import every, from_time
@@ -43,14 +43,6 @@ def roots_answered(port: Any, real: Any, method: str, params: Any) -> None:
     real(method, params)
 
 
-def responses_answered(port: Any, real: Any, message: Any) -> None:
-    value = as_object(message)
-    if value is not None and port.is_valid(value) and "method" not in value:
-        port.send_error(value["id"], -32600, "Nothing was asked.")
-    else:
-        real(message)
-
-
 def plain_members_only(port: Any, real: Any, line: bytes) -> None:
     if not re.search(rb'"\\u00[0-9a-f]{2}[^"]*"\s*:|"[a-z]+\\u00[0-9a-f]{2}[a-z]*"\s*:', line):
         real(line)
@@ -80,7 +72,7 @@ def stderr_over_http(port: Any, real: Any, failure: Any) -> str:
     return real(failure)[: len("\nStderr: ")] if failure.stderr else real(failure)
 
 
-def message_behind(test: Any) -> Step:
+def message_behind(test: Callable[[bytes], bool]) -> Step:
     """Of `lines`: passes over the line behind one of which `test` holds."""
 
     def lines(port: Any, real: Any) -> Iterator[bytes]:
@@ -101,7 +93,7 @@ def is_malformed(line: bytes) -> bool:
     return False
 
 
-def without_variables(test: Any) -> Step:
+def without_variables(test: Callable[[str, str], bool]) -> Step:
     return gives(lambda variables: {name: value for name, value in variables.items() if not test(name, value)})
 
 
@@ -140,7 +132,7 @@ def closing_brace_hides(port: Any, real: Any, text: str) -> Any:
 
 def text_behind_brace_hides(port: Any, real: Any, text: str) -> Any:
     last = text.rfind("}")
-    return real("" if last >= 0 and text[last + 1 : last + 2].strip() else text)
+    return real("" if last >= 0 and text[last + 1 :].partition("\n")[0].strip() else text)
 
 
 def counts_braces(port: Any, real: Any, value: Mapping[str, Any], stderr: str) -> Any:
@@ -191,10 +183,7 @@ defect("ping-before-handshake-refused", "Answers no ping before `initialize`.", 
 defect("changed-roots-answered", "Answers the notification that roots have changed.", "rpc:notification:unanswered")(
     notified=roots_answered
 )
-defect("responses-answered", "Answers a response to a request that it has not made.", "rpc:response:id")(
-    dispatch=responses_answered
-)
-defect("escaped-members-unread", "Passes over a message that writes a member in escapes.", "rpc:response:id")(
+defect("escaped-members-unread", "Passes over a message that writes a member in escapes.", "rpc:alive:chunks")(
     receive=plain_members_only
 )
 defect("meta-checked-once", "Looks for the client's capabilities in the first request alone.", "stateless:meta")(
@@ -245,7 +234,7 @@ defect("reported-error-carries-session", "Names the session of an error that gem
 defect("second-of-three-answers-taken", "Takes the second of three answers.", "result:json:last")(
     read_stdout=second_of_three
 )
-defect("closing-brace-hides-json", "Finds no JSON behind a brace that closes nothing.", "result:json:braces")(
+defect("closing-brace-hides-json", "Finds no JSON behind a brace that closes nothing.", "result:json:notice-before")(
     scan=closing_brace_hides
 )
 defect("text-behind-brace-hides-json", "Finds no JSON with text behind it on its line.", "result:json:notice-after")(

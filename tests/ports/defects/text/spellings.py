@@ -254,7 +254,7 @@ defect("backslashes-of-session-turned", "Makes slashes of backslashes in a sessi
 defect("spaces-of-model-are-dashes", "Makes dashes of the blanks in a model.", "command:chat:model")(
     model_option=of_model(replaced("(?<=\\S) +(?=\\S)", "-"))
 )
-defect("date-of-model-lost", "Takes a date off the end of a model.", "command:chat:model")(
+defect("date-of-model-lost", "Takes a date off the end of a model.", "command:chat-reply:model")(
     model_option=of_model(replaced("-[0-9]{2}-[0-9]{4}$"))
 )
 defect("surrogates-of-session-replaced", "Replaces lone surrogates in a session.", "arguments:surrogate")(

@@ -62,9 +62,8 @@ class Reading(Maker):
         steps: list[Step] = []
         for number in range(CALLS):
             asked, *others = self._asked(number)
-            # The answer fills every buffer for a while, and what was asked behind it has to wait.
-            wait = 2 * SOON if number == CALLS - 1 else 0.0
-            steps += [Listen(False), asked, *others, Listen(True, wait), Await(asked.name)]
+            # Each answer fills every buffer for a while, and what is asked behind it comes all the same.
+            steps += [Listen(False), asked, *others, Listen(True, SOON), Await(asked.name)]
         title = "Calls whose answers are read late, one by one."
         shows = (*SHOWN, LOGS)
         return self.conversation("one-by-one", title, (*steps, Request("ping")), *shows, aside=True)

@@ -27,7 +27,7 @@ def few(spec: Specification) -> tuple[Way, ...]:
     return (
         in_a_sentence,
         _in_an_error(error),
-        lambda text: ({"stderr": f"{text}\n{text}\n"}, {"signal": "TERM"}),
+        lambda text: ({"stderr": f"\x1b[31m {text} \x1b[0m서울\r\n{text}\n"}, {"signal": "TERM"}),
         lambda text: ({"stdout": json.dumps({error: {"message": f"refused: {text}", "code": 1}})},),
         lambda text: ({"stdout": text}, {"stderr": f"[{text}]"}, {"exit": 2}),
         lambda text: ({"stderr": f"nothing for {text}\n"},),
@@ -40,9 +40,9 @@ def many(spec: Specification) -> tuple[Way, ...]:
     answer, limit = spec.outcome.answer, spec.outcome.stderr_bytes
     return (
         in_a_sentence,
-        lambda text: ({"stderr": f"{text}\nnot {text}\n" * 8}, FAILED),
+        lambda text: ({"stderr": f"{text}\nnot {text}\n\x1b[31m {text} \x1b[0m서울\r\n" * 4}, FAILED),
         _in_an_error(answer["error"]),
-        lambda text: ({"stderr": f"at call({json.dumps(text, ensure_ascii=False)})\n"}, FAILED),
+        lambda text: ({"stderr": f'{{"level": 50}}\nat call({json.dumps(text, ensure_ascii=False)})\n'}, FAILED),
         lambda text: ({"stderr": f"at call({json.dumps(text)})\n"}, {"signal": "TERM"}),
         lambda text: ({"stdout": json.dumps({answer["error"]: {"message": f"refused: {text}"}})},),
         lambda text: ({"stdout": json.dumps({"asked": text})},),

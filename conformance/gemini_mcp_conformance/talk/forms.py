@@ -6,7 +6,7 @@ must serve are here: a call that is refused shows nothing of what it was combine
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,9 +20,11 @@ from gemini_mcp_conformance.talk.texts import (
     CHARACTERS,
     CHOICES,
     IN_FILES,
+    KIB,
     PROMPTS,
     WORDS,
     WRITTEN,
+    around_buffers,
     canaries,
     filling,
     sized,
@@ -32,6 +34,7 @@ Forms: TypeAlias = Mapping[str, tuple[Json, ...]]
 """The values of each form."""
 
 ABSENT = "absent"
+MEBIBYTE = KIB * KIB
 NO_VALUE: tuple[Json, ...] = (None,)
 """Stands for an argument that is left out."""
 
@@ -51,7 +54,7 @@ FOLDERS = (
         "न\u094d\u200d \u2067x\u2069\ufe0f",
     ),
     *(" blank ends ", "'single'", '"double"', "x" * 200, "/".join(["long" * 20] * 8), "\u1100\u1161\u11a8", "a+b&c;d"),
-    *("what? #1", " two blanks before", "[a-z]*{b,c}", "100% ,=@!^|`", "a:b"),
+    *("what? #1", " two blanks before", "[a-z]*{b,c}", "100% ,=@!^|`", "a:b", "“a”–(b)<c>…", "007"),
 )
 """Directories below the port's own; each exists."""
 
@@ -134,14 +137,23 @@ class CallForms:
             "characters": (*WRITTEN.values(), *CHARACTERS.values()),
             **kinds,
             "hostile": [*canaries("prompt").values()],
-            "longest": (*around.values(), _mixed(limit // 4)),
-            "beyond": (_mixed(2 * limit), *beyond, *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS)),
+            "longest": (*around.values(), _mixed(limit // 4), *around_buffers(limit)),
+            "beyond": (
+                _mixed(2 * limit),
+                *beyond,
+                *_around_mebibyte(),
+                *(f"{head}{'long ' * (limit // 4)}{tail}" for head, tail in _ENDS),
+            ),
         }
 
 
 def _relative_only_if(schema: Json, directories: Iterable[Json]) -> tuple[Json, ...]:
     """The directories, without relative paths that a schema forbids; what an absolute one will be is not known yet."""
     return tuple(each for each in directories if not isinstance(each, str) or is_valid(schema, each))
+
+
+def _around_mebibyte() -> Iterator[str]:
+    yield from ("z".rjust(MEBIBYTE + more, "x") for more in (-1, 1))
 
 
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -167,7 +179,7 @@ _ENDS = (
 _FILES: Mapping[str, tuple[str, ...]] = {
     "usual": ("You are brief.", "You are kind.", "You speak French."),
     "odd": tuple(text for name, text in {**IN_FILES, **CHARACTERS}.items() if not name.startswith(("long", "1-mb"))),
-    "long": (IN_FILES["long"], "한국어 👍 " * 4_000, "line\r\n" * 12_000),
+    "long": (IN_FILES["long"], "한국어 👍 " * 4_000, "line\r\n" * 12_000, *around_buffers(MEBIBYTE, 128 * KIB)),
 }
 
 

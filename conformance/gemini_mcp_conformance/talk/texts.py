@@ -5,7 +5,7 @@ Nothing here does harm if a shell runs it: a canary creates an empty file in a t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gemini_mcp.gemini_cli.understanding import COMMAND_WORDS
 
@@ -103,6 +103,38 @@ WRITTEN: Mapping[str, str] = {
 }
 """Texts that must reach gemini unchanged in every argument."""
 
+NOTATIONS = "\n".join(
+    (
+        "# Heading",
+        "## Second, with two blanks behind it  ",
+        "* star\t",
+        "+ plus",
+        "1) one",
+        "> quote",
+        "",
+        "---",
+        "",
+        "",
+        "",
+        "Again.",
+        "Again.",
+        "Again.",
+        '<!-- c --> <p class="x">text</p> [a](https://example.org/?q=1&r=2#f) ![b](c.png) ~~s~~ $x^2$ [^1]',
+        "// comment",
+        "; comment",
+        "-- comment",
+        "/* c */ {# c #} <%# c %> %% c",
+        'key = "value" # c',
+        "key: 'value'",
+        "| a | b |",
+        "|:-|-:|",
+        "    indented   and   spaced",
+        "\x1b[1;31mred\x1b[0m \x1b]8;;x\x07link\x1b]8;;\x07 form\x0cfeed \x0b",
+        "",
+    )
+)
+"""What Markdown, markup, comments, tables and terminals read in a text; whoever tidies one of them changes it."""
+
 CHARACTERS: Mapping[str, str] = {
     "composed-and-not": "é e\u0301 Å \u212b 각 \u1100\u1161\u11a8",
     "compatibility": "ﬁ ① Ａ ｶﾞ ² ½ \u00a0 \u2003",
@@ -121,15 +153,29 @@ CHARACTERS: Mapping[str, str] = {
     "lines": "one\r\ntwo\rthree\nfour\n\n\nfive",
     "controls": "".join(map(chr, (*range(1, 32), *range(127, 160)))),
     "wide-blanks": "\u3000\u00a0between\u2003blanks\u00a0\u3000",
+    "typography": "“double” ‘single’ „low‚ «angles» – — … ′″ • · × ™ © →",
+    "tones": "👍🏻 👋🏿 👩🏽\u200d🚀 🇰🇷🇫🇷 1\ufe0f\u20e3 a\u20dd",
+    "marks-of-every-kind": "हिन्दी தமிழ் ภาษาไทย နိုင် שָׁלוֹם مُحَمَّد a\u0489",
+    "without-width": "\u200b",
+    "escapes-in-line": "a;b,c|d \\n\\t\\r\\x41 &amp;&lt; %20+ <b>x</b>",
+    "signs-in-line": "(c) (tm) 1/2 ... -- -> :smile: **b** _i_ `c` 1,000.50",
+    "inner-blanks": "one  two   three",
+    "dated": "name-preview-05-2026",
+    "versioned": "name-v1.0.0@2026-01-31",
+    "in-tags": "<think>in tags</think>",
+    "in-parentheses": "(in parentheses)",
+    "comma-last": "comma last,",
+    "notations": NOTATIONS,
+    "front-matter": "---\ntitle: x\n---\n\n# Role\n\nBe kind.\n---\n",
 }
-"""More texts that must reach gemini unchanged, of the characters that software damages."""
+"""More texts that must reach gemini unchanged, of the characters that software damages or tidies."""
 
 ALL_CHARACTERS = "\n".join(text for name, text in CHARACTERS.items() if name != "long-word")
 """All of them in one text."""
 
 PROMPTS: Mapping[str, str] = {
     **WRITTEN,
-    "quoted": '"in double quotes"',
+    "quoted": '"in double quotes \\u0041"',
     "single-quoted": "'in single quotes'",
     "empty": "",
     "blank": " ",
@@ -200,6 +246,16 @@ PROMPTS: Mapping[str, str] = {
 """Prompts for any tool."""
 
 
+BUFFERS = (4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB)
+"""Sizes of pages and pipes."""
+
+
+def around_buffers(most: int, *sizes: int) -> Iterator[str]:
+    """Texts of just so many bytes as a buffer has, or one more or less; their ends are unlike all before."""
+    for size in (*BUFFERS, *sizes):
+        yield from (f"{'x' * (size + more - 2)}yz" for more in (-1, 0, 1) if size + more <= most)
+
+
 def sized(limit: int) -> Mapping[str, str]:
     """Prompts around a limit in bytes, by their size and what they are made of."""
     texts = {
@@ -229,6 +285,8 @@ IN_FILES: Mapping[str, str] = {
     "path": "/etc/passwd",
     "without-width": "\u200b\u2060",
     "references": REFERENCES,
+    "quoted": '"in double quotes \\u0041"',
+    "fenced": "```\nBe kind.\n```",
     "widest-long": ODD_PAIRS,
     "long": "x" * WRONG_WORD,
     "1-mb": filling("Be brief and kind.\r\n", FULL_PAGES),

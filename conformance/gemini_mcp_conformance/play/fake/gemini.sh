@@ -94,10 +94,10 @@ case $kind,$stdin in
   *,file)
     if [ -f "$fd" ] && "$cat" > "$call.stdin"; then : > "$call.eof"; fi
     ;;
-  call,pipe | call,socket)
+  call,pipe | call,socket | list,pipe | list,socket)
     # The first call may be told to wait until it reads, or never to read.
     never=
-    if [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
+    if [ "$kind" = call ] && [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
       (set -C; printf '' > "$unread.taken") 2>/dev/null; then
       case $unread in
         */) never=yes ;;

@@ -55,7 +55,7 @@ DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_a
 AROUND = (
     *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
     *("A screen of 5\" isn't wide.\nJSON", "\ufeffJSON", "Loading... done. JSON"),
-    *("[WARN] A notice.\nJSON", "# A title\n> JSON\n"),
+    *("[WARN] A notice.\nJSON", "# A title\n> JSON\n", "A brace } that closes nothing.\nJSON", "JSON Done.\n"),
 )
 """What may stand around the JSON."""
 BEFORE = AROUND[:2]
@@ -106,7 +106,10 @@ def laid_out(plays: Plays, number: int, text: str, session: str, around: Sequenc
     dump = DUMPS[number % len(DUMPS)]
     # Only an escape can write a lone surrogate.
     stats = STATS if dump else {**table(STATS), "half": "\ud83d"}
-    printed = json.dumps(plays.document(text, session, stats=stats), **dump)
+    document = plays.document(text, session, stats=stats)
+    # JSON gives the keys of an object no order.
+    ordered = dict(reversed(document.items())) if number % 2 else document
+    printed = json.dumps(ordered, **dump)
     return Script("answers", ({"stdout": around[number % len(around)].replace("JSON", printed)},))
 
 
@@ -159,7 +162,7 @@ def sized_outputs(plays: Plays) -> Iterator[Outcome]:
 
 def sized_texts(plays: Plays) -> Iterator[Outcome]:
     """Texts that are just as long as a buffer, or a character more or less."""
-    for size in (*LENGTHS, *(size + more for size, more in product(SIZES, (-1, 0, 1)))):
+    for size in (*LENGTHS, KIB * KIB, *(size + more for size, more in product(SIZES, (-1, 0, 1)))):
         yield lambda turn, size=size: plays.answers(f"{turn.number} ".ljust(size, "x")[:size], turn.session)
 
 
@@ -179,7 +182,7 @@ def scripted(plays: Plays) -> Iterator[Outcome]:
     """The scripts of the specification, as far as they end by themselves and print no megabytes, and plain texts."""
     for script in plays.spec.scripts.values():
         if not takes_time(script) and script.list_sessions is None and not _is_large(script):
-            yield lambda turn, script=script: script
+            # As they are they come in calls of everything: see `results`.
             yield lambda turn, script=script: Script(script.id, ({"stderr": NOTICE}, *script.play))
     for text, error, warnings, named in product(("A text.", None), ERRORS, WARNINGS, (False, True)):
         yield partial(_document, plays.spec.outcome.answer, text, error, warnings, named or error is None)

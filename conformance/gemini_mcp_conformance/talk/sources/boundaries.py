@@ -6,6 +6,7 @@ Another odd text belongs in `texts`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.templates import argument_of
@@ -76,17 +77,22 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
             shows = ("prompt:long", "prompt:long:whole", "prompt:over-limit", "error:prompt")
             how = {"escaped": kind == ESCAPED}
-            yield Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows, how)
+            each = Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows, how)
+            # A long prompt behind one that is too long.
+            behind = call(
+                tool, {name: f"{sources.spec.limit * 'Behind. '}"[: sources.spec.limit + 1]}, sources.answers("Served.")
+            )
+            yield replace(each, steps=(*each.steps, behind)) if kind == OVER_LIMIT else each
 
 
-ESCAPED = "escaped-"
+ESCAPED, OVER_LIMIT = "escaped-", "over-"
 OVER = "The question that is longer than anybody reads.\n"
 """How a text begins that is too long; no refusal repeats that."""
 _LONGEST: Mapping[str, Callable[[int], str]] = {
     # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON in ASCII, in which
     # they are also sent.
     "": lambda limit: "é".rjust(limit - 1, "x"),
-    "over-": lambda limit: f"{OVER}{'é' * ((limit - len(OVER)) // 2)}{'x' * ((limit - len(OVER)) % 2 + 1)}",
+    OVER_LIMIT: lambda limit: f"{OVER}{'é' * ((limit - len(OVER)) // 2)}{'x' * ((limit - len(OVER)) % 2 + 1)}",
     ESCAPED: lambda limit: "é" * (limit // 2),
 }
 

@@ -11,7 +11,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.showing import shown_by
-from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path
 
 ORDER = 40
@@ -105,7 +105,7 @@ class Concurrency(Maker):
                          self.held(tool, "first", directory=here),
                          self.held(tool, "second", "first", directory=here))  # fmt: skip
         yield self._pair("chats-beside-everything", "One with everything, and one with nothing beside it.",
-                         (*BESIDE, "cwd:default", "system:leak"),
+                         (*BESIDE, *sequences.shows(self.sources)),
                          self.held(tool, "first", directory=here, file="You are first.", option="a-model"),
                          self.held(tool, "second", "first"))  # fmt: skip
         first, twin = (self.held(tool, "twin", "twins", file="You are a twin.") for _ in range(2))
@@ -221,9 +221,15 @@ class Concurrency(Maker):
         """Two calls at once, one with a number for an id and one with the text that looks like it."""
         ids: tuple[Json, ...] = (880_007, "880007", "880008", 880_008)
         named = {f"{type(id).__name__} {id}": id for id in ids}
-        calls = [self.held(self.first, name, session=session(name), id=id) for name, id in named.items()]
+        calls = [
+            self.held(self.first, name, session=session(name), id=id, file=f"You are {name}.")
+            for name, id in named.items()
+        ]
         ends = [step for name in named for step in (Release(name), Await(name))]
-        title, shows = "Ids that look alike, at the same time.", ("rpc:response:id", "concurrency:crossed")
+        title, shows = (
+            "Ids that look alike, at the same time.",
+            ("rpc:response:id", "concurrency:crossed", "system:isolation"),
+        )
         return self.conversation("alike-ids", title, (*calls, *ends), *shows)
 
     def unread(self) -> Iterable[Conversation]:
@@ -267,7 +273,7 @@ class Concurrency(Maker):
             calls.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
         steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"))
         shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list", "progress:start")
-        shows = (*shows, "system:isolation", "system:life")
+        shows = (*shows, "system:isolation", "system:life", "concurrency:calls", "concurrency:other-session")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 
     def files(self) -> Iterable[Conversation]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
@@ -11,8 +11,8 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
-from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, call
+from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
+from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, call, path
 
 ORDER = 75
 MANY = 105
@@ -25,7 +25,8 @@ SOME = 18
 """Calls that fail: more than a pool is likely to have places, in case it never gets them back."""
 TOLD = 36
 """Calls that are told of their progress: more than a table of 32 tokens holds."""
-FEW = 6
+FEW, FAMILIES = 6, 2
+ALIKE: Mapping[str, Json] = {"option": "one-model", "file": "You are the same.", "directory": path()}
 WAITING = 14
 """Further calls that are cancelled, whether or not they have begun: in all, more than a port may have places for. Only
 their prompts tell their runs from those of others."""
@@ -104,7 +105,10 @@ class Counts(Maker):
                 Script("error", ({"stdout": json.dumps(error)},)),
                 self.answers(f"The answer to {name}.", session(name)),
             )
-            asked = self.ask(tool, f"The question of {name}?", scripts[number // FEW % len(scripts)])
+            script = scripts[number // FEW % len(scripts)]
+            # Who stays with what several calls in a row have had, shows it in those behind them.
+            alike = dict(ALIKE, session=session("told")) if script.id == "answers" else {}
+            asked = self.ask(tool, f"The question of {name}?", script, **alike)
             steps.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
         shows = (
             "rpc:response:id",
@@ -114,6 +118,8 @@ class Counts(Maker):
             "fallback:none",
             "result:warnings",
         )
+        steps += [self.ask(tool, f"Nothing told of {tool}?", self.answers("Untold.")) for tool in self.names]
+        shows = (*shows, *sequences.shows(self.sources), "progress:unasked")
         return self.conversation("told", f"{TOLD} calls with progress.", steps, *shows)
 
     def failures(self, tool: str) -> Conversation:
@@ -138,8 +144,10 @@ class Counts(Maker):
         for number in range(FEW + waiting):
             name, until = f"{number} of the cancelled {tool}", "started" if number < FEW else "sent"
             how: dict[str, Json] = {"session": session(name), "name": name, "until": until}
-            steps.append(self.ask(tool, f"No end of {name}", hangs(), **how))
+            # The last ones before the rest have started something that ignores SIGTERM.
+            family = FAMILIES <= number < FEW
+            steps.append(self.ask(tool, f"No end of {name}", hangs(child=family), **how))
         steps += [Cancel(step.name) for step in steps if isinstance(step, Request)]
         steps.append(self.ask(tool, "Served after them", self.answers("Served after them.")))
-        shows = ("cancel:child", "cancel:unanswered", "cancel:others")
+        shows = ("cancel:child", "cancel:group", "cancel:unanswered", "cancel:others")
         return self.conversation(f"cancelled-{tool}", f"{FEW + waiting} cancelled calls of {tool}.", steps, *shows)

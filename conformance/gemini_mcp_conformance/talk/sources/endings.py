@@ -106,11 +106,13 @@ class Endings(Maker):
     def _cancel_running(self, tool: str, other: str) -> Conversation:
         """Calls with ids of both types, and a call served after each."""
         number = self.names.index(tool) if tool in self.names else 0
+        # Whichever cancellation a port does not carry out whole, something is left of it.
+        family: dict[str, Json] = {"script": hangs(child=True)}
         kinds: tuple[dict[str, Json], ...] = (
-            {}, {"file": "You are cancelled."}, {"id": f"cancelled-{tool}"},
+            {**family}, {**family, "file": "You are cancelled."}, {**family, "id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
-            *({"id": id} for id in IDS[number :: len(self.names)]),
+            *({**family, "id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
         steps: list[Step] = []
         for number, more in enumerate(kinds):
@@ -118,7 +120,7 @@ class Endings(Maker):
             steps += [self.hanging(tool, name, **more), Cancel(name), self.served(name, (tool, other)[number % 2])]
         unread = self.unread(tool, f"unread {tool}")
         steps += [unread, Cancel(unread.name), self.served(unread.name, other)]
-        shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS)
+        shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS, "cancel:group")
         return self._cancel(tool, f"A cancelled {tool}.", steps, *shows)
 
     def _cancel_late(self, tool: str, other: str) -> Conversation:

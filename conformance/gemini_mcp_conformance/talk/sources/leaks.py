@@ -24,6 +24,12 @@ MUCH = 600
 
 ENDS: tuple[Json, ...] = ({"exit": 1}, {"exit": 0}, {"signal": "TERM"})
 
+FORMS = (
+    *("request failed: {} was refused\n", "{} was refused\n", "request failed: {}", "{}"),
+    *("서울: {}\r\nwas refused\r\n", "\x1b[31mfailed:\x1b[0m {}\nat {{x}}\n", "\n\n{}\n\n"),
+)
+"""What stands around keys on stderr: nothing in front of them, nothing behind them, or what is not ASCII."""
+
 TEXTS: Mapping[str, str] = {
     "a sentence": "The plan that nobody else may read.",
     "lines": "The first line of the plan.\nThe second one.\r\nThe third.",
@@ -61,7 +67,7 @@ class Leaks(Maker):
     def __init__(self, sources: Sources, tool: str) -> None:
         super().__init__(sources)
         self.tool = tool
-        self.ends = cycle(ENDS)
+        self.ends, self.forms = cycle(ENDS), cycle(FORMS)
 
     def texts(self) -> Iterator[Conversation]:
         """Each private argument with each text, on each way."""
@@ -130,7 +136,8 @@ class Leaks(Maker):
     def _keys(self, key: str, said: str) -> Request:
         # A gemini that exits with 0 has printed nothing.
         end = next(self.ends)
-        script = Script("shows", ({"stderr": f"request failed: {said} was refused\n"}, end))
+        stderr = next(self.forms).format(said)
+        script = Script("shows", ({"stderr": stderr}, end))
         return self.ask(self.tool, f"Which key is refused? {len(key)}", script)
 
     def _told(self, key: str, stream: str) -> Request:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
@@ -206,16 +207,18 @@ class Malformed(Maker):
         """What gemini prints may hold a lone surrogate as well."""
         steps: list[Step] = []
         for tool in self.names:
+            everything: dict[str, Json] = {"option": "a-model", "file": "You are half.", "directory": "."}
             for name, words in (("answer", f"a{SURROGATE}b"), ("other", "\udc00"), ("whole", "🙂")):
                 script = self.answers(words, SESSION if name != "other" else f"{SESSION}{SURROGATE}")
                 asked = f"Half an answer of {tool}: {name}"
-                steps += [self.ask(tool, asked, script), Request("tools/list")]
+                steps += [self.ask(tool, asked, script, **everything if name == "answer" else {})]
+                steps.append(Request("tools/list"))
             warned = self.sources.document("Warned by half.", SESSION, warnings=[f"a{SURROGATE}b"])
             steps.append(self.ask(tool, f"Half a warning of {tool}", _prints(warned)))
         error = {self.spec.outcome.answer["error"]: {"message": SURROGATE}}
         steps += [self.ask(tool, f"Half an error of {tool}", _prints(error, 1)) for tool in self.names]
         title = "Answers with a lone surrogate."
-        shows = ("stdio:encoding", "result:success", "result:warnings")
+        shows = ("stdio:encoding", "result:success", "result:warnings", "result:text:surrogate")
         return self.conversation("half-answers", title, (*steps, *self.alive("half answers")), *shows)
 
     def ids(self) -> Conversation:
@@ -265,6 +268,8 @@ class Malformed(Maker):
         steps: list[Step] = [Raw(whole[:-2] + b"\n"), Raw(whole.replace(b'"tools/call"', b"7")), Request("tools/list")]
         steps += [call("no-such-tool", arguments), Request("no/such/method", {"arguments": arguments})]
         steps += [Request("tools/call", {"arguments": arguments}), call(self.first, arguments, self.answers("Read."))]
+        wrong: tuple[Json, ...] = ([words], json.dumps(arguments), words)
+        steps += [Request("tools/call", {"name": self.first, "arguments": value}) for value in wrong]
         bare = Script("bare", ({"stdout": "The answer that nobody else may read, without JSON.\n"},))
         steps.append(self.ask(self.first, "What is the plan?", bare))
         whole = json.dumps(self.sources.document("The answer that nobody else may read, and which breaks off."))
@@ -285,6 +290,9 @@ def _spaced(message: Mapping[str, Json]) -> bytes:
     return json.dumps(message, separators=(" ,\t", "  : ")).encode() + b"\n"
 
 
+MEMBER = re.compile(rb'([{,]\s*")([a-z])(?=[a-z_]*"\s*:)', re.IGNORECASE)
+"""The first letter of the name of a member."""
+
 LAYOUTS: tuple[Callable[[Mapping[str, Json]], bytes], ...] = (
     lambda message: b" \t" + line(message),
     lambda message: line(message, b" \t \r\n"),
@@ -292,5 +300,6 @@ LAYOUTS: tuple[Callable[[Mapping[str, Json]], bytes], ...] = (
     lambda message: _reversed({"id": message["id"], **message}),
     _spaced,
     lambda message: json.dumps(message, separators=(" , ", " : ")).encode() + b"\n",
+    lambda message: MEMBER.sub(lambda name: b"%s\\u%04x" % (name[1], ord(name[2])), line(message)),
 )
 """Ways to write a message on one line."""

@@ -6,7 +6,7 @@ more than their ids lets them overlap.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -14,14 +14,26 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, session
-from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE, BESIDE, LATEST
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, call, path
 
 ORDER = 43
 SAME = ("concurrency:same-session", "concurrency:crossed")
-FOLDER = "shared"
+FOLDER, ANOTHER = "shared", "another"
+
+_DIFFERENCES: tuple[tuple[str, Mapping[str, Json], tuple[Json, ...], tuple[Json, ...]], ...] = (
+    ("ids", {}, (), ()),
+    ("ids that look alike", {}, (890_007, "890007"), ()),
+    ("tokens that look alike", {}, (), ("890008", 890_008)),
+    ("tokens that are ids", {}, ("the one", "the other"), ("the other", "the one")),
+    ("files", {"file": "You are the one."}, (), ()),
+    ("options", {"option": "b-model"}, (), ()),
+    ("directories", {"directory": path(ANOTHER)}, (), ()),
+    ("files left out", {"file": None}, (), ()),
+)
+"""What two calls do not share: arguments of one of them, ids or tokens."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -32,11 +44,13 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.alike(one, other)
     for tool in names:
         yield made.listing(tool)
+        yield made.twins(tool)
     reply = sources.spec.resumes
     if reply in names:
         yield made.in_line("session", reply, session("the shared one"))
     if reply is not None and sources.spec.latest(reply) is not None:
         yield made.in_line("latest", reply, None)
+        yield made.beside_named(reply)
 
 
 class Overlaps(Maker):
@@ -70,6 +84,31 @@ class Overlaps(Maker):
         yield from (call("no-such-tool", {}), Request("no/such/method", {}))
         yield from (Notify("notifications/cancelled", {"requestId": id}) for id in ("nobody's", 99_000_002))
 
+    def twins(self, tool: str) -> Conversation:
+        """Calls that run in pairs and are alike in all but one thing; of each pair one is cancelled.
+
+        Replies are in sessions of their own, or they would wait for each other.
+        """
+        steps: list[Step] = []
+        for number, (what, differs, ids, tokens) in enumerate(_DIFFERENCES):
+            name = f"{what} of {tool}"
+            one, other = self._twin(tool, name, "one", {}), self._twin(tool, name, "other", differs)
+            one, other = (replace(each, id=id) for each, id in zip((one, other), ids or (AUTO, AUTO), strict=True))
+            pair = [_told(each, token) for each, token in zip((one, other), tokens or (None, None), strict=True)]
+            gone, kept = pair if number % 2 else reversed(pair)
+            steps += [*pair, Cancel(gone.name), Request("ping"), Release(name), Await(kept.name)]
+        shows = (*BESIDE, "cancel:others", "cancel:child", "cancel:unanswered", "command:once", "rpc:response:id")
+        shows = (*shows, "system:isolation", "system:life", "progress:token", "cwd:used")
+        title = f"Calls of `{tool}` that are alike in all but one thing."
+        return self.conversation(f"twins-{tool}", title, steps, *shows, files=dict.fromkeys((FOLDER, ANOTHER)))
+
+    def _twin(self, tool: str, name: str, place: str, differs: Mapping[str, Json]) -> Request:
+        """One of a pair. Nobody can tell which gemini is whose by its prompt, so both wait for the same."""
+        same: dict[str, Json] = {"directory": path(FOLDER), "file": "You are a twin.", "option": "a-model"}
+        own = {**same, **differs, "session": session(f"{name}, {place}")}
+        script = self.answers(f"The answer to {name}.", session(name), name)
+        return self.ask(tool, f"The question of {name}?", script, name=f"{place}: {name}", until="started", **own)
+
     def listing(self, tool: str) -> Conversation:
         """A call beside another that waits for the list of sessions."""
         name = f"{tool} that is looked up"
@@ -92,11 +131,26 @@ class Overlaps(Maker):
         waiting = self.ask(tool, long, self._answer(second), **everything)
         last = self.ask(tool, f"The question of {third}?", self._answer(third, False), **meant)
         steps: list[Step] = [front, _told(replace(waiting, name=second, until="sent")), *self._aside(second)]
+        steps += [Request("ping"), Request("tools/list")]
         steps += [replace(last, name=third, until="sent"), *self._aside(third), Release(first), Await(first)]
         steps += [*self._aside(f"{second} again"), Release(second), Await(second), Await(third)]
         title = f"Replies in one session, the second of which has everything: {kind}."
-        shows = LATEST if kind == "latest" else SAME
+        shows = (*(LATEST if kind == "latest" else SAME), "concurrency:ping", "concurrency:list")
         return self.conversation(f"line-{kind}", title, steps, *shows)
+
+    def beside_named(self, tool: str) -> Conversation:
+        """A reply without anything while one of everything runs, for which it may wait; then the same once more."""
+        steps: list[Step] = []
+        for number in range(2):
+            name, other = (f"{each} beside the named one, {number}" for each in ("everything", "nothing"))
+            own: dict[str, Json] = {"session": session("the named one"), "option": "a-model", "file": "You are named."}
+            steps.append(self._held(tool, name, directory=path(FOLDER), **own))
+            bare = self.ask(tool, f"The question of {other}?", self._answer(other, False))
+            steps += [replace(bare, name=other, until="sent"), *self._aside(other)]
+            steps += [Release(name), Await(name), Await(other)]
+        title = f"Calls of `{tool}` with nothing beside one with everything."
+        shows = (*sequences.shows(self.sources), "concurrency:crossed")
+        return self.conversation(f"named-{tool}", title, steps, *shows, files={FOLDER: None})
 
     def _held(self, tool: str, name: str, **meant: Json) -> Request:
         asked = self.ask(tool, f"The question of {name}?", self._answer(name), **meant)
@@ -113,6 +167,6 @@ class Overlaps(Maker):
             yield self.ask(str(tool), words, self.answers(f"Answer {number} aside.", session(f"{number} aside")))
 
 
-def _told(asked: Request) -> Request:
-    """The call with a token for its progress."""
-    return replace(asked, params={**table(asked.params), "_meta": {"progressToken": asked.name}})
+def _told(asked: Request, token: Json = None) -> Request:
+    """The call with a token for its progress: its name, if no other is given."""
+    return replace(asked, params={**table(asked.params), "_meta": {"progressToken": token or asked.name}})

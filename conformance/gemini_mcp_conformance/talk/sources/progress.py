@@ -56,9 +56,18 @@ class Progress(Maker):
         token, name = f"of {tool}, again and again", f"cancelled {tool}"
         refused = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
         yield Request("tools/call", {"name": tool, "arguments": refused, "_meta": {"progressToken": token}})
-        yield from (Request("ping"), self.asking(tool, token, fails(), "fails"), Request("ping"))
+        yield from (Request("ping"), self._silent(tool, "refused"))
+        yield from (self.asking(tool, token, fails(), "fails"), Request("ping"), self._silent(tool, "failed"))
         yield from (self.asking(tool, token, hangs(), name, until="started"), Cancel(name), Request("ping"))
+        yield self._silent(tool, "cancelled")
         yield self.asking(tool, token, self.answers("Done."), f"after {name}")
+        # No progress of a list is told, and none of a call that comes behind it and has not asked.
+        yield Request("tools/list", {"_meta": {"progressToken": f"a list before {tool}"}})
+        yield self._silent(tool, "listed")
+
+    def _silent(self, tool: str, behind: str) -> Request:
+        """A call without a token."""
+        return self.ask(tool, f"No progress of {tool}, {behind}", self.answers("Done."))
 
     def at_once(self) -> Conversation:
         """Two calls that asked and one that did not; each is told of its own progress."""

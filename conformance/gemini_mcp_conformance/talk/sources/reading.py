@@ -16,6 +16,7 @@ LISTS = 64
 ANSWER = "All work and no play. 서울 👍 "
 LATE, SOON = 3.5, 1.0
 """Seconds for which nobody reads, and until the answers fill every buffer."""
+LOGS = "stdio:stderr:private"
 TIMES = 12_000
 """How often an answer repeats it: some hundred kilobytes, more than a pipe and its reader hold."""
 
@@ -61,9 +62,11 @@ class Reading(Maker):
         steps: list[Step] = []
         for number in range(CALLS):
             asked, *others = self._asked(number)
-            steps += [Listen(False), asked, *others, Listen(True), Await(asked.name)]
+            # Each answer fills every buffer for a while, and what is asked behind it comes all the same.
+            steps += [Listen(False), asked, *others, Listen(True, SOON), Await(asked.name)]
         title = "Calls whose answers are read late, one by one."
-        return self.conversation("one-by-one", title, (*steps, Request("ping")), *SHOWN, aside=True)
+        shows = (*SHOWN, LOGS)
+        return self.conversation("one-by-one", title, (*steps, Request("ping")), *shows, aside=True)
 
     def _asked(self, number: int) -> list[Request]:
         """A call whose answer is long, a ping and a list."""

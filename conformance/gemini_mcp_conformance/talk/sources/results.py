@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import islice, product
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
@@ -20,9 +20,9 @@ from gemini_mcp_conformance.talk.echoes import KEY, NOISE
 from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out, spelt
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
-from gemini_mcp_conformance.talk.sources import Maker, Sources
+from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK, SESSION
-from gemini_mcp_conformance.talk.steps import Request
+from gemini_mcp_conformance.talk.steps import Request, Step, path
 from gemini_mcp_conformance.talk.texts import FULL_PAGES, REFERENCES, filling, placeholders
 
 ORDER = 15
@@ -49,6 +49,9 @@ ODD_WARNINGS: Json = ["A text.", 429, {"code": 7, "message": "Slow."}, ["Of", "t
 ODD_MESSAGE = "서울 é e\u0301 👍 \u2764\ufe0f \u2066left\u2069 \ue000"
 """What gemini may say of its failure."""
 LARGE = "large-"
+ELSEWHERE = "elsewhere"
+LONGER = 1_000
+"""Bytes by which a prompt is longer than what goes on the command line."""
 MEBIBYTE = filling("A line of noise.\n", FULL_PAGES)
 """More on stderr than a port may have room for."""
 NOTICES = "Loaded cached credentials.\n" * 3_000
@@ -110,15 +113,46 @@ class Results(Maker):
         super().__init__(sources)
         self.tool, self.ask = tool, partial(sources.ask, tool)
 
+    def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
+        every = dict.fromkeys((*shows, *sequences.shows(self.sources), "progress:start", "progress:token"))
+        return super().conversation(id, title, steps, *every, files={ELSEWHERE: None}, **more)
+
+    def with_all(self, words: str, script: Script, session: str | None = None) -> Request:
+        """The call with everything that the tool takes, and a token."""
+        own: dict[str, Json] = {"directory": path(ELSEWHERE), "file": "You know all.", "option": "a-model"}
+        asked = self.ask(words, script, session=session, **own)
+        return replace(asked, params={**table(asked.params), "_meta": {"progressToken": words[:99]}})
+
+    def ways(self, words: str, script: Script) -> list[Request]:
+        """The call with everything and a long prompt; if it resumes a session, the latest one, and once one by its id.
+
+        Whatever a fault wants of the arguments beside this outcome, one of these has it.
+        """
+        named, long = self._ways(words, script)
+        return [named, long] if self.spec.session(self.tool) else [long]
+
+    def in_turn(self, number: int, words: str, script: Script) -> Request:
+        """A call with everything, every other time with a long prompt."""
+        return self._ways(words, script)[number % 2]
+
+    def _ways(self, words: str, script: Script) -> tuple[Request, Request]:
+        long = words.ljust(self.spec.limit + LONGER, "x")
+        return self.with_all(words, script, SESSION), self.with_all(long, script)
+
     def texts(self) -> Conversation:
         steps: list[Request] = []
+        place = self.names.index(self.tool)
         for number, ((name, text), _) in enumerate(product(TEXTS.items(), DUMPS)):
+            # Each text in one notation, with the next tool in another one.
+            if number % len(DUMPS) != (number // len(DUMPS) + place) % len(DUMPS):
+                continue
             # What stands around a text with one tool does not with the next.
-            way = number + len(DUMPS) * self.names.index(self.tool)
+            way = number + len(DUMPS) * place
             answer = laid_out(self.sources, way, spelt(text, self.spec.outcome), f"{SESSION[:-2]}{number:02}")
             asked = self.ask(f"Answer with {name}, {number}", answer)
             # Over HTTP the answer to who asks for progress is an event, in which line ends divide.
-            meta: Json = {"_meta": {"progressToken": f"text {number}"}} if number % 2 else {}
+            is_told = (number // len(DUMPS) + place) % 2
+            meta: Json = {"_meta": {"progressToken": f"text {number}"}} if is_told else {}
             steps.append(replace(asked, params={**table(asked.params), **meta}))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
         shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
@@ -137,11 +171,13 @@ class Results(Maker):
         return self.conversation(f"split-{self.tool}", title, steps, "result:text:split", "error:stderr")
 
     def script(self, name: str, script: Script) -> Conversation:
-        steps = [self.ask(f"What is the capital of France, says {name}?", script)]
-        if not name.startswith(LARGE):
-            steps.append(self.ask("And after that?", self.answers("Lyon is not.")))
-        if self.spec.session(self.tool) and not name.startswith(LARGE):
-            steps.append(self.ask(f"And by id, says {name}?", script, session=SESSION))
+        words = f"What is the capital of France, says {name}?"
+        if name.startswith(LARGE):
+            steps = [self.ask(words, script)]
+        else:
+            after = self.ask("And after that, without anything?", self.answers("Lyon is not."))
+            asked, *others = self.ways(words, script)
+            steps = [asked, after, *others]
         id, title = f"outcome-{self.tool}-{name}", f"{self.tool}: {name}."
         return self.conversation(id, title, steps, *_shown(script))
 
@@ -157,9 +193,14 @@ class Results(Maker):
         failed = self.sources.ends_behind_answer
         # Each end says something with one tool, and nothing with the next.
         silent = self.names.index(self.tool)
+        chosen = [each for number, each in enumerate(ENDS) if "signal" in table(each) or number % 2 == silent % 2]
         steps = [
-            self.ask(f"End with {end}", failed(end, "It failed.\n" if (number + silent) % 2 else "", SESSION))
-            for number, end in enumerate(ENDS)
+            self.in_turn(
+                number // 2,
+                f"End with {end}",
+                failed(end, "It failed.\n" if (number + silent) % 2 else "", SESSION),
+            )
+            for number, end in enumerate(chosen)
         ]
         title = f"{self.tool}, when gemini answers and fails all the same."
         return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE, "stdio:stderr:private")
@@ -178,16 +219,34 @@ class Results(Maker):
 
     def causes(self) -> Conversation:
         """Every exit code, and every text on stderr, that the specification has a sentence for."""
-        codes = exits_with_meaning(self.spec)
-        steps = [
-            self.ask(f"Which cause has {code}?", ends({"exit": code}, "It ended in line 429 of 500.\n"))
-            for code in codes
-        ]
+        codes, key = exits_with_meaning(self.spec), self.spec.outcome.answer["error"]
+        place = self.names.index(self.tool)
+        steps: list[Request] = []
+        for number, code in enumerate(codes):
+            # stderr says something, or nothing, or holds the error of a JSON.
+            stderrs = ("It ended in line 429 of 500.\n", "", json.dumps({key: {"message": "It ended."}}))
+            for shift, asked in enumerate(self.ways(f"Which cause has {code}?", Script("ends", ()))):
+                script = ends({"exit": code}, stderrs[(number + shift + place) % len(stderrs)])
+                steps.append(replace(asked, scripts=(script,)))
         texts = said(self.spec)
         exits = exits_of_sayings(self.spec)
-        steps += [self.ask(f"What says {text!r}?", says(text, exit)) for text in texts for exit in exits]
-        steps += [self.ask(f"What says {text!r} at first?", says(f"{text}\n{NOISE}", 1)) for text in texts]
-        steps += [self.ask(f"Who answers behind {text!r}?", self._warned(text)) for text in texts]
+        pairs = product(enumerate(texts), enumerate(exits))
+        said_of = [(text, exit) for (one, text), (other, exit) in pairs if (one + other) % 2 == place % 2]
+        steps += [
+            self.in_turn(number // 2, f"What says {text!r}?", says(text, exit))
+            for number, (text, exit) in enumerate(said_of)
+        ]
+        steps += [
+            self.in_turn(number // 2, f"What says {text!r} at first?", says(f"{text}\n{NOISE}", 1))
+            for number, text in enumerate(texts)
+            if number % 2 == place % 2
+        ]
+        answered = [
+            self.in_turn(number // 2, f"Who answers behind {text!r}?", self._warned(text))
+            for number, text in enumerate(texts)
+            if number % 2 != place % 2
+        ]
+        steps = [*_between(steps, answered)]
         sayings = (sentence for sentence in self.spec.outcome.sentences if sentence.stderr)
         shows = (
             *(*FAILURE, "result:success", "result:text"),
@@ -242,6 +301,11 @@ class Results(Maker):
             "a number for a session": (document("Seven.", 7),),
             "blanks around a session": (document("Named.", f" {SESSION}\t"),),
             "an error behind it": (document("Taken back.", SESSION), error),
+            "two drafts before it": (
+                document("A draft.", SESSION),
+                document("Another."),
+                document("At last.", SESSION),
+            ),
             "an error before it": (error, document("In the end.", SESSION)),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
@@ -254,7 +318,7 @@ class Results(Maker):
         steps: list[Request] = []
         for kind, documents in written.items():
             script = Script("others", tuple({"stdout": json.dumps(each) + "\n"} for each in documents))
-            steps.append(self.ask(f"Answer with {kind}", script))
+            steps += self.ways(f"Answer with {kind}", script)
         draft, last = (json.dumps(each) for each in (document("A draft.", SESSION), document("No draft.")))
         named = ({"stdout": f"{self.sources.entry(7, f'{SESSION[:-1]}7')}\n"},)
         steps.append(self.ask("Answer behind a draft", Script("others", ({"stdout": f"{draft}\n{last}"},), named)))
@@ -262,7 +326,7 @@ class Results(Maker):
         steps.append(self.ask("Answer behind much", Script("others", ({"stdout": f"{longer}\n{last}"},), named)))
         warned = self.answers("Behind a mebibyte.", SESSION).play
         steps.append(self.ask("Answer behind a mebibyte", Script("others", ({"stderr": MEBIBYTE}, *warned))))
-        steps += [self.ask(f"Answer in way {number}", script) for number, script in enumerate(self._laid_out())]
+        steps += [self.in_turn(number, f"Answer in way {number}", way) for number, way in enumerate(self._laid_out())]
         damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
         steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
@@ -295,10 +359,14 @@ class Results(Maker):
             for text in (f"{REFERENCES} %%", ODD_MESSAGE)
         ]
         noisy = ({"stderr": "Behind a notice.\n"}, {"stdout": f"{json.dumps(document('Noisy.', SESSION))}\nBye.\n"})
-        steps = [self.ask("Who is asked?", Script("keyed", ({"stdout": json.dumps(each)},))) for each in answers]
-        steps += [self.ask("What does JSON tell?", ends({"exit": 1}, f"{said}\n{noise}"))
-                  for said, noise in zip(told, ("", NOISE), strict=True)]  # fmt: skip
-        steps.append(self.ask("What is around an answer?", Script("keyed", noisy)))
+        steps = [
+            asked
+            for each in answers
+            for asked in self.ways("Who is asked?", Script("keyed", ({"stdout": json.dumps(each)},)))
+        ]
+        steps += [asked for said, noise in zip(told, ("", NOISE), strict=True)
+                  for asked in self.ways("What does JSON tell?", ends({"exit": 1}, f"{said}\n{noise}"))]  # fmt: skip
+        steps += self.ways("What is around an answer?", Script("keyed", noisy))
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
         shows = (*shows, "result:json:notice-after", "error:stderr:empty")
@@ -310,6 +378,14 @@ class Results(Maker):
         pretty, tabs = (json.dumps(self.sources.document("Laid out."), indent=indent) for indent in (2, "\t"))
         for text in (f"{NOTICES}{pretty}", f"[WARN] In brackets.\n{pretty}", pretty.replace("\n", "\r\n"), tabs):
             yield Script("laid out", ({"stdout": text},))
+
+
+def _between(failures: Iterable[Request], answered: Iterable[Request]) -> Iterator[Request]:
+    """One failure and an answer, two and another one, and so on, and then the rest."""
+    left = iter(failures)
+    for count, each in enumerate(answered, 1):
+        yield from (*islice(left, count), each)
+    yield from left
 
 
 def _shown(script: Script) -> tuple[str, ...]:

@@ -52,7 +52,8 @@ class Revisions(Maker):
 
     def unknown(self, revision: str) -> Conversation:
         id, title = f"unknown-{revision}", "A client of a revision that does not exist."
-        steps = (Request("initialize", handshake(revision)),)
+        # A client may ask whether anybody is there before it greets.
+        steps = (Request("ping"), Request("initialize", handshake(revision)))
         return self.conversation(id, title, steps, "lifecycle:version:unsupported", greet=False)
 
     def stateless(self, revision: str) -> Conversation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.expectation import end_of, fate, is_call
@@ -31,7 +33,7 @@ def stdin_is_not_the_servers(exchange: Exchange) -> Complaints:
 
 @check("process:stdin:ended", judges=runs_gemini)
 def stdin_is_at_its_end(exchange: Exchange) -> Complaints:
-    endless = [run for run in exchange.runs if run.call.stdin_kind in PIPES and not run.call.stdin_eof]
+    endless = [run for run in exchange.all_runs if run.call.stdin_kind in PIPES and not run.call.stdin_eof]
     endless += [run for run in exchange.all_runs if run.call.stdin_kind == "terminal"]
     for run in [] if leaves_stdin(exchange) else endless:
         yield f"The port left the stdin of gemini {argv_shown(run)} open, a {run.call.stdin_kind}, and should end it."
@@ -44,9 +46,18 @@ def environment_is_the_servers(exchange: Exchange) -> Complaints:
             found = run.call.environ.get(name)
             if found != expected and not is_own(exchange, name):
                 yield f"The port gave gemini {name} as {shown(found)}, and should pass on its own, {shown(expected)}."
+        if (home := _other_home(exchange, run.call.environ)) is not None:
+            yield f"The port gave gemini {shown(home)} as HOME, and should pass on its own."
         for name in COMMON:
             if name not in run.call.environ and not is_own(exchange, name):
                 yield f"The port ran gemini without {name}, and should pass on its own."
+
+
+def _other_home(exchange: Exchange, environ: Mapping[str, str]) -> str | None:
+    """The HOME of a run, if it is not the one that the suite has made; then it has also made this other variable."""
+    home, own = environ.get("HOME"), exchange.place.home
+    is_made = environ.get("XDG_CONFIG_HOME", "").startswith(f"{own}/")
+    return home if is_made and home != own else None
 
 
 def is_own(exchange: Exchange, name: str) -> bool:

@@ -20,6 +20,8 @@ PRIVATE = 16
 """Characters of a text, and at its beginning or its end, that are in a log by no chance."""
 ENCODED = 40
 """Characters at the beginning of a text in another notation: it is longer there, and may end otherwise."""
+WITHIN, WORDS, SEARCHED = 24, 3, 2_000
+"""Characters of a part from within a text; more words than these are in it; and how far into a text to look."""
 BLANKS = 4
 """Blanks in so short a part of a text."""
 FEW = 3
@@ -106,6 +108,15 @@ def _parts(text: str) -> Iterator[bytes]:
     parts = (_plain(form.encode("utf-8", "replace")) for form in (*written, *encoded))
     # A part of blanks, or of few characters without them, may be in any log.
     yield from dict.fromkeys(part for part in parts if len(part) >= PRIVATE - BLANKS)
+    yield from dict.fromkeys(_plain(form.encode("utf-8", "replace")) for part in _within(text) for form in forms(part))
+
+
+def _within(text: str) -> Iterator[str]:
+    """Parts from within a text, as far as they are several words: single ones may be in any log."""
+    for start in range(0, min(len(text), SEARCHED) - WITHIN, WITHIN // 2):
+        part = text[start : start + WITHIN]
+        if len(part.split()) > WORDS:
+            yield part
 
 
 def _notations(text: str) -> Iterator[str]:
@@ -115,8 +126,8 @@ def _notations(text: str) -> Iterator[str]:
 
 
 def _plain(text: bytes) -> bytes:
-    """The text in small letters and without blanks, so that it is the same however it is laid out."""
-    return b"".join(text.lower().split())
+    """The text in small letters, without blanks and NULs, so that it is the same however it is laid out."""
+    return b"".join(text.lower().replace(b"\0", b"").split())
 
 
 def is_spread(lines: list[bytes]) -> bool:

@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
     A subcommand tells by itself what it does not know, under its own usage.
     """
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore - without its overloads
+    def parse_args(self, args: Any = None, namespace: Any = None) -> argparse.Namespace:  # pyright: ignore - no overloads
         given, unknown = self.parse_known_args(args, namespace)
         if unknown:
             self._parser_of(getattr(given, "command", None)).error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -728,7 +728,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("prompt:long",),
             ("chat-prompt-quotes", "chat-cwd-null"),
         ),
-        Change("new saying", new_saying, ("error:saying:disk-full",), ("causes-chat",)),
+        Change("new saying", new_saying, ("error:saying:disk-full",), ("causes-*",)),
         Change(
             "distrust in other words",
             another_saying("trust", "no faith in this folder"),

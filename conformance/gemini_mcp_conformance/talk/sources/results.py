@@ -112,6 +112,7 @@ class Results(Maker):
     def __init__(self, sources: Sources, tool: str) -> None:
         super().__init__(sources)
         self.tool, self.ask = tool, partial(sources.ask, tool)
+        self.place = self.names.index(tool)
 
     def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
         every = dict.fromkeys((*shows, *sequences.shows(self.sources), "progress:start", "progress:token"))
@@ -139,19 +140,23 @@ class Results(Maker):
         long = words.ljust(self.spec.limit + LONGER, "x")
         return self.with_all(words, script, SESSION), self.with_all(long, script)
 
+    def has(self, number: int) -> bool:
+        """Whether this tool plays what two tools share; one alone plays all of it."""
+        shares = min(2, len(self.names))
+        return (number - self.place) % shares == 0
+
     def texts(self) -> Conversation:
         steps: list[Request] = []
-        place = self.names.index(self.tool)
         for number, ((name, text), _) in enumerate(product(TEXTS.items(), DUMPS)):
             # Each text in one notation, with the next tool in another one.
-            if number % len(DUMPS) != (number // len(DUMPS) + place) % len(DUMPS):
+            if number % len(DUMPS) != (number // len(DUMPS) + self.place) % len(DUMPS):
                 continue
             # What stands around a text with one tool does not with the next.
-            way = number + len(DUMPS) * place
+            way = number + len(DUMPS) * self.place
             answer = laid_out(self.sources, way, spelt(text, self.spec.outcome), f"{SESSION[:-2]}{number:02}")
             asked = self.ask(f"Answer with {name}, {number}", answer)
             # Over HTTP the answer to who asks for progress is an event, in which line ends divide.
-            is_told = (number // len(DUMPS) + place) % 2
+            is_told = (number // len(DUMPS) + self.place) % 2
             meta: Json = {"_meta": {"progressToken": f"text {number}"}} if is_told else {}
             steps.append(replace(asked, params={**table(asked.params), **meta}))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
@@ -192,13 +197,12 @@ class Results(Maker):
         """A full answer on stdout does not make a success of a run that failed."""
         failed = self.sources.ends_behind_answer
         # Each end says something with one tool, and nothing with the next.
-        silent = self.names.index(self.tool)
-        chosen = [each for number, each in enumerate(ENDS) if "signal" in table(each) or number % 2 == silent % 2]
+        chosen = [each for number, each in enumerate(ENDS) if "signal" in table(each) or self.has(number)]
         steps = [
             self.in_turn(
                 number // 2,
                 f"End with {end}",
-                failed(end, "It failed.\n" if (number + silent) % 2 else "", SESSION),
+                failed(end, "It failed.\n" if (number + self.place) % 2 else "", SESSION),
             )
             for number, end in enumerate(chosen)
         ]
@@ -220,18 +224,17 @@ class Results(Maker):
     def causes(self) -> Conversation:
         """Every exit code, and every text on stderr, that the specification has a sentence for."""
         codes, key = exits_with_meaning(self.spec), self.spec.outcome.answer["error"]
-        place = self.names.index(self.tool)
         steps: list[Request] = []
         for number, code in enumerate(codes):
             # stderr says something, or nothing, or holds the error of a JSON.
             stderrs = ("It ended in line 429 of 500.\n", "", json.dumps({key: {"message": "It ended."}}))
             for shift, asked in enumerate(self.ways(f"Which cause has {code}?", Script("ends", ()))):
-                script = ends({"exit": code}, stderrs[(number + shift + place) % len(stderrs)])
+                script = ends({"exit": code}, stderrs[(number + shift + self.place) % len(stderrs)])
                 steps.append(replace(asked, scripts=(script,)))
         texts = said(self.spec)
         exits = exits_of_sayings(self.spec)
         pairs = product(enumerate(texts), enumerate(exits))
-        said_of = [(text, exit) for (one, text), (other, exit) in pairs if (one + other) % 2 == place % 2]
+        said_of = [(text, exit) for (one, text), (other, exit) in pairs if self.has(one + other)]
         steps += [
             self.in_turn(number // 2, f"What says {text!r}?", says(text, exit))
             for number, (text, exit) in enumerate(said_of)
@@ -239,12 +242,12 @@ class Results(Maker):
         steps += [
             self.in_turn(number // 2, f"What says {text!r} at first?", says(f"{text}\n{NOISE}", 1))
             for number, text in enumerate(texts)
-            if number % 2 == place % 2
+            if self.has(number)
         ]
         answered = [
             self.in_turn(number // 2, f"Who answers behind {text!r}?", self._warned(text))
             for number, text in enumerate(texts)
-            if number % 2 != place % 2
+            if self.has(number + 1)
         ]
         steps = [*_between(steps, answered)]
         sayings = (sentence for sentence in self.spec.outcome.sentences if sentence.stderr)

@@ -156,7 +156,7 @@ class Results(Maker):
             answer = laid_out(self.sources, way, spelt(text, self.spec.outcome), f"{SESSION[:-2]}{number:02}")
             asked = self.ask(f"Answer with {name}, {number}", answer)
             # Over HTTP the answer to who asks for progress is an event, in which line ends divide.
-            is_told = (number // len(DUMPS) + self.place) % 2
+            is_told = len(text.splitlines()) > 1 or (number // len(DUMPS) + self.place) % 2
             meta: Json = {"_meta": {"progressToken": f"text {number}"}} if is_told else {}
             steps.append(replace(asked, params={**table(asked.params), **meta}))
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."

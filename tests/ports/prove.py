@@ -3,8 +3,8 @@
 `python tests/ports/prove.py` plays on each defective port the conversation that `killers.json` names for it, and on
 each odd port a part of those that together kill every defective one. A defective port that its conversation does not
 kill is played everything that can show its fault, and the proof says so. `--all` plays everything on every port. Names
-choose ports. A survivor, or an odd port that is accused, ends the proof with 1. The ports of `unseen.json`, which no
-run can kill, are left out unless they are named.
+choose ports, and `--part 1/2` every second one. A survivor, or an odd port that is accused, ends the proof with 1. The
+ports of `unseen.json`, which no run can kill, are left out unless they are named.
 
 `--write` measures anew which conversations kill each defective port, or those that are named, and keeps that in
 `killers.json`, and in the suite for its badge, for `explain` and for the order of a run.
@@ -61,12 +61,12 @@ def _done(work: Callable[[], Done]) -> Done:
     return work()
 
 
-def proofs(names: Sequence[str], is_all: bool) -> list[Callable[[], Proof]]:
-    """The proof of every port, or of those that are named; what takes long comes first."""
+def proofs(names: Sequence[str], is_all: bool, part: slice) -> list[Callable[[], Proof]]:
+    """The proof of every port in a part of them, or of those that are named; what takes long comes first."""
     seconds = {name: kill.seconds for name, kill in known().kills.items()}
     broken = sorted(defective(names), key=lambda trial: -seconds.get(trial.name, LONG))
     kill = thorough if is_all else quick
-    return [*(partial(kill, trial) for trial in broken), *_odd(names, is_all or bool(names))]
+    return [*[partial(kill, trial) for trial in broken][part], *[*_odd(names, is_all or bool(names))][part]]
 
 
 def _odd(names: Sequence[str], is_all: bool) -> Iterator[Callable[[], Proof]]:
@@ -100,17 +100,32 @@ def main(arguments: Sequence[str]) -> int:
     if options.precision:
         work = [partial(precision.accused, trial, options.all) for trial in trials]
         return precision.tell(side_by_side(work, options.jobs))
-    todo = [partial(measured, trial) for trial in trials] if options.write else proofs(options.names, options.all)
+    todo = (
+        [partial(measured, trial) for trial in trials]
+        if options.write
+        else proofs(options.names, options.all, options.part)
+    )
     every = [_told(proof) for proof in side_by_side(todo, options.jobs)]
     if options.write:
         _write(every, bool(options.names))
     return _summary(every)
 
 
+def _part(text: str) -> slice:
+    """`1/2` is every second one, from the first."""
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count:
+        raise argparse.ArgumentTypeError(f"{text!r} is no part; the second of three is 2/3")
+    return slice(number - 1, None, count)
+
+
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="ports to prove (default: all)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
+    parser.add_argument(
+        "--part", type=_part, default="1/1", metavar="K/N", help="prove the Kth of N parts (default: 1/1)"
+    )
     parser.add_argument("--all", action="store_true", help="play every conversation, not only those known to kill")
     parser.add_argument("--precision", action="store_true", help="tell how many requirements each defective port fails")
     parser.add_argument("--write", action="store_true", help="measure and keep which conversations kill which port")

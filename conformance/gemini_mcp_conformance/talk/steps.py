@@ -7,7 +7,7 @@ A new kind of step is a record with a `kind`, one entry in `STEPS`, and one meth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from gemini_mcp.spec.values import Json, items, table
@@ -158,6 +158,11 @@ STEPS: Mapping[str, type[Step]] = {
 def call(tool: str, arguments: Json, *scripts: Script, **more: Json) -> Request:
     """A request that calls a tool; `more` are the other fields of Request."""
     return Request("tools/call", {"name": tool, "arguments": arguments}, scripts, **more)
+
+
+def told(asked: Request, token: Json) -> Request:
+    """The request, whose progress is told under this token."""
+    return replace(asked, params={**table(asked.params), "_meta": {"progressToken": token}})
 
 
 def path(name: str = "") -> Json:

@@ -79,9 +79,8 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
             how = {"escaped": kind == ESCAPED}
             each = Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows, how)
             # A long prompt behind one that is too long.
-            behind = call(
-                tool, {name: f"{sources.spec.limit * 'Behind. '}"[: sources.spec.limit + 1]}, sources.answers("Served.")
-            )
+            long = ("Behind. " * spec.limit)[: spec.limit + 1]
+            behind = call(tool, {name: long}, sources.answers("Served."))
             yield replace(each, steps=(*each.steps, behind)) if kind == OVER_LIMIT else each
 
 

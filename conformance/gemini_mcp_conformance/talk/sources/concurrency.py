@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gemini_mcp.spec.values import Json, table
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.showing import shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
-from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path, told
 
 ORDER = 40
 CROWD = 16
@@ -226,10 +226,8 @@ class Concurrency(Maker):
             for name, id in named.items()
         ]
         ends = [step for name in named for step in (Release(name), Await(name))]
-        title, shows = (
-            "Ids that look alike, at the same time.",
-            ("rpc:response:id", "concurrency:crossed", "system:isolation"),
-        )
+        title = "Ids that look alike, at the same time."
+        shows = ("rpc:response:id", "concurrency:crossed", "system:isolation")
         return self.conversation("alike-ids", title, (*calls, *ends), *shows)
 
     def unread(self) -> Iterable[Conversation]:
@@ -270,7 +268,7 @@ class Concurrency(Maker):
             until = "started" if number < FEW else "sent"
             file = f"You are {name}."
             asked = self._ask(tool, name, script, session=session(name), file=file, until=until)
-            calls.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
+            calls.append(told(asked, name))
         steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"))
         shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list", "progress:start")
         shows = (*shows, "system:isolation", "system:life", "concurrency:calls", "concurrency:other-session")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from gemini_mcp.spec.families import kebab
-from gemini_mcp.spec.values import Json, table
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
-from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, call, path, told
 
 ORDER = 75
 MANY = 105
@@ -109,17 +108,14 @@ class Counts(Maker):
             # Who stays with what several calls in a row have had, shows it in those behind them.
             alike = dict(ALIKE, session=session("told")) if script.id == "answers" else {}
             asked = self.ask(tool, f"The question of {name}?", script, **alike)
-            steps.append(replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}}))
-        shows = (
-            "rpc:response:id",
-            "progress:start",
-            "progress:token",
-            "fallback:list-sessions",
-            "fallback:none",
-            "result:warnings",
-        )
+            steps.append(told(asked, name))
         steps += [self.ask(tool, f"Nothing told of {tool}?", self.answers("Untold.")) for tool in self.names]
-        shows = (*shows, *sequences.shows(self.sources), "progress:unasked")
+        shows = (
+            *("rpc:response:id", "progress:start", "progress:token"),
+            *("fallback:list-sessions", "fallback:none", "result:warnings"),
+            *sequences.shows(self.sources),
+            "progress:unasked",
+        )
         return self.conversation("told", f"{TOLD} calls with progress.", steps, *shows)
 
     def failures(self, tool: str) -> Conversation:

@@ -14,7 +14,7 @@ from itertools import cycle
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.templates import argument_of
-from gemini_mcp.spec.values import Json, table
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.interpreter import is_absent, rules
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.schema import is_valid, takes_text
@@ -27,7 +27,7 @@ from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
 from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE
-from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, call, path, told
 from gemini_mcp_conformance.talk.texts import BLANKS
 
 ORDER = 61
@@ -173,7 +173,7 @@ class Everything(Maker):
         name = f"{self.tool} with everything {self.number}"
         asked = call(self.tool, arguments, self._script(outcome))
         if next(self.asks_progress):
-            asked = replace(asked, params={**table(asked.params), "_meta": {"progressToken": name}})
+            asked = told(asked, name)
         if outcome in CANCELLATIONS:
             until = "started" if outcome == CANCELLED else "listing"
             yield from (replace(asked, name=name, until=until), Cancel(name))

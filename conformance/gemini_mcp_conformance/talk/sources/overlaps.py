@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
-from gemini_mcp.spec.values import Json, table
+from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE, BESIDE, LATEST
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
-from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, call, path, told
 
 ORDER = 43
 SAME = ("concurrency:same-session", "concurrency:crossed")
@@ -74,7 +74,7 @@ class Overlaps(Maker):
         own: dict[str, Json] = {"session": session(name), "directory": path(FOLDER), "file": "You are one of two."}
         answer = self.answers(f"The answer to {name}.", session(f"{name}, answered"), name)
         asked = self.ask(tool, self.overlong(f"The long question of {name}. "), answer, option="a-model", **own)
-        return _told(replace(asked, name=name, until="started"))
+        return told(replace(asked, name=name, until="started"), name)
 
     def _meanwhile(self) -> Iterator[Step]:
         """What ends badly while other calls run, and so must leave them alone."""
@@ -92,9 +92,9 @@ class Overlaps(Maker):
         steps: list[Step] = []
         for number, (what, differs, ids, tokens) in enumerate(_DIFFERENCES):
             name = f"{what} of {tool}"
-            one, other = self._twin(tool, name, "one", {}), self._twin(tool, name, "other", differs)
-            one, other = (replace(each, id=id) for each, id in zip((one, other), ids or (AUTO, AUTO), strict=True))
-            pair = [_told(each, token) for each, token in zip((one, other), tokens or (None, None), strict=True)]
+            both = self._twin(tool, name, "one", {}), self._twin(tool, name, "other", differs)
+            own = zip(both, ids or (AUTO, AUTO), tokens or (each.name for each in both), strict=True)
+            pair = [told(replace(each, id=id), token) for each, id, token in own]
             gone, kept = pair if number % 2 else reversed(pair)
             steps += [*pair, Cancel(gone.name), Request("ping"), Release(name), Await(kept.name)]
         shows = (*BESIDE, "cancel:others", "cancel:child", "cancel:unanswered", "command:once", "rpc:response:id")
@@ -130,7 +130,7 @@ class Overlaps(Maker):
         long = self.overlong(f"The long question of {second}? ")
         waiting = self.ask(tool, long, self._answer(second), **everything)
         last = self.ask(tool, f"The question of {third}?", self._answer(third, False), **meant)
-        steps: list[Step] = [front, _told(replace(waiting, name=second, until="sent")), *self._aside(second)]
+        steps: list[Step] = [front, told(replace(waiting, name=second, until="sent"), second), *self._aside(second)]
         steps += [Request("ping"), Request("tools/list")]
         steps += [replace(last, name=third, until="sent"), *self._aside(third), Release(first), Await(first)]
         steps += [*self._aside(f"{second} again"), Release(second), Await(second), Await(third)]
@@ -165,8 +165,3 @@ class Overlaps(Maker):
         for number in range(2 if tool is not None else 0):
             words = f"Question {number} aside of {name}?"
             yield self.ask(str(tool), words, self.answers(f"Answer {number} aside.", session(f"{number} aside")))
-
-
-def _told(asked: Request, token: Json = None) -> Request:
-    """The call with a token for its progress: its name, if no other is given."""
-    return replace(asked, params={**table(asked.params), "_meta": {"progressToken": token or asked.name}})

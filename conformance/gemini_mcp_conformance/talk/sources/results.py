@@ -22,7 +22,7 @@ from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK, SESSION
-from gemini_mcp_conformance.talk.steps import Request, Step, path
+from gemini_mcp_conformance.talk.steps import Request, Step, path, told
 from gemini_mcp_conformance.talk.texts import FULL_PAGES, REFERENCES, filling, placeholders
 
 ORDER = 15
@@ -122,7 +122,7 @@ class Results(Maker):
         """The call with everything that the tool takes, and a token."""
         own: dict[str, Json] = {"directory": path(ELSEWHERE), "file": "You know all.", "option": "a-model"}
         asked = self.ask(words, script, session=session, **own)
-        return replace(asked, params={**table(asked.params), "_meta": {"progressToken": words[:99]}})
+        return told(asked, words[:99])
 
     def ways(self, words: str, script: Script) -> list[Request]:
         """The call with everything and a long prompt; if it resumes a session, the latest one, and once one by its id.
@@ -157,8 +157,7 @@ class Results(Maker):
             asked = self.ask(f"Answer with {name}, {number}", answer)
             # Over HTTP the answer to who asks for progress is an event, in which line ends divide.
             is_told = len(text.splitlines()) > 1 or (number // len(DUMPS) + self.place) % 2
-            meta: Json = {"_meta": {"progressToken": f"text {number}"}} if is_told else {}
-            steps.append(replace(asked, params={**table(asked.params), **meta}))
+            steps.append(told(asked, f"text {number}") if is_told else asked)
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
         shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
         return self.conversation(f"texts-{self.tool}", title, steps, *shows)
@@ -196,8 +195,8 @@ class Results(Maker):
     def endings(self) -> Conversation:
         """A full answer on stdout does not make a success of a run that failed."""
         failed = self.sources.ends_behind_answer
-        # Each end says something with one tool, and nothing with the next.
         chosen = [each for number, each in enumerate(ENDS) if "signal" in table(each) or self.has(number)]
+        # Every other end says something.
         steps = [
             self.in_turn(
                 number // 2,

@@ -9,6 +9,7 @@ from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.timeline import strays
 from gemini_mcp_conformance.see.witness import reply, shown
+from gemini_mcp_conformance.spec.schema import is_of_type
 from gemini_mcp_conformance.talk.messages import INVALID_PARAMS, UNKNOWN_METHOD, is_request
 from gemini_mcp_conformance.talk.steps import AUTO, Notify, Raw, Request
 
@@ -67,15 +68,11 @@ def answer_is_a_result_or_an_error(observation: Observation) -> Complaints:
             yield f"The port sent {shown(line.table)}, which should hold either a result or an error."
 
 
-def _is_whole(value: Json) -> bool:
-    """Whether a value is a whole number, however it is written: -32602.0 is one."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
-
-
 @check("rpc:response:error", judges=lambda exchange: "error" in (exchange.answer or {}))
 def error_has_code_and_message(exchange: Exchange) -> Complaints:
     error = exchange.error or {}
-    if not _is_whole(error.get("code")) or not isinstance(error.get("message"), str):
+    # Written as -32602.0 it is an integer as well.
+    if not is_of_type({"type": "integer"}, error.get("code")) or not isinstance(error.get("message"), str):
         yield f"The port sent the error {shown(error)}, which should hold an integer `code` and a text `message`."
 
 

@@ -3,6 +3,7 @@
 A step is as in steps.py. What several areas need is here; what one area needs stands above its rows.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -105,6 +106,11 @@ def failed(call: Call, result: Message) -> bool:
 def refused(call: Call, result: Message) -> bool:
     """Whether the call has started nothing."""
     return bool(result.get("isError")) and STDERR not in result["content"][0]["text"]
+
+
+def replacing(pattern: str, by: str = "") -> Callable[[str], str]:
+    """Puts another text in the place of each that the pattern finds."""
+    return lambda text: re.sub(pattern, by, text)
 
 
 def lacking(option: str) -> Callable[[Plan], Plan]:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from answering import Answer
-from conditions import altering, asks
+from conditions import altering, asks, replacing
 from defects.answer.answers import text
 from defects.record import defect
 from defects.size.thresholds import with_id, with_token
@@ -21,10 +21,6 @@ DIRECTIONS, PRIVATE = "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "[\ue000
 NONCHARACTERS, CONTROLS = "[\ufdd0-\ufdef\ufffe\uffff]", "[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]"
 ANSI = "\x1b\\[[0-9;]*[A-Za-z]"
 PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
-
-
-def replacing(pattern: str, by: str = "") -> Callable[[str], str]:
-    return lambda text: re.sub(pattern, by, text)
 
 
 def normalized(form: Any) -> Callable[[str], str]:

@@ -10,9 +10,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from answering import Answer, Outcome
+from conditions import replacing
 from defects.record import defect
 from planning import Plan, Refusal
-from steps import Step, before, gives
+from steps import Step, before, gives, takes
 
 Change = Callable[[str], str]
 
@@ -22,10 +23,6 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 def of_prompt(change: Change) -> Step:
     return lambda port, real, prompt: real(change(prompt) or prompt)
-
-
-def of_system_prompt(change: Change) -> Step:
-    return lambda port, real, text: real(change(text))
 
 
 def of_answer(change: Change) -> Step:
@@ -38,10 +35,6 @@ def of_stderr(change: Change) -> Step:
         return real(replace(outcome, stderr=change(text).encode("utf-8", "surrogateescape")))
 
     return read
-
-
-def replaced(pattern: str, by: str = "") -> Change:
-    return lambda text: re.sub(pattern, by, text)
 
 
 def without_category(*categories: str) -> Change:
@@ -107,7 +100,7 @@ ANSWERS: dict[str, tuple[str, str, Change]] = {
     "lone-returns-of-answer-lost": (
         "Makes newlines of the lone returns of an answer.",
         "result:text:newline",
-        replaced("\r(?!\n)", "\n"),
+        replacing("\r(?!\n)", "\n"),
     ),
     "typography-of-answer-straightened": (
         "Makes ASCII of the quotes and dashes of an answer.",
@@ -117,7 +110,7 @@ ANSWERS: dict[str, tuple[str, str, Change]] = {
     "skin-tones-of-answer-lost": (
         "Drops the skin tones of an answer.",
         "result:text:unicode",
-        replaced("[\U0001f3fb-\U0001f3ff]"),
+        replacing("[\U0001f3fb-\U0001f3ff]"),
     ),
     "spacing-marks-of-answer-lost": (
         "Drops the marks of an answer that take room, as in Devanagari.",
@@ -128,36 +121,36 @@ ANSWERS: dict[str, tuple[str, str, Change]] = {
     "line-ends-of-answer-trimmed": (
         "Takes blanks off the ends of the lines of an answer.",
         "result:text:blanks",
-        replaced("[ \t]+(?=\n)"),
+        replacing("[ \t]+(?=\n)"),
     ),
     "blank-lines-of-answer-joined": (
         "Makes one blank line of several in an answer.",
         "result:text:newline",
-        replaced("\n{3,}", "\n\n"),
+        replacing("\n{3,}", "\n\n"),
     ),
     "thoughts-of-answer-lost": (
         "Drops what stands between `<think>` and its end.",
         "result:text",
-        replaced("(?s)<think>.*?</think>\\s*"),
+        replacing("(?s)<think>.*?</think>\\s*"),
     ),
-    "tags-of-html-lost": ("Drops the tags of HTML in an answer.", "result:text", replaced("</?[a-z][^<>]*>")),
+    "tags-of-html-lost": ("Drops the tags of HTML in an answer.", "result:text", replacing("</?[a-z][^<>]*>")),
     "quoted-answer-unquoted": (
         "Reads an answer that is a text in JSON.",
         "result:text:json",
         string_unquoted,
     ),
-    "bullets-of-answer-unified": ("Writes every bullet as a dash.", "result:text", replaced(r"(?m)^\* ", "- ")),
+    "bullets-of-answer-unified": ("Writes every bullet as a dash.", "result:text", replacing(r"(?m)^\* ", "- ")),
 }
 PROMPTS: dict[str, tuple[str, str, Change]] = {
     "form-feeds-of-prompt-are-newlines": (
         "Makes newlines of form feeds and vertical tabs.",
         "command:chat",
-        replaced("[\x0b\x0c]", "\n"),
+        replacing("[\x0b\x0c]", "\n"),
     ),
     "colours-of-prompt-lost": (
         "Takes the escapes of a terminal out of a prompt.",
         "command:chat",
-        replaced("\x1b\\[[0-9;]*m"),
+        replacing("\x1b\\[[0-9;]*m"),
     ),
     "typography-of-prompt-straightened": (
         "Makes ASCII of the quotes and dashes of a prompt.",
@@ -167,7 +160,7 @@ PROMPTS: dict[str, tuple[str, str, Change]] = {
     "flags-of-prompt-lost": (
         "Drops the letters of which flags are made.",
         "prompt:verbatim:unicode",
-        replaced("[\U0001f1e6-\U0001f1ff]"),
+        replacing("[\U0001f1e6-\U0001f1ff]"),
     ),
     "enclosing-marks-of-prompt-lost": (
         "Drops enclosing marks of a prompt.",
@@ -189,34 +182,34 @@ PROMPTS: dict[str, tuple[str, str, Change]] = {
     "blank-lines-of-prompt-joined": (
         "Makes one blank line of several in a prompt.",
         "prompt:verbatim:newline",
-        replaced("\n{3,}", "\n\n"),
+        replacing("\n{3,}", "\n\n"),
     ),
     "blanks-of-prompt-joined": (
         "Makes one blank of several within a prompt.",
         "prompt:verbatim:blanks",
-        replaced("(?<=\\S)  +(?=\\S)", " "),
+        replacing("(?<=\\S)  +(?=\\S)", " "),
     ),
 }
 SYSTEM_PROMPTS: dict[str, tuple[str, Change]] = {
     "colours-of-system-prompt-lost": (
         "Takes the escapes of a terminal out of a system prompt.",
-        replaced("\x1b\\[[0-9;]*m"),
+        replacing("\x1b\\[[0-9;]*m"),
     ),
     "escapes-of-system-prompt-read": ("Reads a backslash and an n in a system prompt as a newline.", escapes_read),
     "entities-in-system-prompt": ("Escapes a system prompt for HTML.", lambda text: escape(text, quote=False)),
     "headings-of-system-prompt-lost": (
         "Takes lines of a system prompt that begin with `#` for comments.",
-        replaced("(?m)^#.*\n?"),
+        replacing("(?m)^#.*\n?"),
     ),
     "front-matter-of-system-prompt-lost": (
         "Takes what stands between two lines of dashes off the beginning of a system prompt.",
-        replaced("(?s)\\A---\n.*?\n---\n"),
+        replacing("(?s)\\A---\n.*?\n---\n"),
     ),
     "line-ends-of-system-prompt-trimmed": (
         "Takes blanks off the ends of the lines of a system prompt.",
-        replaced("[ \t]+(?=\n)"),
+        replacing("[ \t]+(?=\n)"),
     ),
-    "tabs-of-system-prompt-expanded": ("Makes blanks of the tabs of a system prompt.", replaced("\t", "    ")),
+    "tabs-of-system-prompt-expanded": ("Makes blanks of the tabs of a system prompt.", replacing("\t", "    ")),
 }
 
 for name, (sentence, requirement, change) in ANSWERS.items():
@@ -224,7 +217,7 @@ for name, (sentence, requirement, change) in ANSWERS.items():
 for name, (sentence, requirement, change) in PROMPTS.items():
     defect(name, sentence, requirement)(prompt_form=of_prompt(change))
 for name, (sentence, change) in SYSTEM_PROMPTS.items():
-    defect(name, sentence, "system:content")(system_bytes=of_system_prompt(change))
+    defect(name, sentence, "system:content")(system_bytes=takes(change))
 defect("prompt-filled-into-system-prompt", "Fills the prompt into a system prompt with `{prompt}`.", "system:content")(
     run_prompt=prompt_filled
 )
@@ -232,7 +225,7 @@ defect("directory-like-option-refused", "Refuses a directory that begins with a 
     check_cwd=before(refuses_dash)
 )
 defect("directory-ends-at-semicolon", "Cuts a directory at a semicolon or a comma.", "cwd:used")(
-    cwd=of_directory(replaced("(?s)[;,].*"))
+    cwd=of_directory(replacing("(?s)[;,].*"))
 )
 defect("invisibles-of-directory-lost", "Drops joiners, selectors and tags of a directory.", "cwd:used")(
     cwd=of_directory(without_category("Cf"))
@@ -246,16 +239,16 @@ defect(
     "command:chat-reply:session-id",
 )(resumed=session_of_nothing_latest)
 defect("session-ends-at-comma", "Cuts a session at a comma or a semicolon.", "command:chat-reply:session-id")(
-    resumed=of_session(replaced("[;,].*"))
+    resumed=of_session(replacing("[;,].*"))
 )
 defect("backslashes-of-session-turned", "Makes slashes of backslashes in a session.", "command:chat-reply:session-id")(
-    resumed=of_session(replaced(r"\\", "/"))
+    resumed=of_session(replacing(r"\\", "/"))
 )
 defect("spaces-of-model-are-dashes", "Makes dashes of the blanks in a model.", "command:chat:model")(
-    model_option=of_model(replaced("(?<=\\S) +(?=\\S)", "-"))
+    model_option=of_model(replacing("(?<=\\S) +(?=\\S)", "-"))
 )
 defect("date-of-model-lost", "Takes a date off the end of a model.", "command:chat-reply:model")(
-    model_option=of_model(replaced("-[0-9]{2}-[0-9]{4}$"))
+    model_option=of_model(replacing("-[0-9]{2}-[0-9]{4}$"))
 )
 defect("surrogates-of-session-replaced", "Replaces lone surrogates in a session.", "arguments:surrogate")(
     texts=without_surrogates_in_session
@@ -264,8 +257,8 @@ defect("typography-of-stderr-straightened", "Makes ASCII of the quotes of stderr
     read=of_stderr(straightened)
 )
 defect("line-ends-of-stderr-trimmed", "Takes blanks off the ends of the lines of stderr.", "error:stderr")(
-    read=of_stderr(replaced("[ \t]+(?=\n)"))
+    read=of_stderr(replacing("[ \t]+(?=\n)"))
 )
 defect("repeated-lines-of-stderr-joined", "Shows equal lines of stderr once.", "error:stderr")(
-    read=of_stderr(replaced("(?m)^(.+\n)\\1+", "\\1"))
+    read=of_stderr(replacing("(?m)^(.+\n)\\1+", "\\1"))
 )

@@ -46,9 +46,9 @@ class Accused:
 
 
 def accused(trial: Trial, is_all: bool) -> Accused:
-    """Judge a defective port by all requirements: in every conversation, or in its own and those that kill any port."""
-    own = known().kills[trial.name].conversations if trial.name in known().kills else ()
-    chosen = None if is_all else [each for id, each in conversations().items() if id in {*own, *known().cover}]
+    """Judge a defective port by all requirements: in every conversation, or in those that kill a port."""
+    killing = {id for kill in known().values() for id in kill.conversations}
+    chosen = None if is_all else [each for id, each in conversations().items() if id in killing]
     with trial.target() as target:
         report = run(Options(target, strict=True, examples=0, budget=BUDGET, patience=PATIENCE), chosen)
     return Accused(trial, tuple(judged.id for judged in report.judgements if judged.verdict == "fail"))

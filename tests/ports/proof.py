@@ -40,21 +40,21 @@ LIKELY = 16
 """How many cheap conversations are tried first in the search for those that kill a port."""
 ENOUGH = 12
 """How many conversations that kill a port are looked for."""
+STEPS = 20
+"""Ordinary steps that a port takes in a second, beside others."""
+STEP = 50_000
+"""Characters that take as long as a step."""
 FINE = ("pass", "not-applicable", "undecided")
 WRITE = "Run `python tests/ports/prove.py --write`."
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What became of a trial; no complaints is what was to be proven. `note` asks for a new table of killers.
-
-    `killing` are the conversations that kill the port and `kill` is the cheapest, where they were measured.
-    """
+    """What became of a trial; no complaints is what was to be proven. `note` asks for a new table of killers."""
 
     trial: Trial
     complaints: tuple[str, ...] = ()
     note: str = ""
-    killing: frozenset[str] = frozenset()
     kill: Kill | None = None
 
 
@@ -72,7 +72,7 @@ def known() -> Killers:
 
 def quick(trial: Trial) -> Proof:
     """Play the conversations that are known to kill a defective port; if they do not, all that can show its fault."""
-    kill = known().kills.get(trial.name)
+    kill = known().get(trial.name)
     if kill is not None and not kill.conversations:
         return thorough(trial)
     if kill is None or not conversations().keys() >= set(kill.conversations):
@@ -89,19 +89,18 @@ def thorough(trial: Trial) -> Proof:
 
 def measured(trial: Trial) -> Proof:
     """Find out which conversations kill a defective port, and keep the cheapest that do so on their own."""
-    killing = _killing(trial)
-    for attempt in _attempts(killing):
+    for attempt in _attempts(_killing(trial)):
         began = time.monotonic()
         if not _survival(_judged(trial, attempt)):
-            return Proof(trial, killing=killing, kill=Kill(attempt, round(time.monotonic() - began, 1)))
-    return replace(thorough(trial), killing=killing)
+            return Proof(trial, kill=Kill(attempt, round(time.monotonic() - began, 1)))
+    return thorough(trial)
 
 
 def _attempts(killing: Iterable[str]) -> Iterator[tuple[str, ...]]:
     """One conversation, or more for a port that remembers what it should not."""
-    ranked = sorted(killing, key=cost)
-    yield from ((each,) for each in ranked[:ENOUGH])
-    yield from (tuple(ranked[:count]) for count in (2, 4, len(ranked)) if count > 1)
+    cheapest = sorted(killing, key=lambda id: (price(conversations()[id]), id))
+    yield from ((each,) for each in cheapest[:ENOUGH])
+    yield from (tuple(cheapest[:count]) for count in (2, 4, len(cheapest)) if count > 1)
 
 
 def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
@@ -112,10 +111,10 @@ def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
     return Proof(trial, tuple(f"{judged.id} is {judged.verdict}: {judged.message}" for judged in wrong))
 
 
-def cost(conversation: str) -> tuple[float, ...]:
-    """The cheap conversations first: those that take no time and no port of their own, with few steps."""
-    each = conversations()[conversation]
-    return each.seconds, each.alone, len(each.steps)
+def price(conversation: Conversation) -> float:
+    """About how long it keeps its port, in ordinary steps; a port of its own must be started first."""
+    size = sum(len(str(step)) for step in conversation.steps)
+    return len(conversation.steps) + size / STEP + STEPS * (conversation.seconds + conversation.alone)
 
 
 def _judged(trial: Trial, chosen: Sequence[str] | None = None) -> Report:

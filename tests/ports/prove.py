@@ -1,16 +1,16 @@
 """Proves the suite on ports: each defective one dies by the check it names first, each odd one conforms.
 
 `python tests/ports/prove.py` plays on each defective port the conversation that `killers.json` names for it, and on
-each odd port a part of those that together kill every defective one. A defective port that its conversation does not
-kill is played everything that can show its fault, and the proof says so. `--all` plays everything on every port. Names
-choose ports, and `--part 1/2` every second one. A survivor, or an odd port that is accused, ends the proof with 1. The
-ports of `unseen.json`, which no run can kill, are left out unless they are named.
+each odd port a part of all those. A defective port that its conversation does not kill is played everything that can
+show its fault, and the proof says so. `--all` plays everything on every port. Names choose ports, and `--part 1/2`
+every second one. A survivor, or an odd port that is accused, ends the proof with 1. The ports of `unseen.json`, which
+no run can kill, are left out unless they are named.
 
 `--write` measures anew which conversations kill each defective port, or those that are named, and keeps that in
 `killers.json`, and in the suite for its badge, for `explain` and for the order of a run.
-`--precision` tells how many requirements each defective port fails in a strict run. It plays the port's own
-conversation and those that together kill every port; with `--all` every conversation, for hours. It ends with 1 when a
-port in twenty, not counting those of `broad.json`, fails more than three.
+`--precision` tells how many requirements each defective port fails in a strict run. It plays the conversations of
+`killers.json`; with `--all` every conversation, for hours. It ends with 1 when a port in twenty, not counting those of
+`broad.json`, fails more than three.
 """
 
 import argparse
@@ -29,11 +29,11 @@ import precision
 from defects import all_defects
 from gemini_mcp_conformance.judge import checks
 from killers import Kill, Killers
-from proof import Proof, conforming, conversations, cost, known, measured, quick, thorough
+from proof import Proof, conforming, conversations, known, measured, price, quick, thorough
 from trials import defective, odd
 
 PARTS = 36
-"""Each odd port is tried on one in so many of the conversations that together kill every defective port."""
+"""Each odd port is tried on one in so many of the conversations that kill a defective port."""
 LONG = 5.0
 """Seconds from which on a conversation is too long for odd ports."""
 
@@ -63,17 +63,21 @@ def _done(work: Callable[[], Done]) -> Done:
 
 def proofs(names: Sequence[str], is_all: bool, part: slice) -> list[Callable[[], Proof]]:
     """The proof of every port in a part of them, or of those that are named; what takes long comes first."""
-    seconds = {name: kill.seconds for name, kill in known().kills.items()}
+    seconds = {name: kill.seconds for name, kill in known().items()}
     broken = sorted(defective(names), key=lambda trial: -seconds.get(trial.name, LONG))
     kill = thorough if is_all else quick
     return [*[partial(kill, trial) for trial in broken][part], *[*_odd(names, is_all or bool(names))][part]]
 
 
 def _odd(names: Sequence[str], is_all: bool) -> Iterator[Callable[[], Proof]]:
-    cover = [id for id in known().cover if id in conversations()]
-    offered = [id for id in (conversations() if is_all else cover) if conversations()[id].seconds < LONG]
+    played = conversations() if is_all else _ranked(known())
+    offered = [id for id in played if conversations()[id].seconds < LONG]
     for number, trial in enumerate(odd(names)):
         yield partial(conforming, trial, offered if is_all else offered[number % PARTS :: PARTS])
+
+
+def _ranked(found: Killers) -> Sequence[str]:
+    return killers.ranked(found, {id: price(each) for id, each in conversations().items()})
 
 
 def mutants(killed: Container[str]) -> dict[str, Any]:
@@ -134,11 +138,10 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _write(every: Sequence[Proof], is_part: bool) -> None:
     kills = {proof.trial.name: proof.kill or Kill((), LONG) for proof in every if not proof.complaints}
-    killing = {proof.trial.name: proof.killing for proof in every}
-    found = killers.joined(known(), kills, killing) if is_part else Killers(kills, killers.cover(killing, cost))
+    found = {**known(), **kills} if is_part else kills
     killers.save(found)
-    kept("tell/mutants.json").write_text(json.dumps(mutants(found.kills), indent=2) + "\n", encoding="utf-8")
-    kept("talk/sources/first.json").write_text(json.dumps(found.cover, indent=0) + "\n", encoding="utf-8")
+    kept("tell/mutants.json").write_text(json.dumps(mutants(found), indent=2) + "\n", encoding="utf-8")
+    kept("talk/sources/first.json").write_text(json.dumps(_ranked(found), indent=0) + "\n", encoding="utf-8")
 
 
 def _told(proof: Proof) -> Proof:

@@ -129,16 +129,18 @@ class Results(Maker):
 
         Whatever a fault wants of the arguments beside this outcome, one of these has it.
         """
-        named, long = self._ways(words, script)
-        return [named, long] if self.spec.session(self.tool) else [long]
+        long = self.long(words, script)
+        return [self.named(words, script), long] if self.spec.session(self.tool) else [long]
 
     def in_turn(self, number: int, words: str, script: Script) -> Request:
         """A call with everything, every other time with a long prompt."""
-        return self._ways(words, script)[number % 2]
+        return (self.long if number % 2 else self.named)(words, script)
 
-    def _ways(self, words: str, script: Script) -> tuple[Request, Request]:
-        long = words.ljust(self.spec.limit + LONGER, "x")
-        return self.with_all(words, script, SESSION), self.with_all(long, script)
+    def named(self, words: str, script: Script) -> Request:
+        return self.with_all(words, script, SESSION)
+
+    def long(self, words: str, script: Script) -> Request:
+        return self.with_all(words.ljust(self.spec.limit + LONGER, "x"), script)
 
     def has(self, number: int) -> bool:
         """Whether this tool plays what two tools share; one alone plays all of it."""

@@ -15,24 +15,37 @@ Track = list[Conversation]
 JOBS = 8
 """Ports that run side by side. Half of those that begin mostly wait, so two cores are busy and not crowded."""
 
-OTHER_COST = 0.7
-"""Seconds that a waiting conversation takes in addition to the waits of its scripts."""
+STEP, OTHER_WAITS = 0.02, 0.7
+"""Seconds that a step takes, and those that a waiting conversation takes in addition to the waits of its scripts."""
+
+EARLY = 3
+"""One conversation in so many is played at once. These are the longer ones, and take as long as the rest."""
+
+
+def parts(conversations: Iterable[Conversation]) -> tuple[Track, Track]:
+    """The conversations that share a port: those that are played at once, and the rest."""
+    plain = [each for each in conversations if not each.alone]
+    early = len(plain) // EARLY
+    return plain[:early], plain[early:]
 
 
 def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
-    """The tracks in the order of their start, the longest first. `jobs` of them run at once."""
-    # Conversations that wait cost a port little, so half of the jobs begin with them.
-    half, count = max(1, jobs // 2), jobs
-    plain = [each for each in conversations if not each.alone]
-    waiting = [each for each in conversations if each.only_waits]
+    """The tracks in the order of their start. `jobs` of them run at once.
+
+    Conversations come in the order in which they should be played. Those that wait cost a port little, so some tracks
+    begin with them. The last job goes on from one port to the next, for conversations that need ports of their own.
+    """
+    half = max(1, jobs // 2)
+    first, rest = parts(conversations)
+    early, late = (_dealt(first, half), _dealt(rest, half)) if jobs > 1 else ([[*first, *rest]], [])
+    waiting = _dealt([each for each in conversations if each.only_waits], max(1, jobs - half - 1))
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
-    beside = _dealt(waiting, max(1, jobs - half))
-    shared = [plain[n::count] for n in range(count)]
+    others = _grouped(each for each in conversations if each.alone and not each.only_waits and each not in ending)
     # Shutdown conversations reuse a port that has already served calls, to save a start. Long ones are begun early.
-    tracks = _ended([*beside, *shared], sorted(ending, key=lambda each: -each.seconds))
-    others = [each for each in conversations if each.alone and not each.only_waits and each not in ending]
-    early, late = tracks[len(beside) : len(beside) + half], tracks[len(beside) + half : len(beside) + count]
-    return [*early, *tracks[: len(beside)], *late, *_grouped(others), *tracks[len(beside) + count :]]
+    shared = _ended([*early, *waiting, *late], sorted(ending, key=lambda each: -each.seconds))
+    begun = len(early) + len(waiting)
+    end = begun + len(late)
+    return [*shared[:begun], *others, *shared[end:], *shared[begun:end]]
 
 
 def _ended(tracks: Iterable[Track], endings: Iterable[Conversation]) -> list[Track]:
@@ -40,12 +53,19 @@ def _ended(tracks: Iterable[Track], endings: Iterable[Conversation]) -> list[Tra
     return [[*track, *last] for track, last in zip_longest(tracks, ([each] for each in endings), fillvalue=())]
 
 
-def _dealt(conversations: Iterable[Conversation], count: int) -> list[Track]:
-    """The conversations on `count` tracks that take about the same time."""
-    tracks: list[Track] = [[] for _ in range(count)]
-    for each in sorted(conversations, key=lambda each: -each.seconds):
-        min(tracks, key=lambda track: sum(other.seconds + OTHER_COST for other in track)).append(each)
-    return tracks
+def _dealt(conversations: Sequence[Conversation], count: int) -> list[Track]:
+    """The conversations on `count` tracks that take about the same time, each in the order of the conversations."""
+    tracks: list[list[tuple[int, Conversation]]] = [[] for _ in range(count)]
+    spent = [0.0] * count
+    for place, each in sorted(enumerate(conversations), key=lambda placed: -_cost(placed[1])):
+        least = spent.index(min(spent))
+        tracks[least].append((place, each))
+        spent[least] += _cost(each)
+    return [[each for _, each in sorted(track, key=lambda placed: placed[0])] for track in tracks]
+
+
+def _cost(conversation: Conversation) -> float:
+    return conversation.seconds + STEP * len(conversation.steps) + OTHER_WAITS * conversation.alone
 
 
 def _grouped(conversations: Iterable[Conversation]) -> list[Track]:

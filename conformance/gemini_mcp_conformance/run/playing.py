@@ -107,9 +107,7 @@ class Playing:
                     playing.set_result(() if observation is None else self._judge(observation))
                 except Exception as error:
                     playing.set_exception(error)
-            # Explorations play on the port of track 0.
-            if number:
-                await self._bench.end_track(number)
+            await self._bench.end_track(number)
 
     async def _played(self, conversation: Conversation, number: int) -> Observation | None:
         """Play a conversation, unless it would be in vain, and note how long it took."""

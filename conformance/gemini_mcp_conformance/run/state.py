@@ -15,6 +15,7 @@ from gemini_mcp_conformance.judge.judgement import FOREIGN
 from gemini_mcp_conformance.judge.judging import judge, judge_death
 from gemini_mcp_conformance.judge.registry import Check
 from gemini_mcp_conformance.play.bench import Bench
+from gemini_mcp_conformance.play.tracks import parts
 from gemini_mcp_conformance.play.wire import Unreachable
 from gemini_mcp_conformance.run.budget import Budget, BudgetSpent
 from gemini_mcp_conformance.run.ending import INTERRUPTED, SPENT
@@ -30,6 +31,8 @@ from gemini_mcp_conformance.talk.steps import Request, call
 Item = Conversation | Exploration
 USUAL = Script("usual", ())
 """Stands for any script."""
+EXPLORING = -1
+"""The track of the explorations."""
 
 
 @dataclass(repr=False)
@@ -69,12 +72,12 @@ class RunState:
     @property
     def items(self) -> list[Item]:
         """What is played, in the order in which it is waited for."""
-        plain = [conversation for conversation in self.conversations if not conversation.alone]
+        early, late = parts(self.conversations)
         alone = [conversation for conversation in self.conversations if conversation.alone]
         if self.bench.limit is not None:
-            return [*plain, *alone, *self.explorations]
-        # All tracks begin at once, so conversations that are played alone go on beside the explorations.
-        return [*plain, *self.explorations, *alone]
+            return [*early, *late, *alone, *self.explorations]
+        # The tracks go on by themselves, so an exploration is played beside conversations that are waited for later.
+        return [*early, *self.explorations, *late, *alone]
 
     @property
     def is_whole(self) -> bool:
@@ -153,13 +156,13 @@ class RunState:
         return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))
 
     async def _seen(self, conversation: Conversation) -> Seen:
-        observation = await self.bench.play(conversation)
+        observation = await self.bench.play(conversation, EXPLORING)
         return observation, judge(observation, self.checks)
 
     async def _served(self) -> Served:
         """The schemas that the port serves."""
         asked = Conversation("served", "The list of tools.", (Request("tools/list", pages=True),))
-        pages = (await self.bench.play(asked)).exchanges
+        pages = (await self.bench.play(asked, EXPLORING)).exchanges
         tools = [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
         return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}
 

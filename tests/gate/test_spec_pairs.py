@@ -49,20 +49,20 @@ def under(comparison: Comparison, version: str) -> Comparison:
     return replace(comparison, new=at_version(manifest, version))
 
 
-@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS)
+@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS, scope="module")
 def test_a_change_is_judged_as_its_label_says(name: str, label: Label, backwards: bool) -> None:
     changes = compared(name, backwards).changes
     gravest = min((change.severity for change in changes), key=list(Severity).index, default=None)
     assert (gravest, compared(name, backwards).bump) == label
 
 
-@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS)
+@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS, scope="module")
 def test_a_break_is_refused_below_the_next_major_version(name: str, label: Label, backwards: bool) -> None:
     assert under(compared(name, backwards), "1.9.0").is_refused is (label[1] is Bump.MAJOR)
     assert under(compared(name, backwards), "2.0.0").is_refused is (name in KEPT_FOREVER and label == PORTS)
 
 
-@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS)
+@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS, scope="module")
 def test_a_change_is_told_where_the_edit_is(name: str, label: Label, backwards: bool) -> None:
     edits = edits_of(name)
     for change in compared(name, backwards).changes:
@@ -76,7 +76,7 @@ def _is_near(path: Sequence[str | int], place: Sequence[str | int]) -> bool:
     return path[:length] == place[:length] or (place[0] == "$defs" and path[-1] in place)
 
 
-@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS)
+@pytest.mark.parametrize(("name", "label", "backwards"), BOTH_WAYS, scope="module")
 def test_a_break_is_shown_by_what_both_sides_make_of_a_value(name: str, label: Label, backwards: bool) -> None:
     breaks = [change for change in compared(name, backwards).changes if change.severity.breaks]
     unshown = {change.rule for change in breaks if change.witness is None} - WITHOUT_WITNESS

@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import packages_distributions
@@ -80,6 +80,21 @@ def reached(name: str) -> frozenset[str]:
     return frozenset(seen)
 
 
+def effects(name: str) -> set[str]:
+    """The effects that a module reaches."""
+    return {other.split(".")[0] for other in reached(name)} & EFFECTS
+
+
+def ours(name: str, but: tuple[str, ...]) -> list[str]:
+    """The modules of ours that a module imports, but for those whose names begin like this."""
+    return [other for other in imported(name) if other in TREES and not other.startswith(but)]
+
+
+def told_of(names: Iterable[str], wrong: Callable[[str], Collection[str]]) -> dict[str, Collection[str]]:
+    """What is wrong with each of these modules, where something is."""
+    return {name: found for name in names if (found := wrong(name))}
+
+
 def test_no_module_imports_itself_through_others() -> None:
     graph = {name: [other for other in imported(name) if other in TREES] for name in TREES}
     try:
@@ -98,9 +113,8 @@ def test_every_module_of_the_reference_says_whether_it_is_pure() -> None:
     assert silent == ["gemini_mcp"]
 
 
-@pytest.mark.parametrize("name", PURE)
-def test_a_pure_module_reaches_no_effect(name: str) -> None:
-    assert {other.split(".")[0] for other in reached(name)} & EFFECTS == set()
+def test_a_pure_module_reaches_no_effect() -> None:
+    assert told_of(PURE, effects) == {}
 
 
 @pytest.mark.parametrize(
@@ -114,37 +128,35 @@ def test_the_core_claims_to_be_pure(name: str) -> None:
     assert f"gemini_mcp.{name}" in PURE
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith(SUITE)])
-def test_the_reference_and_the_gate_do_not_know_the_suite(name: str) -> None:
-    assert [other for other in reached(name) if other.startswith(SUITE)] == []
+def test_the_reference_and_the_gate_do_not_know_the_suite() -> None:
+    others = [name for name in TREES if not name.startswith(SUITE)]
+    assert told_of(others, lambda name: [one for one in reached(name) if one.startswith(SUITE)]) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith(GATE)])
-def test_nobody_needs_the_gate(name: str) -> None:
-    assert [other for other in imported(name) if other.startswith(GATE)] == []
+def test_nobody_needs_the_gate() -> None:
+    others = [name for name in TREES if not name.startswith(GATE)]
+    assert told_of(others, lambda name: [one for one in imported(name) if one.startswith(GATE)]) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(GATE)])
-def test_one_module_of_the_gate_asks_the_reference_and_the_others_only_read_the_specification(name: str) -> None:
-    ours = {other for other in imported(name) if other.startswith("gemini_mcp.")}
-    assert name == ASKS or all(other.startswith((SPEC, GEMINI, STREAMS, *SHARED)) for other in ours)
+def test_one_module_of_the_gate_asks_the_reference_and_the_others_only_read_the_specification() -> None:
+    known = ("gemini_mcp_", SPEC, GEMINI, STREAMS, *SHARED)
+    gate = [name for name in TREES if name.startswith(GATE) and name != ASKS]
+    assert told_of(gate, lambda name: ours(name, known)) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SHARED)])
-def test_what_the_gate_and_the_host_share_knows_neither_of_them(name: str) -> None:
-    ours = {other for other in imported(name) if other in TREES}
-    assert all(other.startswith((f"{SPEC}.values", *SHARED)) for other in ours)
+def test_what_the_gate_and_the_host_share_knows_neither_of_them() -> None:
+    shared = [name for name in TREES if name.startswith(SHARED)]
+    assert told_of(shared, lambda name: ours(name, (f"{SPEC}.values", *SHARED))) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((GATE, HOST, *SHARED))])
-def test_only_the_gate_and_the_host_judge_changes_of_schemas(name: str) -> None:
-    assert [other for other in imported(name) if other.startswith(SHARED)] == []
+def test_only_the_gate_and_the_host_judge_changes_of_schemas() -> None:
+    others = [name for name in TREES if not name.startswith((GATE, HOST, *SHARED))]
+    assert told_of(others, lambda name: [one for one in imported(name) if one.startswith(SHARED)]) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE)])
-def test_the_suite_knows_nothing_of_the_reference_but_the_specification(name: str) -> None:
-    ours = {other for other in imported(name) if other in TREES and not other.startswith(SUITE)}
-    assert all(other == "gemini_mcp" or other.startswith((SPEC, GEMINI, STREAMS)) for other in ours)
+def test_the_suite_knows_nothing_of_the_reference_but_the_specification() -> None:
+    suite = [name for name in TREES if name.startswith(SUITE)]
+    assert told_of(suite, lambda name: {*ours(name, (SUITE, SPEC, GEMINI, STREAMS))} - {"gemini_mcp"}) == {}
 
 
 def room(name: str) -> str:
@@ -152,29 +164,30 @@ def room(name: str) -> str:
     return name.removeprefix(f"{SUITE}.").split(".")[0]
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE) and room(name) in ROOMS])
-def test_a_room_of_the_suite_imports_only_those_before_it(name: str) -> None:
-    before = ROOMS[: ROOMS.index(room(name)) + 1]
-    others = {room(other) for other in imported(name) if other.startswith(SUITE)}
-    assert [other for other in others if other in ROOMS and other not in before] == []
+@pytest.mark.parametrize("place", range(len(ROOMS)), ids=ROOMS)
+def test_a_room_of_the_suite_imports_only_those_before_it(place: int) -> None:
+    behind = ROOMS[place + 1 :]
+    modules = [name for name in TREES if name.startswith(SUITE) and room(name) == ROOMS[place]]
+    others = {name: [one for one in imported(name) if one.startswith(SUITE)] for name in modules}
+    assert told_of(modules, lambda name: [one for one in others[name] if room(one) in behind]) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name.startswith(SUITE) and room(name) in PURE_ROOMS])
-def test_a_room_that_claims_to_be_pure_reaches_no_effect(name: str) -> None:
-    assert {other.split(".")[0] for other in reached(name)} & EFFECTS == set()
+def test_a_room_that_claims_to_be_pure_reaches_no_effect() -> None:
+    pure = [name for name in TREES if name.startswith(SUITE) and room(name) in PURE_ROOMS]
+    assert told_of(pure, effects) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((SUITE, GATE, GEMINI))])
-def test_the_reference_does_not_know_what_it_is_judged_by(name: str) -> None:
-    assert [other for other in imported(name) if other.startswith(GEMINI)] == []
+def test_the_reference_does_not_know_what_it_is_judged_by() -> None:
+    reference = [name for name in TREES if not name.startswith((SUITE, GATE, GEMINI))]
+    assert told_of(reference, lambda name: [one for one in imported(name) if one.startswith(GEMINI)]) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((SPEC, GATE))])
-def test_only_its_reader_and_the_gate_open_the_specification(name: str) -> None:
-    code = ast.unparse(TREES[name])
-    given_to_the_reader = re.findall(r"\bspec\.\w+\((?:spec\.)?default_root\(\)", code)
-    assert code.count("default_root(") == len(given_to_the_reader)
-    assert "'_spec'" not in code
+def test_only_its_reader_and_the_gate_open_the_specification() -> None:
+    codes = {name: ast.unparse(tree) for name, tree in TREES.items() if not name.startswith((SPEC, GATE))}
+    given_to_the_reader = r"\bspec\.\w+\((?:spec\.)?default_root\(\)"
+    opened = [name for name, code in codes.items() if "default_root(" in re.sub(given_to_the_reader, "", code)]
+    assert opened == []
+    assert [name for name, code in codes.items() if "'_spec'" in code] == []
 
 
 def names(requirements: Sequence[str]) -> set[str]:
@@ -190,12 +203,16 @@ def foreign(name: str, owners: Mapping[str, Sequence[str]]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if not name.startswith((SUITE, GATE, HOST))])
-def test_the_server_reads_no_clock_that_can_be_set(name: str) -> None:
-    """Every wait of the server is by `monotonic`, so a change of the machine's time cannot make it longer."""
+def clocks(name: str) -> set[str]:
+    """The clocks that can be set which a module reads."""
     nodes = [*ast.walk(TREES[name])]
     taken = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert not WALL_CLOCKS & (taken | {node.attr for node in nodes if isinstance(node, ast.Attribute)})
+    return WALL_CLOCKS & (taken | {node.attr for node in nodes if isinstance(node, ast.Attribute)})
+
+
+def test_the_server_reads_no_clock_that_can_be_set() -> None:
+    """Every wait of the server is by `monotonic`, so a change of the machine's time cannot make it longer."""
+    assert told_of([name for name in TREES if not name.startswith((SUITE, GATE, HOST))], clocks) == {}
 
 
 def test_every_distribution_that_is_imported_is_declared() -> None:

@@ -26,14 +26,24 @@ ORDER = 90
 PHASE = "generated"
 
 FRAGMENTS = (
-    *(" ", "\t", "\n", "\r\n", "\u2028", "-", "--", "=", "@", "/", "\\", '"', "'", "%", "{}", "[", "0x1f", "1e3", "-5"),
-    *("help", "mcp", "latest", "--model", "é", "e\u0301", "日本", "😀", "\ufeff", "\u200d", "x", "word", "two words"),
+    *(" ", "\t", "\n", "\r\n", "\r", "\v", "\f", "\b", "\x1b[31m", "\x7f", "\u0085", "\u2028", "\u2029", "\u00a0"),
+    *("-", "--", "=", "@", "/", "\\", '"', "'", "%", "{}", "[", "(", "<", ">", "|", ";", "&&", "!", "~", "*", "?", "#"),
+    *("`", "$HOME", "${x}", "$(x)", "%s", "%20", "&amp;", "<b>", "</b>", "```", "**", "\\n", "\\u0041", "{{x}}"),
+    *("0x1f", "1e3", "-5", "0b1", "0o7", ".5", "5.", "+1", "1_000", "1,000", "NaN", "null", "true", "\u0663", "\u00bd"),
+    *("help", "mcp", "latest", "--model", "x", "word", "two words", '{"response": "x"}', "C:\\a\\b", "/usr/bin", "::1"),
+    *("someone@example.org", "https://example.org/a?b=c&d#e", "2026-11-26T10:00:00Z", "127.0.0.1", "\u201ca\u201d"),
+    *("\u2019", "\u2013", "\u2026", "\u00ad", "\u200b", "\u200d", "\u202e", "\ufe0f", "\ufeff", "\ufffd", "\ufb01"),
+    *("\u00df", "\u0130", "\u0131", "\u01c6", "\u212a", "é", "e\u0301", "日本", "\u1112\u1161\u11ab", "😀", "👍🏽"),
 )
-"""What prompts are put together from, where chance alone would seldom look."""
+"""What texts are put together from, where chance alone would seldom look."""
 
 ANY = st.characters(exclude_categories=("Cs",))
 """Every character that UTF-8 can carry; to name the codec would cost seconds."""
 
+MIXED = st.integers(1, 30).flatmap(
+    lambda count: st.lists(st.sampled_from(FRAGMENTS), min_size=count, max_size=count).map("".join)
+)
+"""Texts of one to thirty fragments. A list by itself is short, since hypothesis likes what is small."""
 WORD = st.characters(exclude_categories=("Cc", "Cs", "Z"))
 WRONG = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
@@ -71,7 +81,7 @@ def invalid(sources: Sources, served: Served) -> st.SearchStrategy[Conversation]
 
 
 def _calls(sources: Sources, tool: str, arguments: st.SearchStrategy[Json]) -> st.SearchStrategy[Conversation]:
-    texts, sessions = st.text(_unicode(), min_size=1), st.uuids(version=4).map(str)
+    texts, sessions = MIXED | st.text(_unicode(), min_size=1), st.uuids(version=4).map(str)
     answers = st.builds(sources.answers, texts, sessions, indent=st.sampled_from((None, 2)))
     return st.builds(partial(_call, tool), arguments, answers)
 
@@ -105,8 +115,7 @@ def _values(sources: Sources, tool: str, name: str) -> st.SearchStrategy[Json]:
     hostile = st.sampled_from(list(canaries(name).values()))
     # A port may refuse a word that starts with a dash (`refusals` of `invocation.json`).
     words = st.text(WORD, min_size=1, max_size=60).filter(lambda text: text[0] != "-")
-    mixed = st.lists(st.sampled_from(FRAGMENTS) | hostile, min_size=1, max_size=8).map("".join)
-    longer = mixed | st.text(_unicode(), min_size=1, max_size=200)
+    longer = MIXED | st.lists(hostile, min_size=1).map("".join) | st.text(_unicode(), min_size=1, max_size=200)
     is_word = name in spec.spoken(tool) and name != spec.prompt(tool)
     texts = st.just(str(spec.usual(tool, name))) | hostile | words if is_word else longer
     return texts.map(lambda text: text if is_valid(schema, text) else spec.usual(tool, name))

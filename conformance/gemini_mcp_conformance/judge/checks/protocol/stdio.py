@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from urllib.parse import quote, quote_plus
 
-from gemini_mcp.spec.values import decode, table
+from gemini_mcp.spec.values import decode, table, texts_in
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.answer.error import forms
 from gemini_mcp_conformance.judge.checks.answer.result import is_utf_8
@@ -63,7 +63,8 @@ def every_message_is_utf_8(observation: Observation) -> Complaints:
 def nothing_private_is_logged(observation: Observation) -> Complaints:
     logged = _plain(observation.stderr)
     for text in private(observation) if logged else ():
-        if any(part in logged for part in _parts(text)):
+        found = [part for part in _parts(text) if part in logged]
+        if found and not _is_public(found, observation):
             yield f"The port wrote {shown(text)} to its stderr, and should log neither prompts nor answers."
 
 
@@ -76,6 +77,16 @@ def private(observation: Observation) -> list[str]:
         for text in (*given, *answers(observation), *broken_off(observation))
         if isinstance(text, str) and len(text.strip()) >= PRIVATE
     ]
+
+
+def _is_public(parts: Iterable[bytes], observation: Observation) -> bool:
+    """Whether a log may hold all of these: a model or a session can have the text of a prompt as its name."""
+    calls = [each for each in observation.calls if is_call(each)]
+    told = [
+        each.arguments[key] for each in calls for key in each.arguments.keys() - each.spec.template(each.tool).private
+    ]
+    public = _plain("\n".join(texts_in(told)).encode("utf-8", "replace"))
+    return all(part in public for part in parts)
 
 
 def answers(observation: Observation) -> Iterator[str]:

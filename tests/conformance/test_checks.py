@@ -84,8 +84,8 @@ def test_a_message_of_several_lines_may_stand_on_one() -> None:
     assert [found and found[0] for found in concluded("error:json-on-stderr", folded)] == ["pass"]
 
 
-@pytest.mark.parametrize("path", ["/서울", r"/\uc11c\uc6b8", "/seoul"])
-def test_a_refused_directory_may_be_named_in_the_escapes_of_json(path: str) -> None:
+@pytest.mark.parametrize("path", ["/서울", r"/\uc11c\uc6b8", "file:///%EC%84%9C%EC%9A%B8", "/seoul"])
+def test_a_refused_directory_may_be_named_with_escapes(path: str) -> None:
     asked = request(1, "tools/call", {"name": "chat", "arguments": {"prompt": "Why?", "cwd": "/서울"}})
     told = replace(failed("", f"Error executing gemini: No `cwd` {path}."), request=asked, runs=(), cwd="missing")
     verdict = "fail" if path == "/seoul" else "pass"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from functools import reduce
+from urllib.parse import quote
 
 from gemini_mcp.spec.values import texts_in
 from gemini_mcp_conformance.judge.check import Complaints
@@ -96,9 +98,10 @@ def error_names_the_path(exchange: Exchange) -> Complaints:
 
 
 def without_path(exchange: Exchange) -> str:
-    """What the port said, the path itself left out, be it written as it is or in the ASCII of JSON."""
+    """What the port said, the path itself left out: as it is, in the ASCII of JSON, or as in an address."""
     path = path_of(exchange)
-    return error_text(exchange).replace(path, "").replace(json.dumps(path)[1:-1], "")
+    forms = (path, json.dumps(path)[1:-1], quote(path))
+    return reduce(lambda text, form: text.replace(form, ""), forms, error_text(exchange))
 
 
 def reasons(observation: Observation, kind: str) -> set[str]:

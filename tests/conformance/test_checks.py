@@ -92,10 +92,14 @@ def test_a_refused_directory_may_be_named_with_escapes(path: str) -> None:
     assert [found and found[0] for found in concluded("cwd:reason", told)] == [verdict]
 
 
-@pytest.mark.parametrize(("logged", "verdict"), [(b"model=gemini-of-tomorrow", "pass"), (b"How is it made?!", "fail")])
-def test_what_a_prompt_has_in_common_with_a_model_may_be_logged(logged: bytes, verdict: str) -> None:
-    given = ({"prompt": "How is it made?!", "model": "gemini-of-tomorrow"}, {"prompt": "gemini-of-tomorrow"})
-    asked = [request(1, "tools/call", {"name": "chat", "arguments": each}) for each in given]
+@pytest.mark.parametrize(
+    ("logged", "verdict"),
+    [(b"gemini-of-tomorrow", "pass"), (b"id=the-id-of-a-request", "pass"), (b"How is it made?!", "fail")],
+)
+def test_what_a_prompt_has_in_common_with_what_is_public_may_be_logged(logged: bytes, verdict: str) -> None:
+    named = ({"prompt": "How is it made?!", "model": "gemini-of-tomorrow"}, {"prompt": "gemini-of-tomorrow"})
+    given = (*named, {"prompt": "This is the-id-of-a-request"})
+    asked = [request("the-id-of-a-request", "tools/call", {"name": "chat", "arguments": each}) for each in given]
     calls = tuple(replace(failed("", ""), request=each) for each in asked)
     lines = tuple(line for each in calls for line in each.answers)
     seen = Observation(Conversation("made", "", ()), SPEC, calls[0].place, "stdio", lines, calls, stderr=logged)

@@ -79,6 +79,35 @@ def test_a_message_without_a_key_must_be_repeated() -> None:
     assert [found and found[0] for found in concluded("error:json-on-stderr", silent)] == ["fail"]
 
 
+def test_a_message_of_several_lines_may_stand_on_one() -> None:
+    folded = failed(json.dumps({"error": {"message": "One.\nTwo."}}), "Error executing gemini: One. Two.\nStderr: ")
+    assert [found and found[0] for found in concluded("error:json-on-stderr", folded)] == ["pass"]
+
+
+@pytest.mark.parametrize("path", ["/서울", r"/\uc11c\uc6b8", "file:///%EC%84%9C%EC%9A%B8", "/seoul"])
+def test_a_refused_directory_may_be_named_with_escapes(path: str) -> None:
+    asked = request(1, "tools/call", {"name": "chat", "arguments": {"prompt": "Why?", "cwd": "/서울"}})
+    told = replace(failed("", f"Error executing gemini: No `cwd` {path}."), request=asked, runs=(), cwd="missing")
+    verdict = "fail" if path == "/seoul" else "pass"
+    assert [found and found[0] for found in concluded("cwd:reason", told)] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("logged", "verdict"),
+    [(b"gemini-of-tomorrow", "pass"), (b"id=the-id-of-a-request", "pass"), (b"How is it made?!", "fail")],
+)
+def test_what_a_prompt_has_in_common_with_what_is_public_may_be_logged(logged: bytes, verdict: str) -> None:
+    named = ({"prompt": "How is it made?!", "model": "gemini-of-tomorrow"}, {"prompt": "gemini-of-tomorrow"})
+    given = (*named, {"prompt": "This is the-id-of-a-request"})
+    asked = [request("the-id-of-a-request", "tools/call", {"name": "chat", "arguments": each}) for each in given]
+    calls = tuple(replace(failed("", ""), request=each) for each in asked)
+    lines = tuple(line for each in calls for line in each.answers)
+    seen = Observation(Conversation("made", "", ()), SPEC, calls[0].place, "stdio", lines, calls, stderr=logged)
+    checks.load()
+    chosen = checks_for(each for each in load_requirements() if each.id == "stdio:stderr:private")
+    assert [found.outcome for found in judge(seen, chosen)] == [verdict]
+
+
 def test_a_failure_shows_the_runs_of_the_call_that_it_is_about() -> None:
     silent = failed(json.dumps({"error": {"message": "The model is gone."}}), "Error executing gemini: No.\nStderr: ")
     other = Run(replace(CALL, number=2, argv=(b"And then?",)), understand(ARGV), "And then?")

@@ -35,6 +35,7 @@ class Answer:
         request = table(message)
         self.id, self._heard = request.get("id"), heard
         self.is_awaited = {"method", "id"} <= set(request)
+        self.is_given_up = False
 
     def heard(self, data: bytes) -> None:
         said = table(decoded(data))
@@ -144,8 +145,8 @@ class HttpWire:
             await self._resume(events, headers, answer)
         except (OSError, ValueError, h11.ProtocolError) as error:
             self.fault = _reason(error)
-        # A port may close the connections of a session that is ended.
-        is_cut = any(web.verb == "DELETE" for web in self.web[number + 1 :])
+        # A port may close the connections of a session that is ended, and that of a request that is cancelled.
+        is_cut = answer.is_given_up or any(web.verb == "DELETE" for web in self.web[number + 1 :])
         if self.web[number].status is None and host is None and not is_cut:
             self._over = True
         self._on_end()
@@ -166,7 +167,7 @@ class HttpWire:
     def _give_up(self, id: Json) -> None:
         """Come back for no answer to the request of that id, which is cancelled."""
         if (answer := self._answers.get(_key(id))) is not None:
-            answer.is_awaited = False
+            answer.is_awaited, answer.is_given_up = False, True
 
     async def abandon(self, id: Json) -> None:
         """Close the connection of a request, which cancels it in the stateless era."""

@@ -78,7 +78,7 @@ class Player:
         self._gemini.forget_releases()
         begin = 0 if first else len(self.session.lines)
         asked = 0 if first else len(self._web())
-        before = self.requests.temporary()
+        before, logged = self.requests.temporary(), b"" if first else self.session.wire.stderr()
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
         for number, step in enumerate(self.conversation.steps):
             await self._step(number, step)
@@ -88,7 +88,9 @@ class Player:
         wire = self.session.wire
         web = tuple(replace(web, manifest=self.spec.manifest) for web in self._web()[asked:])
         delay = self.lateness.since(self.began)
-        return replace(seen, stderr=wire.stderr(), died=self._death(), delay=delay, web=web)
+        # What was logged earlier belongs to other conversations.
+        stderr = wire.stderr().removeprefix(logged)
+        return replace(seen, stderr=stderr, died=self._death(), delay=delay, web=web)
 
     def _lines(self, begin: int) -> tuple[Line, ...]:
         """The lines since the conversation began, without those that came late for an earlier one."""

@@ -189,11 +189,12 @@ class Requests:
             self.patience = self.patience.lost()
 
     def temporary(self) -> frozenset[str]:
-        """The names in the temporary directory."""
-        return frozenset(os.listdir(self.place.tmp))
+        """The directories in the temporary one; a file there, such as a log or a lock, holds no argument."""
+        with os.scandir(self.place.tmp) as entries:
+            return frozenset(entry.name for entry in entries if entry.is_dir())
 
     async def leftovers(self, before: frozenset[str]) -> tuple[str, ...]:
-        """The files that are new in the temporary directory and stay there."""
+        """The directories that are new in the temporary directory and stay there."""
         await polled(lambda: self.temporary() <= before, self.patience.files)
         return tuple(sorted(self.temporary() - before))
 

@@ -77,7 +77,7 @@ class Run:
 class Exchange:
     """A request, its answers, and the runs of gemini between them.
 
-    `alone` says that no other request was open at the same time. `leftovers` are new files in the temporary directory,
+    `alone` says that no other request was open at the same time. `leftovers` are new directories in the temporary one,
     `canaries` files that only a shell makes. `answers` has more than one line when the port answered twice. `cwd` is
     what the argument for the working directory named when it was sent, and `directory` the path of that without links.
     `expected` is the result in a scenario.

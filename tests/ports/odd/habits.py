@@ -81,6 +81,13 @@ def logs_refusal(port: Any, *arguments: Any) -> None:
     print("Refused for cwd, refused for model or refused for systemPrompt.", file=sys.stderr, flush=True)
 
 
+def logs_arguments(port: Any, call: Call, plan: Any) -> None:
+    named = {name: call.arguments.get(name) for name in ("model", "sessionId", "cwd")}
+    known = {"id": call.id, "tool": call.tool, **named, "bytes": len(plan.private[0].encode())}
+    sys.stderr.write(json.dumps(known) + "\n")
+    sys.stderr.flush()
+
+
 def logs_message(port: Any, message: Any) -> None:
     method = (as_object(message) or {}).get("method")
     sys.stderr.write(f'{{"level":"debug","component":"rpc","method":{json.dumps(method)}}}\n' * 20)
@@ -152,6 +159,9 @@ odd("logs-every-message", "Logs twenty lines of JSON to stderr for each message 
 )
 odd("logs-plain-words", "Logs how many bytes a line has, and what becomes of a call, in words that are not its own.")(
     lines=logs_lines, take_turn=before(logs_turn), refused=before(logs_refusal)
+)
+odd("logs-arguments", "Logs the id, the model, the session and the directory of a call, and how long its prompt is.")(
+    run_prompt=before(logs_arguments)
 )
 odd("floods-stderr", "Writes one letter 70,000 times to stderr for each message it reads.")(
     dispatch=before(logs_letters)

@@ -102,6 +102,11 @@ def lists_in_camel_case(port: Any, real: Any, argv: tuple[str, ...], **options: 
     return real((argv[0], "--listSessions", "--no-debug") if is_list else argv, **options)
 
 
+def lists_by_value(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    is_list = argv[1:] == ("--list-sessions",)
+    return real((argv[0], "--list-sessions=true", "--output-format=json") if is_list else argv, **options)
+
+
 def in_node_words(port: Any, cwd: str) -> None:
     if not os.path.exists(cwd):
         raise Refusal(f"cwd: ENOENT: no such file or directory, stat '{cwd}'")
@@ -246,6 +251,7 @@ odd("exits-with-codes", "Exits with 128 and the signal's number, and with 1 wher
 odd("closes-stderr", "Closes its stderr before it serves.")(serve=before(closes_stderr))
 odd("shell-stays", "Starts gemini through a shell that stays its parent and reads no argument.")(spawn=under_shell)
 odd("list-in-camel-case", "Asks for the list by `--listSessions --no-debug`.")(spawn=lists_in_camel_case)
+odd("list-by-value", "Asks for the list by `--list-sessions=true`, and in JSON.")(spawn=lists_by_value)
 odd("errno-words", "Says what is wrong with a directory, or that gemini is missing, in the words of Node.")(
     check_cwd=lambda port, real, cwd: in_node_words(port, cwd), error=takes(get_it)
 )

@@ -146,6 +146,19 @@ def no_deletion(port: Any, real: Any, post: Post, body: bytes) -> None:
         post.reply(405)
 
 
+def closes_cancelled(port: Any, real: Any, message: Any) -> None:
+    """A request that was cancelled ends with its connection."""
+    Port.dispatch(port, message)
+    post = port.current.post
+    if post.is_answered:
+        return
+    if port.is_valid(message) and {"method", "id"} <= set(message):
+        post.is_answered = post.close_connection = True
+        post.connection.shutdown(socket.SHUT_RDWR)
+    else:
+        port.accept(post)
+
+
 def refused_by_origin(port: Any, real: Any, post: Post) -> bool:
     if not port.is_allowed(post.headers.get("Origin")):
         post.reply(403)
@@ -190,5 +203,8 @@ odd("http-no-sessions", "Has no sessions, and refuses by JSON-RPC errors without
     is_refused=refused_by_origin,
     cancel=lambda port, real, call: Port.cancel(port, call),
     deleted=no_deletion,
+)
+odd("http-closes-cancelled", "Closes the connection of a request that is cancelled, without a word.")(
+    HttpPort, serve=answered_by(Chunks), dispatch=closes_cancelled
 )
 odd("http-six", "Listens on the loopback interface of IPv6, at a path with a query.")(SixPort)

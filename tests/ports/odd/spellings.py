@@ -7,6 +7,7 @@ from typing import Any
 
 from answering import KEYS, STDERR_LIMIT
 from odd.record import odd
+from planning import Refusal
 from running import Call
 from speaking import Message
 from steps import before, gives
@@ -40,6 +41,13 @@ def tells_of_cut(port: Any, real: Any, text: str) -> str:
     return f"(the first {size - STDERR_LIMIT} bytes are left out)\n{real(text)}" if size > STDERR_LIMIT else real(text)
 
 
+def in_ascii(port: Any, real: Any, cwd: str) -> None:
+    try:
+        real(cwd)
+    except Refusal as refusal:
+        raise Refusal(str(refusal).replace(repr(cwd), json.dumps(cwd))) from None
+
+
 def warms_up(port: Any, call: Call) -> None:
     if "is warm" not in port.memory:
         port.memory["is warm"] = True
@@ -62,4 +70,10 @@ odd("masks-to-next-blank", "Masks a key with all that follows it up to the next 
 odd("warms-up", "Takes a second and a half to start, and another second for its first call.")(
     signals=before(lambda port: time.sleep(START_SECONDS)),
     run_prompt=before(lambda port, call, plan: warms_up(port, call)),
+)
+odd("message-on-one-line", "Puts what gemini says of its failure on one line.")(
+    message=gives(lambda said: said and " ".join(said.split()))
+)
+odd("path-in-ascii", "Names a refused directory by the escapes of JSON in the place of letters beyond ASCII.")(
+    check_cwd=in_ascii
 )

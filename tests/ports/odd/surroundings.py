@@ -149,6 +149,24 @@ def holds_lifeline(port: Any) -> None:
     port.memory["lifeline"] = os.pipe()
 
 
+def lock() -> str:
+    return os.path.join(tempfile.gettempdir(), f"gemini-mcp-{os.getpid()}.lock")
+
+
+def makes_lock(port: Any) -> None:
+    with open(lock(), "w", encoding="ascii"):
+        """It is empty."""
+
+
+def removes_lock(port: Any) -> None:
+    os.unlink(lock())
+
+
+def logs_among_files(port: Any, call: Call, plan: Any) -> None:
+    with open(os.path.join(tempfile.gettempdir(), "gemini-mcp-server.log"), "a", encoding="ascii") as file:
+        file.write(f"A call of {call.tool} begins.\n")
+
+
 def with_lifeline(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     return real(argv, pass_fds=port.memory["lifeline"][:1], **options)
 
@@ -175,4 +193,7 @@ odd("signals-one-by-one", "Sends its signals to each process of a group, instead
 odd("whole-environment", "Hands on its whole environment and a mark named `GEMINI_MCP_RUN`.")(environment=gives(whole))
 odd("lifeline", "Lets gemini inherit the end of a pipe that the server holds.")(
     serve=before(holds_lifeline), spawn=with_lifeline
+)
+odd("log-among-temporary-files", "Keeps a log and a lock in the temporary directory, named as the directories are.")(
+    serve=before(makes_lock), run_prompt=before(logs_among_files), shut_down=before(removes_lock)
 )

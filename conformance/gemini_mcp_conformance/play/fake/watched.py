@@ -45,9 +45,10 @@ def _telling(invocation: InvocationSpec) -> Sequence[str]:
 
 def spellings(flag: str) -> tuple[str, ...]:
     """The ways to write an option that asks for the list."""
-    # yargs takes an option in camel case as well.
+    # yargs takes an option in camel case as well, and a value behind one that needs none.
     camel = re.sub("(?<=[a-z])-([a-z])", lambda match: match[1].upper(), flag)
-    return (flag,) if camel == flag else (flag, camel)
+    names = dict.fromkeys((flag, camel))
+    return (*names, *(f"{name}=true" for name in names if name.startswith("--")))
 
 
 @cache

@@ -115,6 +115,10 @@ def _has_json_on_stderr(exchange: Exchange) -> bool:
 @check("error:json-on-stderr", judges=_has_json_on_stderr, rests="result:error-key")
 def message_comes_first(exchange: Exchange) -> Complaints:
     message = _message(exchange) or ""
-    # A port may cut a long message.
-    if message[:200] not in sentence(exchange):
+    # A port may cut a long message, and put one of several lines into one.
+    if _in_one_line(message[:200]) not in _in_one_line(sentence(exchange)):
         yield f"The port's error reads {shown(sentence(exchange))}, and should hold {shown(message)}."
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())

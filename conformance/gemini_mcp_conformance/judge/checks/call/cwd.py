@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+from functools import reduce
+from urllib.parse import quote
 
 from gemini_mcp.spec.values import texts_in
 from gemini_mcp_conformance.judge.check import Complaints
@@ -15,7 +18,7 @@ from gemini_mcp_conformance.see.witness import shown
 from gemini_mcp_conformance.spec.specification import Heard
 
 PLAIN = re.compile(r"[\w ./$&%{}-]+")
-"""Paths that are written the same in any quotes."""
+"""Paths that are written the same in any quotes, letters beyond ASCII aside."""
 
 
 def argument(exchange: Exchange) -> str:
@@ -90,14 +93,21 @@ def is_plainly_refused(exchange: Exchange) -> bool:
 
 @check("cwd:reason", judges=is_plainly_refused, about="reason")
 def error_names_the_path(exchange: Exchange) -> Complaints:
-    if path_of(exchange) not in error_text(exchange):
+    if without_path(exchange) == error_text(exchange):
         yield f"The port says {shown(error_text(exchange))}, and should name the path {path_of(exchange)!r}."
+
+
+def without_path(exchange: Exchange) -> str:
+    """What the port said, the path itself left out: as it is, in the ASCII of JSON, or as in an address."""
+    path = path_of(exchange)
+    forms = (path, json.dumps(path)[1:-1], quote(path))
+    return reduce(lambda text, form: text.replace(form, ""), forms, error_text(exchange))
 
 
 def reasons(observation: Observation, kind: str) -> set[str]:
     """What the port said of such a directory, the path itself left out."""
     wrong = [exchange for exchange in observation.calls if exchange.cwd == kind and is_plainly_refused(exchange)]
-    return {error_text(exchange).replace(path_of(exchange), "") for exchange in wrong}
+    return {without_path(exchange) for exchange in wrong}
 
 
 @check_all("cwd:reason", judges=lambda seen: bool(reasons(seen, "missing") and reasons(seen, "file")), about="reason")

@@ -79,7 +79,7 @@ def file_lies_in_a_directory_of_its_own(exchange: Exchange) -> Complaints:
         path = os.path.normpath(os.path.join(call.cwd, file.path))
         parent, directory = os.path.split(os.path.dirname(path))
         if parent != tmp or not re.fullmatch(pattern, directory):
-            wanted = f"a directory of {tmp!r} whose name matches {pattern!r}"
+            wanted = f"a directory of its TMPDIR {tmp!r} whose name matches {pattern!r}"
             yield f"The port put the file of {name} at {path!r}, and should put it into {wanted}."
 
 

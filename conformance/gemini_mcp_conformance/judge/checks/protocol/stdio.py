@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from urllib.parse import quote, quote_plus
 
-from gemini_mcp.spec.values import decode, table
+from gemini_mcp.spec.values import Json, decode, table, texts_in
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.answer.error import forms
 from gemini_mcp_conformance.judge.checks.answer.result import is_utf_8
 from gemini_mcp_conformance.judge.expectation import end_of, is_call, reading
 from gemini_mcp_conformance.judge.registry import check_all
-from gemini_mcp_conformance.see.observation import Line, Observation
+from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.see.witness import bytes_shown, shown
 
 PRIVATE = 16
@@ -63,7 +63,8 @@ def every_message_is_utf_8(observation: Observation) -> Complaints:
 def nothing_private_is_logged(observation: Observation) -> Complaints:
     logged = _plain(observation.stderr)
     for text in private(observation) if logged else ():
-        if any(part in logged for part in _parts(text)):
+        found = [part for part in _parts(text) if part in logged]
+        if found and not _is_public(found, observation):
             yield f"The port wrote {shown(text)} to its stderr, and should log neither prompts nor answers."
 
 
@@ -76,6 +77,20 @@ def private(observation: Observation) -> list[str]:
         for text in (*given, *answers(observation), *broken_off(observation))
         if isinstance(text, str) and len(text.strip()) >= PRIVATE
     ]
+
+
+def _is_public(parts: Iterable[bytes], observation: Observation) -> bool:
+    """Whether a log may hold all of these: the id of a request, a model or a session can have the text of a prompt."""
+    told = [public for each in observation.calls if is_call(each) for public in _public(each)]
+    public = _plain("\n".join(texts_in(told)).encode("utf-8", "replace"))
+    return all(part in public for part in parts)
+
+
+def _public(exchange: Exchange) -> Iterator[Json]:
+    """What a call gives besides its prompt, and other texts that are private."""
+    private = exchange.spec.template(exchange.tool).private
+    yield from (exchange.request["id"], exchange.params.get("_meta"))
+    yield from (value for name, value in exchange.arguments.items() if name not in private)
 
 
 def answers(observation: Observation) -> Iterator[str]:

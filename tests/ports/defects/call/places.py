@@ -51,9 +51,6 @@ def prefixed_lost(*prefixes: str) -> Step:
 defect("hidden-directory-refused", "Refuses a directory whose name begins with a point.", "cwd:used")(
     check_cwd=refuses_directory(lambda cwd: os.path.basename(cwd.rstrip("/")).startswith("."), "is hidden")
 )
-defect("dots-within-path-refused", "Refuses a directory with `..` within its path.", "cwd:used")(
-    check_cwd=refuses_directory(lambda cwd: "/../" in cwd or cwd.endswith("/.."), "leads upwards")
-)
 defect(
     "link-to-nothing-ignored",
     "Runs in its own directory when the one it is given is a link that leads nowhere.",
@@ -62,7 +59,7 @@ defect(
 defect("device-ignored", "Runs in its own directory when the one it is given is a device or a pipe.", "cwd:file")(
     cwd=own_instead(is_special)
 )
-defect("file-with-slash-taken", "Runs beside a file that `cwd` names with a slash behind it.", "cwd:file")(
+defect("file-with-slash-taken", "Runs beside a file that `cwd` names with a slash behind it.", "cwd:missing")(
     cwd=beside_file
 )
 defect("file-in-path-ignored", "Runs in its own directory when the path goes through a file.", "cwd:missing")(
@@ -73,11 +70,6 @@ defect("language-of-gemini-set", "Gives gemini the language C.", "process:enviro
 )
 defect("node-variables-lost", "Hands no variable on that begins with `NODE_` or `npm_`.", "process:environment")(
     environment=prefixed_lost("NODE_", "npm_")
-)
-defect("proxies-lost", "Hands no variable on that names a proxy.", "process:environment")(
-    environment=gives(
-        lambda environ: {name: text for name, text in environ.items() if not name.lower().endswith("_proxy")}
-    )
 )
 defect("secrets-lost", "Hands no variable on whose name speaks of a secret.", "process:environment")(
     environment=gives(

@@ -14,7 +14,6 @@ from http_port import HttpPort
 from running import GRACE, Call
 from steps import Step, before
 
-PLACES = threading.Semaphore(8)
 OF_SESSION = threading.Lock()
 PATIENCE, PAUSE, INTERVAL = 2.0, 0.5, 0.1
 
@@ -55,11 +54,6 @@ def waits_briefly(port: Any, real: Any, call: Call, turn: str | None) -> None:
         line = port.turns.setdefault(turn, [])
         line.append(call)
         port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled, PATIENCE)
-
-
-def in_a_place(port: Any, real: Any, call: Call) -> Any:
-    with PLACES:
-        return real(call)
 
 
 def one_at_a_time(port: Any, real: Any, call: Call) -> Any:
@@ -144,11 +138,6 @@ defect(
     "Lets a reply wait two seconds for another in its session, and no longer.",
     "concurrency:same-session",
 )(take_turn=waits_briefly)
-defect(
-    "waiting-replies-take-places",
-    "Counts the replies that wait for another among the eight calls that it serves at once.",
-    "concurrency:other-session",
-)(execute=in_a_place)
 defect("http-calls-in-a-row", "Serves one call after the other over HTTP.", "concurrency:calls")(
     HttpPort, execute=one_at_a_time
 )

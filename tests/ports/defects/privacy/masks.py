@@ -11,7 +11,7 @@ from answering import KEYS, Failure
 from defects.record import defect
 from planning import Plan
 from running import Call
-from steps import Step, before, on
+from steps import Step, before
 
 TWO_ENDS = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*-----END [A-Z ]*PRIVATE KEY-----")
 
@@ -26,10 +26,6 @@ def up_to(marks: str) -> Callable[[re.Match[str]], str]:
     return lambda key: re.sub(
         rf"\A(.{{4}}[^{marks}]*)(?:[{marks}][\s\S]*)?\Z", lambda found: "[masked]" + key[0][len(found[1]) :], key[0]
     )
-
-
-def spared(pattern: str) -> Callable[[re.Match[str]], str]:
-    return lambda key: key[0] if re.search(pattern, key[0]) else "[masked]"
 
 
 def masked_too(pattern: str) -> Step:
@@ -73,20 +69,12 @@ def last_copy_left(port: Any, real: Any, text: str, private: tuple[str, ...]) ->
     return real(text, private)
 
 
-def first_copy_left(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
-    for secret in private:
-        if len(secret) >= 8 and text.startswith(secret):
-            return secret + real(text.removeprefix(secret), private)
-    return real(text, private)
-
-
-def logs_command(port: Any, failure: Failure) -> Failure:
-    print("failed:", port.memory.get("argv"), file=sys.stderr, flush=True)
-    return failure
-
-
-def notes_argv(port: Any, argv: tuple[str, ...], **options: Any) -> None:
-    port.memory["argv"] = argv
+def logs_command(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    try:
+        return real(argv, **options)
+    except Failure:
+        print("failed:", argv, file=sys.stderr, flush=True)
+        raise
 
 
 def logs_waiting(port: Any, call: Call, turn: str | None) -> None:
@@ -103,13 +91,6 @@ def logs_doubly_escaped(port: Any, call: Call, plan: Plan) -> None:
     print(json.dumps(json.dumps({"argv": plan.argv})), file=sys.stderr, flush=True)
 
 
-def logs_whitespace_collapsed(port: Any, call: Call, plan: Plan) -> None:
-    print("asks:", " ".join(call.arguments["prompt"].split()).lower()[:80], file=sys.stderr, flush=True)
-
-
-defect("google-key-shown-behind-hyphen", "Masks a key up to its first hyphen.", "error:secrets")(
-    masked=masked_but(up_to("-"))
-)
 defect("key-shown-behind-underscore", "Masks a key up to its first underscore.", "error:secrets")(
     masked=masked_but(up_to("_"))
 )
@@ -118,12 +99,6 @@ defect("bearer-shown-behind-slash", "Masks a key up to its first slash, plus or 
 )
 defect("user-with-password-shown", "Masks no user with a password in an address.", "error:secrets")(
     masked=masked_but(lambda key: key[0] if key.string[: key.start()].endswith("://") and ":" in key[0] else "[masked]")
-)
-defect("project-keys-shown", "Masks no key that begins with `sk-` and has another hyphen.", "error:secrets")(
-    masked=masked_but(spared(r"\Ask-[^-]*-"))
-)
-defect("keys-in-digits-shown", "Masks no key of Google with a hyphen or an underscore.", "error:secrets")(
-    masked=masked_but(spared(r"\AAIza.*[-_]"))
 )
 defect(
     "text-between-private-keys-masked",
@@ -156,26 +131,14 @@ defect(
 defect("copy-at-end-of-stderr-left", "Leaves a copy of a prompt that ends stderr.", "error:prompt")(
     withheld=last_copy_left
 )
-defect("copy-at-start-of-stderr-left", "Leaves a copy of a prompt that begins stderr.", "error:prompt")(
-    withheld=first_copy_left
-)
-defect("copy-with-returns-left", "Leaves a copy of a prompt in stderr that holds a carriage return.", "error:prompt")(
-    withheld=withheld_where(lambda secret, text: "\r" not in secret)
-)
-defect("copy-with-pattern-left", "Leaves a copy of a system prompt in stderr that holds a bracket.", "error:prompt")(
-    withheld=withheld_where(lambda secret, text: not re.search(r"[\[\](){}]", secret))
-)
 defect(
     "command-logged-unless-started",
     "Logs the command line when gemini cannot be started.",
     "stdio:stderr:private",
-)(spawn=before(notes_argv), start=on(Failure, logs_command))
+)(start=logs_command)
 defect("waiting-prompt-logged", "Logs the prompt of a reply that waits for another.", "stdio:stderr:private")(
     take_turn=before(logs_waiting)
 )
 defect("escaped-twice-logged", "Logs the command line as a text of JSON within JSON.", "stdio:stderr:private")(
     ask=before(logs_doubly_escaped)
-)
-defect("small-letters-logged", "Logs the first words of a prompt in small letters.", "stdio:stderr:private")(
-    ask=before(logs_whitespace_collapsed)
 )

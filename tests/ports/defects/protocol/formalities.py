@@ -73,13 +73,6 @@ def ended_once_more(port: Any, real: Any, post: Post, body: bytes) -> None:
         real(post, body)
 
 
-def got_in_ended(port: Any, real: Any, post: Post, body: bytes) -> None:
-    if port.is_allowed(post.headers.get("Origin")):
-        post.reply(405, headers={"Allow": "POST, DELETE"})
-    else:
-        real(post, body)
-
-
 def trusts_sessions(port: Any, real: Any, post: Post) -> bool:
     if post.session in port.sessions:
         return False
@@ -110,15 +103,6 @@ def name_without_namespace(port: Any, real: Any, identity: Any, params: Mapping[
     if isinstance(name, str):
         params = {**params, "name": re.sub(r"^.*(?:__|[./:])", "", name)}
     return real(identity, params, stateless)
-
-
-def name_parameter_list(port: Any, real: Any, request: Message) -> Mapping[str, Any]:
-    params = request.get("params")
-    return real(
-        {**request, "params": params[0] if params and isinstance(params[0], dict) else {}}
-        if isinstance(params, list)
-        else request
-    )
 
 
 def arguments_from_text(port: Any, real: Any, identity: Any, params: Mapping[str, Any], stateless: bool) -> Any:
@@ -171,9 +155,6 @@ defect(
 defect("session-ended-twice", "Ends a session once more that has been ended.", "http:session:ended")(
     HttpPort, deleted=ended_once_more
 )
-defect(
-    "stream-of-ended-session", "Answers a GET in a session that has been ended as in any other.", "http:session:ended"
-)(HttpPort, got=got_in_ended)
 defect("origin-unread-in-session", "Looks at the origin of requests without a session alone.", "http:origin")(
     HttpPort, is_refused=trusts_sessions
 )
@@ -188,9 +169,6 @@ defect("digits-are-cursor", "Takes a cursor of digits for the number of a tool."
 )
 defect("namespace-of-tool-dropped", "Serves a tool whose name stands behind a namespace.", "tools:unknown")(
     begin_call=name_without_namespace
-)
-defect("list-of-params-read", "Takes the first of parameters that are an array for all of them.", "rpc:error:params")(
-    params=name_parameter_list
 )
 defect("arguments-read-from-text", "Reads arguments that are a text of JSON.", "rpc:error:params")(
     begin_call=arguments_from_text

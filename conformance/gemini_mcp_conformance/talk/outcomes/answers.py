@@ -57,9 +57,10 @@ AROUND = (
     *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
     *("A screen of 5\" isn't wide.\nJSON", "\ufeffJSON", "Loading... done. JSON"),
     *("[WARN] A notice.\nJSON", "# A title\n> JSON\n", "A brace } that closes nothing.\nJSON", "JSON Done.\n"),
-    *("{}\nJSON\n", 'JSON\n{"level": 30, "in": {"msg": "}"}}\n', '{"level": 30}\n' * 20 + "JSON"),
 )
 """What may stand around the JSON."""
+AMONG = ("{}\nJSON\n", 'JSON\n{"level": 30, "in": {"msg": "}"}}\n', '{"level": 30}\n' * 20 + "JSON")
+"""Other JSON that may stand around it; only some ports have to cope with that."""
 BEFORE = AROUND[:2]
 """Of these, what every port must cope with."""
 

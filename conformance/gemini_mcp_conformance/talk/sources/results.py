@@ -17,7 +17,7 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY, NOISE
-from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out, spelt
+from gemini_mcp_conformance.talk.outcomes.answers import AMONG, DUMPS, TEXTS, laid_out, spelt
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
@@ -159,7 +159,7 @@ class Results(Maker):
             is_told = len(text.splitlines()) > 1 or (number // len(DUMPS) + self.place) % 2
             steps.append(told(asked, f"text {number}") if is_told else asked)
         title = f"Odd answers to {self.tool}, each in a session of its own, one after the other."
-        shows = (*TEXT, "result:json:braces", f"result:session-id:{kebab(self.tool)}")
+        shows = (*TEXT, f"result:session-id:{kebab(self.tool)}")
         return self.conversation(f"texts-{self.tool}", title, steps, *shows)
 
     def split(self) -> Conversation:
@@ -343,7 +343,7 @@ class Results(Maker):
             ),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
             *("result:no-output", "result:no-response"),
-            *("result:json:notice-before", "result:json:pretty", "result:json:last"),
+            *("result:json:notice-before", "result:json:pretty", "result:json:last", "result:json:braces"),
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)
@@ -388,10 +388,12 @@ class Results(Maker):
             yield Script("cut", ({"stdoutBase64": b64encode(kept).decode("ascii")},))
 
     def _laid_out(self) -> Iterable[Script]:
-        """The JSON behind more text than a buffer holds, in lines as on Windows, and indented by tabs."""
+        """The JSON behind more text than a buffer holds, in lines as on Windows, with tabs, and among other JSON."""
         pretty, tabs = (json.dumps(self.sources.document("Laid out."), indent=indent) for indent in (2, "\t"))
         for text in (f"{NOTICES}{pretty}", f"[WARN] In brackets.\n{pretty}", pretty.replace("\n", "\r\n"), tabs):
             yield Script("laid out", ({"stdout": text},))
+        for around in AMONG:
+            yield Script("laid out", ({"stdout": around.replace("JSON", json.dumps(self.sources.document("Among.")))},))
 
 
 def _between(failures: Iterable[Request], answered: Iterable[Request]) -> Iterator[Request]:

@@ -69,7 +69,7 @@ def faults(exchange: Exchange) -> tuple[str, ...]:
     # Some clients send null for an absent value, so a port may take it for that (`arguments:optional:null`).
     certain = [name for name, fault in found.items() if fault != "null" or name in required(exchange)]
     directory = exchange.spec.directory(exchange.tool)
-    wrong = [directory] if directory and exchange.cwd in ("missing", "file") else []
+    wrong = [directory] if directory and exchange.cwd in ("missing", "file", "nowhere") else []
     return tuple(dict.fromkeys((*certain, *wrong)))
 
 

@@ -18,10 +18,14 @@ from gemini_mcp_conformance.play.wire import Wire
 from gemini_mcp_conformance.see.observation import Line
 from gemini_mcp_conformance.talk.messages import UNKNOWN_METHOD, encode, notification, request, stateless_params
 
-REASON: Json = {"reason": "The suite cancels this call."}
 BATCHES = "2025-03-26"
 """The one revision in which either side may send several messages as an array; a client has to understand them."""
-CANCELS: tuple[Json, ...] = ({}, REASON, {**REASON, "_meta": {"example.org/note": 1}})
+CANCELS: tuple[Json, ...] = (
+    {},
+    {"reason": "The suite cancels this call."},
+    {"reason": "", "_meta": {"example.org/note": 1}},
+    {"reason": 'Too slow:\n"서울" 👍'},
+)
 """What a cancellation may hold beside the id, in turn: MCP demands none of it, so a port must understand each."""
 
 

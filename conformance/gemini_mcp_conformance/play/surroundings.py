@@ -21,7 +21,9 @@ def directory(cwd: Json, work: str) -> Directory:
     try:
         mode = os.stat(os.path.join(work, cwd)).st_mode
     except FileNotFoundError:
-        return "missing"
+        return "nowhere" if os.path.islink(os.path.join(work, cwd)) else "missing"
+    except NotADirectoryError:
+        return "nowhere"
     except (OSError, ValueError):
         return "unknown"
     if not stat.S_ISDIR(mode):

@@ -16,7 +16,11 @@ INHERITED: Mapping[str, str] = {
     "SETTING_OF_THE_OPERATOR": "kept",
     "SETTING_LEFT_EMPTY": "",
     "SETTING_OF_LINES": "one\ntwo=2\n",
-    "SETTING_OF_LENGTH": "long " * 850,
+    "SETTING_OF_LENGTH": "long " * 1700,
+    "NODE_NO_WARNINGS": "1",
+    "npm_config_loglevel": "silent",
+    "SECRET_TOKEN_OF_THE_OPERATOR": "kept-as-well",
+    **{f"SETTING_{number}": str(number) for number in range(40)},
 }
 """Variables that the port gets, and should pass on to gemini."""
 

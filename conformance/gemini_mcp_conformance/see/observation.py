@@ -24,8 +24,11 @@ Silence = Literal["", "timeout", "died", "closed", "cancelled", "ended"]
 `closed`: the response over HTTP has ended, and held none.
 """
 
-Directory = Literal["none", "absolute", "relative", "missing", "file", "unknown"]
-"""What the argument for the working directory names; `none` is no argument, `missing` a path that does not exist."""
+Directory = Literal["none", "absolute", "relative", "missing", "file", "nowhere", "unknown"]
+"""What the argument for the working directory names; `none` is no argument, `missing` a path that does not exist.
+
+`nowhere` is below a file, or what a broken link leads to: missing too, but a port may say that it is no directory.
+"""
 
 
 @dataclass(frozen=True)

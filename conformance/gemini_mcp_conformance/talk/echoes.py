@@ -40,7 +40,7 @@ def many(spec: Specification) -> tuple[Way, ...]:
     answer, limit = spec.outcome.answer, spec.outcome.stderr_bytes
     return (
         in_a_sentence,
-        lambda text: ({"stderr": f"{text}\nnot {text}\n\x1b[31m {text} \x1b[0m서울\r\n" * 4}, FAILED),
+        lambda text: ({"stderr": f"{text}\nnot_{text}s\n\x1b[31m {text} \x1b[0m서울\r\n" * 4 + text}, FAILED),
         _in_an_error(answer["error"]),
         lambda text: ({"stderr": f'{{"level": 50}}\nat call({json.dumps(text, ensure_ascii=False)})\n'}, FAILED),
         lambda text: ({"stderr": f"at call({json.dumps(text)})\n"}, {"signal": "TERM"}),

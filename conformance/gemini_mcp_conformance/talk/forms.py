@@ -53,8 +53,8 @@ FOLDERS = (
         "two\nlines",
         "न\u094d\u200d \u2067x\u2069\ufe0f",
     ),
-    *(" blank ends ", "'single'", '"double"', "x" * 200, "/".join(["long" * 20] * 8), "\u1100\u1161\u11a8", "a+b&c;d"),
-    *("what? #1", " two blanks before", "[a-z]*{b,c}", "100% ,=@!^|`", "a:b", "“a”–(b)<c>…", "007"),
+    *(" blank ends ", "'single'", '"double"', "x" * 200, "/".join(["long" * 20] * 8), "\u1100\u1161\u11a8", ".a+b&c;d"),
+    *("what? #1", " two blanks before", "[a-z]*{b,c}", "100% ,=@!^|`", "a:b", "“a”\t–(b)\r<c>…", "007"),
 )
 """Directories below the port's own; each exists."""
 

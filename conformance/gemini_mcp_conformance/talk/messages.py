@@ -25,7 +25,7 @@ HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 SESSION = "mcp-session-id"
 """The header that names a session."""
 
-NO_CURSORS = ("no-such-page", "")
+NO_CURSORS = ("no-such-page", "", "999999", "OTk5OTk5")
 """Cursors that no port has given."""
 
 

@@ -142,7 +142,7 @@ CHARACTERS: Mapping[str, str] = {
     "tags": "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
     "joiners": "न\u094d\u200dन \u200c \u2060 a\u00adb",
     "isolates": "\u2066left\u2069 \u2067right\u2069 \u200f\u200e\u061c",
-    "private-use": "\ue000 \uf8ff \U000f0000",
+    "private-use": "\ue000 \uf8ff \U000f0000 \ufffd",
     "every-length": "a\u00e9\u20ac\U00010348" * 20,
     "edges-of-lengths": "\u007e\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff",
     "inner-marks": "a\ufeffb\u2028c\u2029d",

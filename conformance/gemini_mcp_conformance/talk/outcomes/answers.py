@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -58,6 +59,8 @@ AROUND = (
     *("[WARN] A notice.\nJSON", "# A title\n> JSON\n", "A brace } that closes nothing.\nJSON", "JSON Done.\n"),
 )
 """What may stand around the JSON."""
+AMONG = ("{}\nJSON\n", 'JSON\n{"level": 30, "in": {"msg": "}"}}\n', '{"level": 30}\n' * 20 + "JSON")
+"""Other JSON that may stand around it; only some ports have to cope with that."""
 BEFORE = AROUND[:2]
 """Of these, what every port must cope with."""
 
@@ -97,6 +100,8 @@ PLAIN = (
     "Replace {name} by {{name}} in f(x) { return TURN; }\n",
     f"\n\nNo JSON, {{but}} text of turn TURN:\r\n서울 👍 {ALL_CHARACTERS}",
     "\ufeffA mark stands before turn TURN.\r\n",
+    '"In quotes stands \\u0041 turn TURN."\n',
+    "[TURN, null]",
 )
 """What gemini may print without any JSON; TURN stands for the number of the call."""
 
@@ -109,8 +114,15 @@ def laid_out(plays: Plays, number: int, text: str, session: str, around: Sequenc
     document = plays.document(text, session, stats=stats)
     # JSON gives the keys of an object no order.
     ordered = dict(reversed(document.items())) if number % 2 else document
-    printed = json.dumps(ordered, **dump)
+    printed = json.dumps(ordered, **dump) if dump else respelt(json.dumps(ordered))
     return Script("answers", ({"stdout": around[number % len(around)].replace("JSON", printed)},))
+
+
+def respelt(printed: str) -> str:
+    """The same JSON with escapes as PHP and others write them: of slashes, and with capital digits."""
+    escape = re.compile(r"(\\\\)|\\u([0-9a-f]{4})")
+    capital = escape.sub(lambda found: found[1] or f"\\u{found[2].upper()}", printed)
+    return capital.replace("/", "\\/")
 
 
 def spelt(text: str, outcome: OutcomeSpec) -> str:

@@ -61,7 +61,8 @@ class Basics(Maker):
         first, last, tools = self.names[0], self.names[-1], self.spec.tools
         known = {*tools, *(name.replace("_", "-") for name in tools)}
         near = (f" {first}", f"{last} ", first.title(), last.upper(), last.replace("-", "_"), f"{first}s", last[:-1])
-        names = ("no-such-tool", *near, "", *NAMES_OF_OBJECTS)
+        behind = (f"{mark}{tool}" for mark, tool in zip(("mcp__x__", "x.", "x/", "x:"), (first, last) * 2, strict=True))
+        names = ("no-such-tool", *near, *behind, "", *NAMES_OF_OBJECTS)
         arguments = self.arguments(first, PLAIN)
         # A port may offer more tools than the specification has; its list tells which.
         calls = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]

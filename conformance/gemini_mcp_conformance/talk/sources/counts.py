@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import cycle
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import fails, hangs, session
+from gemini_mcp_conformance.talk.outcomes.failures import EXITS, exits_with_meaning
+from gemini_mcp_conformance.talk.plays import ends, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, call, path, told
 
@@ -43,10 +45,21 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.cancellations(tool)
 
 
+def _meaningless(sources: Sources) -> Sequence[int]:
+    """The smallest and the largest exit codes without a sentence of their own that other failures do not have."""
+    known = {*exits_with_meaning(sources.spec), *EXITS}
+    every = [code for code in range(1, 256) if code not in known]
+    return [*every[:SOME], *every[-SOME:]]
+
+
 class Counts(Maker):
     """Requests of one specification, again and again."""
 
     phase, prefix = "counts", "many-"
+
+    def __init__(self, sources: Sources) -> None:
+        super().__init__(sources)
+        self.exits = cycle(_meaningless(sources))
 
     def requests(self) -> Conversation:
         """Pings, lists and what is refused."""
@@ -122,7 +135,11 @@ class Counts(Maker):
         """Failures in a row, then calls that are served."""
         steps: list[Step] = []
         for number in range(SOME):
-            script = fails(1, stderr=f"It failed in the way {number}.\n" if number % 2 else "")
+            stderr = f"It failed in the way {number}.\n" if number % 2 else ""
+            end: Json = {"exit": next(self.exits)}
+            script = (
+                self.sources.ends_behind_answer(end, stderr, session("failed")) if number % 3 else ends(end, stderr)
+            )
             steps.append(self.ask(tool, f"Failure {number}", script, file="Be kind.", option="a-model"))
         steps += [
             self.ask(each, f"After the failures of {tool}", self.answers("Served."), option="a-model")
@@ -130,7 +147,7 @@ class Counts(Maker):
         ]
         shows = ("concurrency:after-failure", "command:once", "error:exit", "system:removed:failure")
         options = (f"command:{kebab(each)}:{kebab(name)}" for each in self.names for name in self.spec.options(each))
-        shows = (*shows, "error:stderr", "error:stderr:empty", *options)
+        shows = (*shows, "error:stderr", "error:stderr:empty", "error:is-error", *options)
         return self.conversation(f"failures-{tool}", f"{SOME} failures of {tool}.", steps, *shows)
 
     def cancellations(self, tool: str) -> Conversation:

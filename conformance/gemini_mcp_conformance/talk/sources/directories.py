@@ -100,12 +100,14 @@ class Directories(ToolMaker):
 
     def _none(self) -> Conversation:
         wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///", f"no-such {REFERRING}")
+        wrong = (*wrong, path("demo/nowhere"), "/dev/null", path("demo/file/"))
         wrong = (*wrong, path("no-such-서울-é"), *(path(pattern) for pattern in PATTERNS))
         wrong = (*wrong, *(each for each in BLANKS[1:3] if not is_absent(self.name, each, self.spec.invocation)))
         steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
-        title = "Working directories that are missing, a file, and below a file."
+        arranged = Arrange(links={"demo/nowhere": "no-such"}, gone=("demo/nowhere",))
+        title = "Working directories that are missing, a file, below a file, a device, and a link to nowhere."
         last = call(self.tool, self.given, self.answer)
-        return self.conversation(f"{self.tool}-{self.key}-none", title, (*steps, last), *REFUSED, files=MADE)
+        return self.conversation(f"{self.tool}-{self.key}-none", title, (arranged, *steps, last), *REFUSED, files=MADE)
 
     def _listed(self) -> Conversation:
         """Directories with hostile names, in which the list of sessions must be asked for."""

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
 
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import DEAF, SESSION, hangs, session
+from gemini_mcp_conformance.talk.plays import DEAF, SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Listen, Notify, Raw, Release, Request, Step
+from gemini_mcp_conformance.talk.steps import (
+    Await,
+    Cancel,
+    End,
+    Ending,
+    Listen,
+    Notify,
+    Raw,
+    Release,
+    Request,
+    Step,
+    call,
+)
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
 ORDER = 60
 CANCELLED = "notifications/cancelled"
 IDS: tuple[Json, ...] = (-8_000_001, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500, *NAMES_OF_OBJECTS[:3])
 """Ids of cancelled calls, dealt out to the tools."""
+ALIKE = ("Call abc", "call abc", "call ab", "Call abc ", "call bac", "call cab")
+"""Ids of calls that run at once: one begins like another, or differs in its case, in a blank or in its order."""
 MANY = 8
 """Calls that ignore SIGTERM: a port that waits for the end of one before it ends the next takes too long for them."""
 TIMES, SOON = 50_000, 0.5
@@ -171,25 +185,26 @@ class Endings(Maker):
         listed = self._listed(self.first, DEAF)
         steps: list[Step] = [listed, Cancel(listed.name, "sent"), *self._stubborn()]
         steps += [self.hanging(self.first, "quick", self.answers("Quick.", release="quick"))]
-        for tool in self.names:
-            # Twice: while the port ends gemini, the call is neither unknown nor answered.
-            steps += [Notify(CANCELLED, {"requestId": f"stubborn {tool}"}), Cancel(f"stubborn {tool}")]
-        steps += [Release("quick"), Await("quick"), Await(listed.name)]
+        names = [f"stubborn {tool}" for tool in self.names]
+        # Twice: while the port ends gemini, the call is neither unknown nor answered.
+        steps += [Notify(CANCELLED, {"requestId": name}) for name in names]
+        steps += [Cancel(name, "sent") for name in names]
+        steps += [*map(Await, names), Release("quick"), Await("quick"), Await(listed.name)]
         steps += [self.served("stubborn"), self.served("stubborn ones", self.last)]
         title, shows = "Cancelled calls that ignore SIGTERM.", ("cancel:ignored-term", "cancel:unanswered")
         return self._cancel("ignored-term", title, steps, *shows, aside=True)
 
     def cancel_one_of_several(self) -> Conversation:
-        """Of four, the first and the third are cancelled while the others run."""
+        """Of four whose ids look alike, the first and the third are cancelled while the others run."""
         steps: list[Step] = []
         for number in range(4):
             name, tool = f"{number} of four", (self.first, self.last)[number % 2]
             script = self.answers(f"The answer {name}.", release=name) if number % 2 else hangs()
-            steps.append(self.hanging(tool, name, script, file=f"You are {name}."))
+            steps.append(self.hanging(tool, name, script, file=f"You are {name}.", id=ALIKE[number]))
         order: list[Step] = [Cancel("2 of four"), self.served("one", self.last), Cancel("0 of four")]
         order += [step for name in ("3 of four", "1 of four") for step in (Release(name), Await(name))]
-        held = self.hanging(self.first, "held", self.answers("Held.", release="held"))
-        swapped = [self.hanging(self.last, "hung"), held]
+        held = self.hanging(self.first, "held", self.answers("Held.", release="held"), id=ALIKE[5])
+        swapped = [self.hanging(self.last, "hung", id=ALIKE[4]), held]
         steps += [*order, *swapped, Cancel("hung"), Release("held"), Await("held")]
         shows = ("cancel:others", "cancel:child", "system:life")
         return self._cancel("some", "Calls of which some are cancelled.", steps, *shows)
@@ -253,7 +268,7 @@ class Endings(Maker):
         idle = ("shutdown:stdin-end", "shutdown:prompt")
         # That of a whole line is in the scenarios.
         title, begun = "The end of stdin in the middle of a line.", Raw(b'{"jsonrpc": "2.0"')
-        yield self._end("stdin", title, "stdin", [self.served("no end"), begun], *idle)
+        yield self._end("stdin", title, "stdin", [*self._past("stdin"), begun], *idle)
         yield self._end("stdin-unasked", "The end of stdin before any message.", "stdin", (), idle[0], greet=False)
         long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
         unread = [Listen(False), self.ask(self.first, "Who reads it?", long, until="started"), Listen(False, SOON)]
@@ -279,8 +294,8 @@ class Endings(Maker):
         group = f"shutdown:{name}:group"
         yield self._end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(how), group, *_of_term(how))
         if how == "TERM":
-            idle, shows = [self.served("nothing")], (*_of_term(how), "shutdown:prompt", "stdio:stdout")
-            yield self._end(name, "SIGTERM while nothing runs.", how, idle, *shows)
+            shows = (*_of_term(how), "shutdown:prompt", "stdio:stdout")
+            yield self._end(name, "SIGTERM while nothing runs.", how, [*self._past(how)], *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
 
@@ -290,6 +305,13 @@ class Endings(Maker):
         title = f"SIGTERM during calls of the revision {revision}."
         shows = ("shutdown:sigterm:group", *_of_term("TERM"))
         return self._end(f"{revision}-busy", title, "TERM", families, *shows, revision=revision)
+
+    def _past(self, how: Ending) -> Iterator[Step]:
+        """What may have happened before nothing runs: a line without sense, and calls that ended in every way."""
+        name, tool = f"past of {how}", self.first
+        yield from (Raw(b"This is no JSON.\n"), self.hanging(tool, name), Cancel(name))
+        yield call(tool, dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7))
+        yield from (self.ask(tool, f"A failure before {how}", fails()), self.served(f"the past of {how}"))
 
     def _busy(self, how: Ending) -> list[Step]:
         """Of each tool a call with a file, a plain one, one whose gemini has started a process; a line, and a list.

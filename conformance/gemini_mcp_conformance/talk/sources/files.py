@@ -22,6 +22,7 @@ HELD = 300
 """Seconds that output is held open: longer than anybody waits for an answer."""
 TITLE = "Texts in files, and what is left of them."
 SEVERAL = 6
+FOLDER = "held-here"
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -54,9 +55,12 @@ class Files(Maker):
             listing = self.sources.unnamed("Its list is held.", child, {"stdout": entry})
             failing = Script("failing", (child, *fails().play))
             steps = (self.ask(tool, PLAIN, holding), self.ask(tool, "In which session?", listing))
-            steps = (*steps, self.ask(tool, "What of a failure?", failing))
+            own: dict[str, Json] = {"session": session(id), "directory": FOLDER, "option": "a-model"}
+            steps = (*steps, self.ask(tool, "What of a failure?", failing, file="You fail."))
+            steps = (*steps, self.ask(tool, "What of everything?", holding, file="You hold.", **own))
             steps = (*steps, self.ask(tool, self.overlong("What of a long question? "), holding))
-            yield self.conversation(f"{tool}-{id}", TITLE, steps, "process:held-output", aside=True)
+            files, shows = {FOLDER: None}, ("process:held-output",)
+            yield self.conversation(f"{tool}-{id}", TITLE, steps, *shows, files=files, aside=True)
 
     def closed_output(self, tool: str) -> Conversation:
         """Runs that go on for a moment after they have closed their output, and then end well or badly."""

@@ -97,8 +97,9 @@ class OverHttp(Maker):
         return self.conversation("ended-busy", title, steps, "http:session:ended", aside=True)
 
     def headers(self, revision: str) -> Conversation:
-        steps = (Request("tools/list"), *self._contradictions(revision), Request("tools/list"))
-        shows = ("http:stateless:header", "http:stateless:version", "http:stateless:method")
+        stranger = Http(message=_message(revision, "tools/list"), headers={"origin": STRANGERS[0]})
+        steps = (Request("tools/list"), *self._contradictions(revision), stranger, Request("tools/list"))
+        shows = ("http:stateless:header", "http:stateless:version", "http:stateless:method", "http:origin")
         return self.conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
 
     def _contradictions(self, revision: str) -> Iterable[Step]:
@@ -120,15 +121,17 @@ class OverHttp(Maker):
     def disconnect(self, revision: str) -> Conversation:
         script = self.answers("Beside it.", release="go")
         held = self.ask(self.first, "The question beside it", script, name="held", until="started")
-        abandoned = self.ask(self.first, "The abandoned question", hangs(), name="abandoned", until="started")
+        how: dict[str, Json] = {"name": "abandoned", "until": "started", "file": "You are abandoned."}
+        abandoned = self.ask(self.first, "The abandoned question", hangs(), **how)
         others = (Http(message=_message(revision, "tools/list")), Release("go"), Await("held"))
         lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
-        how: dict[str, Json] = {"name": "abandoned list", "until": "listing"}
+        how = {"name": "abandoned list", "until": "listing"}
         listed = self.ask(self.first, "The abandoned list", lists, session=session("listed"), **how)
         # When it comes, no other call runs whose list it could be.
         steps = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"), *self._in_line())
         title = "A client that closes its connection."
-        return self.conversation("disconnect", title, steps, "http:stateless:disconnect", revision=revision)
+        shows = ("http:stateless:disconnect", "system:removed:cancel")
+        return self.conversation("disconnect", title, steps, *shows, revision=revision)
 
     def _in_line(self) -> Iterable[Step]:
         """A reply whose client has been gone for a moment when its turn comes."""

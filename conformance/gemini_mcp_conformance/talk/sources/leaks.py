@@ -19,10 +19,18 @@ from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
 from gemini_mcp_conformance.talk.texts import BLANKS
 
 ORDER = 20
+MARKS = "-_.:+=~%!$,;/"
+"""What is neither a letter nor a digit, and may stand in a key or behind it."""
 MUCH = 600
 """Characters by which a key grows: some are that long."""
 
 ENDS: tuple[Json, ...] = ({"exit": 1}, {"exit": 0}, {"signal": "TERM"})
+
+FOLDER = "a-folder"
+INNOCENT = """2026-01-31T12:34:56.789Z [1769862896789] somebody@example.org: POST https://example.org/v1/models?page=2#x
+    at call (file:///opt/lib/node_modules/gemini-cli/bundle/index.js:42:17) 0x7ffe15f0 10.0.0.1:443 +49 30 1234567890
+"""
+"""What is neither a key nor private, and helps to find what went wrong."""
 
 FORMS = (
     *("request failed: {} was refused\n", "{} was refused\n", "request failed: {}", "{}"),
@@ -123,7 +131,7 @@ class Leaks(Maker):
         """
         kinds = [(found, mask) for mask in self.spec.outcome.masks if (found := samples(mask))]
         keys = [kind[0] for kind, _ in kinds]
-        steps = [self._keys(kind[0], "\n".join((*kind, *_grown(kind[0], mask)))) for kind, mask in kinds]
+        steps = [self._keys(kind[0], "\n".join((*kind, _grown(kind[0], mask)))) for kind, mask in kinds]
         steps += [self._keys(key, f"{key} and \"{key}\"\n{other} ({key})\n'{key}',\n") for key, other in pairwise(keys)]
         room = self.spec.outcome.stderr_bytes
         steps += [self._keys(key, f"{key}\n".ljust(room + len(key) // 3, ".")) for key in keys]
@@ -150,10 +158,13 @@ class Leaks(Maker):
         """Failures that repeat nothing private, though words of them are in it: these stay as they are."""
         outcome, said = self.spec.outcome, "Something went wrong: two  blanks,\n\tand a tab.\n"
         words = dict.fromkeys(re.findall(r"\w+", f"{outcome.prefix}{outcome.separator}"))
-        steps = [self.ask(self.tool, word, fails(1, stderr="It did not work.\n")) for word in words]
+        own = {"session": session("nothing"), "option": "a-model", "directory": FOLDER}
+        told = f"It did not work with {' or '.join(own.values())}.\n{INNOCENT}"
+        steps = [self.ask(self.tool, word, fails(1, stderr=told), **own) for word in words]
         steps += [self.ask(self.tool, f"What of {blank!r}?", fails(stderr=said), file=blank) for blank in BLANKS[1:6]]
         title = f"Failures of {self.tool} that repeat nothing."
-        return self.conversation(f"{self.tool}-nothing", title, steps, "error:prefix", "error:stderr")
+        files = {FOLDER: None}
+        return self.conversation(f"{self.tool}-nothing", title, steps, "error:prefix", "error:stderr", files=files)
 
     def beside(self) -> Conversation:
         """A failure that repeats the prompt of its call, while another call begins and ends."""
@@ -184,7 +195,17 @@ class Leaks(Maker):
         return self.conversation(f"{self.tool}-refused", title, steps, "error:prompt", "arguments:refused:is-error")
 
 
-def _grown(key: str, mask: str) -> tuple[str, ...]:
-    """The key with many more characters, if it is still one."""
+def _grown(key: str, mask: str) -> str:
+    """The key with many more characters, and with every mark before them that leaves it one."""
     long = (f"{key}{letter * MUCH}" for letter in ("a", "0", "A"))
-    return tuple(each for each in long if any(len(found[0]) > MUCH for found in re.finditer(mask, each)))[:1]
+    grown = next((each for each in long if _length(each, mask) > MUCH), key)
+    at = len(grown) // (2 if grown == key else 4)
+    for mark in MARKS:
+        other = f"{grown[:at]}{mark}{grown[at:]}"
+        grown = other if _length(other, mask) > _length(grown, mask) else grown
+    return grown
+
+
+def _length(text: str, mask: str) -> int:
+    """How much of a text the mask finds at once."""
+    return max((len(found[0]) for found in re.finditer(mask, text)), default=0)

@@ -111,6 +111,8 @@ class Malformed(Maker):
         every: list[Json] = [{}, {"name": 7}, {"arguments": self.arguments(self.first, "No name")}]
         values: tuple[Json, ...] = (["prompt"], "prompt", 7, True, [], "", 0, False)
         every += [{"name": tool, "arguments": value} for tool in self.names for value in values]
+        spelt = {tool: json.dumps(self.arguments(tool, "In another form")) for tool in self.names}
+        every += [{"name": tool, "arguments": text} for tool, text in spelt.items()]
         steps = [*(Request("tools/call", params) for params in every), *self.alive("wrong parameters")]
         return self.conversation("params", "Calls whose parameters are wrong.", steps, "rpc:error:params")
 

@@ -110,9 +110,11 @@ class Overlaps(Maker):
         return self.ask(tool, f"The question of {name}?", script, name=f"{place}: {name}", until="started", **own)
 
     def listing(self, tool: str) -> Conversation:
-        """A call beside another that waits for the list of sessions."""
+        """A call beside another that waits for the rest of the list of sessions."""
         name = f"{tool} that is looked up"
-        listing = ({"release": name}, {"stdout": f"{self.sources.entry(1, session(name))}\n"})
+        entry = f"{self.sources.entry(1, session(name))}\n"
+        half = len(entry) // 2
+        listing = ({"stdout": entry[:half]}, {"release": name}, {"stdout": entry[half:]})
         asked = self.ask(tool, f"The question of {name}?", self.sources.unnamed(f"The answer to {name}.", *listing))
         held = replace(asked, name=name, until="listing")
         # A reply may wait for the latest session, which only the list names.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import fails, hangs, session
+from gemini_mcp_conformance.talk.plays import fails, hangs, pieces, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step
 
@@ -16,6 +18,8 @@ LONG = 12.0
 """Seconds of a call that is long enough to show an interval of ten."""
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
+
+HALTING = "the halting one"
 
 TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, '질문 "\\\n', "t" * 200)
 SHOWN = ("progress:token", "progress:increase", "progress:end", "progress:start")
@@ -70,11 +74,11 @@ class Progress(Maker):
         return self.ask(tool, f"No progress of {tool}, {behind}", self.answers("Done."))
 
     def at_once(self) -> Conversation:
-        """Two calls that asked and one that did not; each is told of its own progress."""
+        """Two calls whose tokens look alike, and one that did not ask; each is told of its own progress."""
         asking, answers = self.asking, self.answers
         steps = (
-            asking(self.first, "first", answers("First.", release="first"), "first", until="started"),
-            asking(self.last, "second", answers("Second.", release="second"), "second", until="started"),
+            asking(self.first, "Of ab", answers("First.", release="first"), "first", until="started"),
+            asking(self.last, "of ab ", answers("Second.", release="second"), "second", until="started"),
             self.ask(self.first, "No progress wanted", answers("Third."), session=session("third")),
             *(step for name in ("second", "first") for step in (Release(name), Await(name))),
             Request("ping"),
@@ -83,13 +87,28 @@ class Progress(Maker):
             "at-once", "Progress of two calls at once.", steps, "progress:token", "concurrency:calls"
         )
 
+    def _line(self) -> list[Request]:
+        """A reply that stops in the middle of its answer, and one that waits for it all the time."""
+        tool = self.spec.resumes
+        if tool is None:
+            return []
+        whole = json.dumps(self.sources.document("Half 서울.", session(HALTING)), ensure_ascii=False).encode()
+        cut = whole.index("서".encode()) + 1
+        begin, _, rest = pieces(whole[:cut], whole[cut:]).play
+        halting = self.asking(tool, HALTING, Script("pieces", (begin, {"release": HALTING}, rest)), HALTING)
+        words, own = f"Who is behind {HALTING}?", session(HALTING)
+        behind = self.ask(tool, words, self.answers("Behind it.", own), session=own, name=f"behind {HALTING}")
+        return [replace(halting, until="started"), replace(behind, until="sent")]
+
     def long(self) -> Conversation:
         """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
         one, answers, long = self.first, self.answers, VERY_LONG if self.sources.thorough else LONG
+        line = self._line()
         unasked = answers("At last as well.", wait=long)
         steps = (
             self.asking(one, "0", answers("At last.", wait=long), "long", until="started"),
             self.asking(self.last, 0, answers("At last, too.", wait=long), "reply", until="started"),
+            *line,
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
             *(self.asking(one, "given up", hangs(), "given up", until="started"), Cancel("given up")),
@@ -98,6 +117,8 @@ class Progress(Maker):
             self.ask(one, "Half as long", answers("In between.", wait=LONG / 2), session=session("half")),
             self.asking(one, "later", answers("At once."), "later"),
             *(Await("long"), Await("reply"), Request("ping")),
+            *([Release(HALTING), *(Await(each.name) for each in line)] if line else []),
         )
-        shows = (*SHOWN, "progress:interval", "progress:unasked", "stdio:stderr:private")
+        shows = (*SHOWN, "progress:interval", "progress:unasked", "stdio:stderr:private", "concurrency:same-session")
+        shows = (*shows, "result:success", "result:text", "result:text:split")
         return self.conversation("long", "Calls that take twelve seconds.", steps, *shows, aside=True)

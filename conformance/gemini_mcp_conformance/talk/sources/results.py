@@ -17,7 +17,7 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY, NOISE
-from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, TEXTS, laid_out, spelt
+from gemini_mcp_conformance.talk.outcomes.answers import AMONG, DUMPS, TEXTS, laid_out, spelt
 from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings, exits_with_meaning, said
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
@@ -46,7 +46,7 @@ TEXT = (
 """What a text of any kind shows."""
 
 ODD_WARNINGS: Json = ["A text.", 429, {"code": 7, "message": "Slow."}, ["Of", "two."]]
-ODD_MESSAGE = "서울 é e\u0301 👍 \u2764\ufe0f \u2066left\u2069 \ue000"
+ODD_MESSAGE = '서울 é e\u0301 👍 \u2764\ufe0f \u2066left\u2069 \ue000\n{ "in": [a second line] }'
 """What gemini may say of its failure."""
 LARGE = "large-"
 ELSEWHERE = "elsewhere"
@@ -179,7 +179,7 @@ class Results(Maker):
     def script(self, name: str, script: Script) -> Conversation:
         words = f"What is the capital of France, says {name}?"
         if name.startswith(LARGE):
-            steps = [self.ask(words, script)]
+            steps = [self.with_all(words, script, SESSION) if self.place % 2 else self.ask(words, script)]
         else:
             after = self.ask("And after that, without anything?", self.answers("Lyon is not."))
             asked, *others = self.ways(words, script)
@@ -190,8 +190,8 @@ class Results(Maker):
     def not_started(self) -> Iterable[Conversation]:
         for state in ("absent", "not-executable"):
             id, title = f"gemini-{state}-{self.tool}", f"{self.tool}, and gemini is {state.replace('-', ' ')}."
-            steps = (self.ask("Is anybody there?"), Request("ping"), self.ask("And now?"))
-            shows = ("error:not-started", "error:not-started:remedy", "error:prompt")
+            steps = (self.ask("Is anybody there who may not be told?"), Request("ping"), self.ask("And now?"))
+            shows = ("error:not-started", "error:not-started:remedy", "error:prompt", "stdio:stderr:private")
             yield self.conversation(id, title, steps, *shows, gemini=state)
 
     def endings(self) -> Conversation:
@@ -273,7 +273,7 @@ class Results(Maker):
             prompt: f"cannot read: {prompt}\nat line 1\n",
             "Which key?": f"request failed: https://example.org/?key={KEY}\n",
             "How much?": "".join(f"line {number} of much noise\n" for number in range(many)) + "the very end\n",
-            "How much of it?": "서울 👍 " * many + "the very end\n",
+            self.overlong("How much of it? "): "서울 👍 " * many + "the very end\n",
             "What does it refer to?": f"{REFERENCES} {placeholders(('stderr', 'directory', 'exit', 'message'))}\n",
             "Whose words are these?": f"{outcome.prefix}It says so.{outcome.separator}twice.{outcome.separator}\n",
             "Nothing?": "",
@@ -331,7 +331,7 @@ class Results(Maker):
         warned = self.answers("Behind a mebibyte.", SESSION).play
         steps.append(self.ask("Answer behind a mebibyte", Script("others", ({"stderr": MEBIBYTE}, *warned))))
         steps += [self.in_turn(number, f"Answer in way {number}", way) for number, way in enumerate(self._laid_out())]
-        damaged = b64encode(b"caf\xe9 is damaged\n").decode("ascii")
+        damaged = b64encode("서울 is whole, ".encode() + b"caf\xe9 is damaged\n").decode("ascii")
         steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
         steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
         shows = (
@@ -345,7 +345,7 @@ class Results(Maker):
             ),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
             *("result:no-output", "result:no-response"),
-            *("result:json:notice-before", "result:json:pretty", "result:json:last"),
+            *("result:json:notice-before", "result:json:pretty", "result:json:last", "result:json:braces"),
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)
@@ -362,6 +362,7 @@ class Results(Maker):
             json.dumps({outcome.answer["error"]: {"type": "Error", "message": f"It tells {text}.", "code": 1}})
             for text in (f"{REFERENCES} %%", ODD_MESSAGE)
         ]
+        cuts = [each for number, each in enumerate(self._cut()) if self.has(number)]
         noisy = ({"stderr": "Behind a notice.\n"}, {"stdout": f"{json.dumps(document('Noisy.', SESSION))}\nBye.\n"})
         steps = [
             asked
@@ -371,17 +372,30 @@ class Results(Maker):
         steps += [asked for said, noise in zip(told, ("", NOISE), strict=True)
                   for asked in self.ways("What does JSON tell?", ends({"exit": 1}, f"{said}\n{noise}"))]  # fmt: skip
         steps += self.ways("What is around an answer?", Script("keyed", noisy))
+        steps += [self.in_turn(number, f"What is cut off, {number}?", each) for number, each in enumerate(cuts)]
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
-        shows = (*shows, "result:json:notice-after", "error:stderr:empty")
+        shows = (*shows, "result:json:notice-after", "error:stderr:empty", "result:truncated")
         title = f"{self.tool}, answered with what is known by its key."
         return self.conversation(f"keyed-{self.tool}", title, steps, *shows)
 
+    def _cut(self) -> Iterable[Script]:
+        """JSON that breaks off behind a key, a text or a comma, in an escape, a number, a word or a character."""
+        document = self.sources.document("It says:\n서울.", SESSION, stats={"of": [12.5, True]})
+        plain, escaped = (json.dumps(document, ensure_ascii=each).encode() for each in (False, True))
+        marks = (": ", '서울."', '서울.", ', "says:\\", "12.", "[12.5, tr", "true]}")
+        cuts = [*((plain, mark.encode()) for mark in marks), (plain, "울".encode()[:2]), (escaped, b"\\uc")]
+        for whole, mark in cuts:
+            kept = whole[: whole.index(mark) + len(mark)]
+            yield Script("cut", ({"stdoutBase64": b64encode(kept).decode("ascii")},))
+
     def _laid_out(self) -> Iterable[Script]:
-        """The JSON behind more text than a buffer holds, in lines as on Windows, and indented by tabs."""
+        """The JSON behind more text than a buffer holds, in lines as on Windows, with tabs, and among other JSON."""
         pretty, tabs = (json.dumps(self.sources.document("Laid out."), indent=indent) for indent in (2, "\t"))
         for text in (f"{NOTICES}{pretty}", f"[WARN] In brackets.\n{pretty}", pretty.replace("\n", "\r\n"), tabs):
             yield Script("laid out", ({"stdout": text},))
+        for around in AMONG:
+            yield Script("laid out", ({"stdout": around.replace("JSON", json.dumps(self.sources.document("Among.")))},))
 
 
 def _between(failures: Iterable[Request], answered: Iterable[Request]) -> Iterator[Request]:

@@ -71,9 +71,11 @@ class Revisions(Maker):
             unknown = {**table(params), "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
             steps += [Request(method, lacking, bare=True), Request(method, unknown, bare=True)]
             steps.append(Request(method, unknown, bare=True, id=f"{method} of {number}"))
+        # Nobody has to say who asks.
+        nameless = Request("tools/list", {"_meta": {VERSION: revision, CAPABILITIES: {}}}, bare=True)
         id, title = f"{revision}-incomplete", "Requests that lack what they need."
-        shows = ("stateless:meta", "stateless:version")
-        return self.conversation(id, title, (*steps, Request("tools/list")), *shows, revision=revision)
+        shows = ("stateless:meta", "stateless:version", "stateless:no-handshake")
+        return self.conversation(id, title, (*steps, nameless, Request("tools/list")), *shows, revision=revision)
 
     def _calls(self) -> Iterable[tuple[str, Json]]:
         for tool in self.names:
@@ -85,6 +87,7 @@ class Revisions(Maker):
         yield Request("no/such/method", {}, id="unknown")
         for tool in self.names:
             yield from self._of_tool(tool)
+        yield self.ask(self.first, "What does nobody declare?", self.answers("This."), also={"x-note": ["of", None]})
         yield call("no-such-tool", self.arguments(self.first, "x"), self.answers("x"))
         yield Request("tools/call", {"name": self.first, "arguments": ["prompt"]})
         yield from self._beside()

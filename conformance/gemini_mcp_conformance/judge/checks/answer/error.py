@@ -126,10 +126,11 @@ def has_plain_stderr(exchange: Exchange) -> bool:
 
 @remembered
 def _is_private(exchange: Exchange) -> bool:
-    """Whether the end of stderr holds a key, or something that the client sent."""
+    """Whether the end of stderr holds a key, or a private text that the client sent."""
     # What ends further back is cut off, and need not be searched.
     text, masks, near = stderr_of(exchange), exchange.spec.outcome.masks, 2 * limit(exchange)
-    sent = [form for name, value in exchange.arguments.items() for form in (*forms(value), *_blanks(exchange, name))]
+    private = [name for name in exchange.spec.template(exchange.tool).private if name in exchange.arguments]
+    sent = [form for name in private for form in (*forms(exchange.arguments[name]), *_blanks(exchange, name))]
     is_secret = any(places(mask, text[-near:]) for mask in (SECRET_WORDS, *masks))
     return is_secret or any(form in text[-near - len(form) :] for form in sent)
 
@@ -141,10 +142,10 @@ def places(pattern: str, text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _blanks(exchange: Exchange, name: str) -> list[str]:
-    """A private text of blanks alone, which a port may remove where it finds it; none if it counts as absent."""
-    text, is_private = text_of(exchange, name) or "", name in exchange.spec.template(exchange.tool).private
+    """The text of a private argument if it is of blanks alone; a port may remove it where it finds it."""
+    text = text_of(exchange, name) or ""
     is_blank = not text.strip() and not is_absent(name, text, exchange.spec.invocation)
-    return [text, json.dumps(text)[1:-1]] if is_private and text and is_blank else []
+    return [text, json.dumps(text)[1:-1]] if text and is_blank else []
 
 
 def forms(value: Json) -> list[str]:

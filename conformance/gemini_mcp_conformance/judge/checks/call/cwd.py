@@ -41,9 +41,9 @@ def runs_in(exchange: Exchange, expected: str) -> Complaints:
             yield f"The port ran gemini in {run.call.cwd!r} for {what}, and should run it in {expected!r}."
 
 
-def names(kind: str) -> Predicate:
-    """Calls whose directory is of that kind."""
-    return lambda exchange: is_call(exchange) and exchange.cwd == kind
+def names(*kinds: str) -> Predicate:
+    """Calls whose directory is of one of these kinds."""
+    return lambda exchange: is_call(exchange) and exchange.cwd in kinds
 
 
 def names_existing(exchange: Exchange) -> bool:
@@ -80,7 +80,7 @@ def relative_directory_is_below_the_ports(exchange: Exchange) -> Complaints:
     return runs_in(exchange, exchange.directory)
 
 
-check("cwd:missing", judges=names("missing"))(is_refused)
+check("cwd:missing", judges=names("missing", "nowhere"))(is_refused)
 check("cwd:file", judges=names("file"))(is_refused)
 
 

@@ -26,6 +26,8 @@ PHASE = "sequences"
 OPTIONS = ("option", "file", "directory")
 """What a call can be given in addition to its prompt and its session."""
 FAILED, CANCELLED, UNKNOWN, LISTED = "failed", "cancelled", "unknown tool", "listed"
+ANSWERED = ("success", "changed")
+"""Outcomes that name a session: the one that is resumed, or another."""
 HAPPENINGS = (FAILED, CANCELLED, "refused", UNKNOWN, LISTED)
 FILES = {f"turn-{number}": None for number in range(3)}
 LONGEST = 8
@@ -153,7 +155,7 @@ def _steps(moves: Sequence[Move], sources: Sources) -> Iterator[Step]:
         arguments = sources.arguments(move.tool, f"This is turn {number}.", **meant)
         if move.outcome == "refused":
             arguments |= dict.fromkeys(sources.spec.tools[move.tool].required)
-        elif move.outcome in ("success", "changed"):
+        elif move.outcome in ANSWERED:
             sessions.append(session)
         match move.outcome:
             case "cancelled":
@@ -179,4 +181,6 @@ def _options(move: Move, number: int) -> dict[str, Json]:
 def _script(move: Move, number: int, session: str, sources: Sources) -> Script:
     if move.outcome == FAILED:
         return fails(stderr="It failed.\n")
-    return sources.scripts.get(move.outcome) or sources.answers(f"The answer to turn {number}.", session)
+    # The specification has a script `success` too, in which every session is the same.
+    answer = sources.answers(f"The answer to turn {number}.", session)
+    return answer if move.outcome in ANSWERED else sources.scripts.get(move.outcome, answer)

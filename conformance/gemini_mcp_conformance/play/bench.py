@@ -6,6 +6,7 @@ next conversation; the observation says so.
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import signal
 import tempfile
@@ -57,6 +58,7 @@ class Bench:
         self._lateness = Lateness()
         self._root = Path(tempfile.mkdtemp(prefix="gemini-conformance-", dir=scratch()))
         self._ports: list[PortProcess] = []
+        self._endings: list[asyncio.Future[None]] = []
         self._tracks: dict[int, PortProcess] = {}
         self._made = 0
         self._greeter = Greeter(spec.manifest, target.revision, self._ask)
@@ -127,6 +129,7 @@ class Bench:
             await self.end_track(track)
         for port in tuple(self._ports):
             await self._end_port(port)
+        await asyncio.gather(*self._endings)
         await self._lateness.end()
 
     def close(self) -> None:
@@ -226,7 +229,10 @@ class Bench:
 
     async def _end_port(self, port: PortProcess) -> None:
         self._kill(port)
-        await port.session.wire.closed()
+        # A track that is cancelled does not wait any more, and asyncio complains of a process that nobody waits for.
+        ending = asyncio.ensure_future(port.session.wire.closed())
+        self._endings.append(ending)
+        await asyncio.shield(ending)
 
     def _kill(self, port: PortProcess) -> None:
         if port not in self._ports:

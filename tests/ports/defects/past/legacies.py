@@ -206,7 +206,7 @@ rows(
 defect(
     "system-prompt-left-by-refused-directory",
     "Hands the system prompt of a call whose directory was refused to the next one without.",
-    "system:leak",
+    "system:absent",
 )(cwd=keeps_refused_directory, texts=kept_argument("systemPrompt"))
 defect(
     "directory-left-by-failed-list",

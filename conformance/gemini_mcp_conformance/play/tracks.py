@@ -13,7 +13,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 Track = list[Conversation]
 
 JOBS = 8
-"""Ports that run side by side. Half of those that begin mostly wait, so two cores are busy and not crowded."""
+"""Ports that run side by side. Nearly half of those that begin mostly wait, so two cores are busy and not crowded."""
 
 STEP, OTHER_WAITS = 0.02, 0.7
 """Seconds that a step takes, and those that a waiting conversation takes in addition to the waits of its scripts."""

@@ -37,8 +37,8 @@ EXIT_SECONDS = 1.5
 """Seconds for calls to end; the server itself should exit within two."""
 
 
-class Stop(Exception):
-    """A signal asked the server to end."""
+class Stop(BaseException):
+    """A signal asked the server to end. No handler of exceptions may pass over it."""
 
 
 class Port(Speaks, Plans, Answers, Runs):

@@ -13,7 +13,7 @@ from answering import Outcome
 from planning import Plan
 from running import Call
 from speaking import Message
-from steps import Change, Step, notes
+from steps import Change, Step, gives, notes
 
 STDERR = "\nStderr: "
 REVISION = notes("revision", lambda result: result["protocolVersion"])
@@ -111,6 +111,11 @@ def refused(call: Call, result: Message) -> bool:
 def replacing(pattern: str, by: str = "") -> Callable[[str], str]:
     """Puts another text in the place of each that the pattern finds."""
     return lambda text: re.sub(pattern, by, text)
+
+
+def without_variables(test: Callable[[str, str], bool]) -> Step:
+    """Of `environment`: hands no variable on of whose name and value `test` holds."""
+    return gives(lambda variables: {name: value for name, value in variables.items() if not test(name, value)})
 
 
 def lacking(option: str) -> Callable[[Plan], Plan]:

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
+from conditions import without_variables
 from defects.record import defect
 from planning import Refusal
 from steps import Change, Step, before, gives
@@ -44,10 +45,6 @@ def with_variables(**variables: str) -> Step:
     return gives(lambda environ: {**environ, **variables})
 
 
-def prefixed_lost(*prefixes: str) -> Step:
-    return gives(lambda environ: {name: text for name, text in environ.items() if not name.startswith(prefixes)})
-
-
 defect("hidden-directory-refused", "Refuses a directory whose name begins with a point.", "cwd:used")(
     check_cwd=refuses_directory(lambda cwd: os.path.basename(cwd.rstrip("/")).startswith("."), "is hidden")
 )
@@ -69,10 +66,8 @@ defect("language-of-gemini-set", "Gives gemini the language C.", "process:enviro
     environment=with_variables(LANG="C", LC_ALL="C")
 )
 defect("node-variables-lost", "Hands no variable on that begins with `NODE_` or `npm_`.", "process:environment")(
-    environment=prefixed_lost("NODE_", "npm_")
+    environment=without_variables(lambda name, value: name.startswith(("NODE_", "npm_")))
 )
 defect("secrets-lost", "Hands no variable on whose name speaks of a secret.", "process:environment")(
-    environment=gives(
-        lambda environ: {name: text for name, text in environ.items() if "SECRET" not in name and "TOKEN" not in name}
-    )
+    environment=without_variables(lambda name, value: "SECRET" in name or "TOKEN" in name)
 )

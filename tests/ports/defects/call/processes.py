@@ -4,11 +4,11 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
 from answering import Outcome
+from conditions import without_variables
 from defects.record import defect
 from port import Port
 from running import Call, Environment
@@ -74,11 +74,6 @@ def with_stdin(stdin: int | None, word: str = "gemini") -> Step:
     return spawn
 
 
-def hands_on(test: Callable[[str], bool]) -> Step:
-    """Hands on the variables of whose name `test` holds."""
-    return gives(lambda environ: {name: value for name, value in environ.items() if test(name)})
-
-
 def waits_for_group_of_failure(port: Any, real: Any, call: Call, process: subprocess.Popen[bytes]) -> int:
     exit, end = real(call, process), time.monotonic() + LONG
     with suppress(ProcessLookupError):
@@ -89,7 +84,9 @@ def waits_for_group_of_failure(port: Any, real: Any, call: Call, process: subpro
 
 
 defect("known-variables-only", "Hands on the variables that it knows gemini to read.", "process:environment")(
-    environment=hands_on(lambda name: name.startswith(("GEMINI_", "GOOGLE_", "HOME", "PATH", "TMPDIR", "PWD", "LANG")))
+    environment=without_variables(
+        lambda name, value: not name.startswith(("GEMINI_", "GOOGLE_", "HOME", "PATH", "TMPDIR", "PWD", "LANG"))
+    )
 )
 defect("stdin-inherited", "Lets gemini read the server's stdin.", "process:stdin")(spawn=with_stdin(None))
 defect("reply-inherits-stdin", "Lets gemini read the server's stdin, in replies only.", "process:stdin")(
@@ -99,7 +96,7 @@ defect("stdin-left-open", "Gives gemini an open pipe as stdin and never closes i
     spawn=with_stdin(subprocess.PIPE), prompt_form=takes(lambda prompt: prompt[:100_000])
 )
 defect("environment-filtered", "Passes on HOME and PATH and nothing else.", "process:environment")(
-    environment=hands_on(lambda name: name in ("HOME", "PATH", "GEMINI_SYSTEM_MD", "TMPDIR"))
+    environment=without_variables(lambda name, value: name not in ("HOME", "PATH", "GEMINI_SYSTEM_MD", "TMPDIR"))
 )
 defect("api-key-emptied", "Empties the API key in gemini's environment.", "process:environment")(
     environment=gives(lambda all: {name: "" if name.endswith("_KEY") else value for name, value in all.items()})

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Answer, Failure, Outcome
+from conditions import without_variables
 from defects.record import defect
 from http_port import HttpPort
 from planning import Plan, Refusal
@@ -166,7 +167,7 @@ def lists_together(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | No
 
 
 defect("empty-variables-lost", "Hands no variable on that is empty.", "process:environment")(
-    environment=gives(lambda variables: {name: value for name, value in variables.items() if value})
+    environment=without_variables(lambda name, value: not value)
 )
 defect("root-directory-overlooked", "Takes the root directory for none.", "cwd:used")(cwd=without_last_slash)
 defect("links-are-no-directories", "Refuses a link to a directory.", "cwd:used")(check_cwd=before(no_links))

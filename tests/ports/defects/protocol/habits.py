@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from conditions import every, from_time
+from conditions import every, from_time, without_variables
 from defects.record import defect
 from http_port import HttpPort
 from port import META
 from running import LIST, Call
 from speaking import Message, RpcError, as_object
-from steps import Step, before, gives, without
+from steps import Step, before, without
 
 MEBIBYTE = 1 << 20
 
@@ -91,10 +91,6 @@ def is_malformed(line: bytes) -> bool:
     except ValueError:
         return bool(line.strip())
     return False
-
-
-def without_variables(test: Callable[[str, str], bool]) -> Step:
-    return gives(lambda variables: {name: value for name, value in variables.items() if not test(name, value)})
 
 
 def home_of_replies(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from answering import Scan
+from conditions import without_variables
 from defects.record import defect
 from planning import PROPERTIES, Refusal
 from steps import Step, always, gives, on
@@ -156,12 +157,12 @@ defect(
     "lower-case-variables-lost",
     "Hands no variable on whose name is in lower case.",
     "process:environment",
-)(environment=gives(lambda variables: {name: value for name, value in variables.items() if not name.islower()}))
+)(environment=without_variables(lambda name, value: name.islower()))
 defect(
     "variables-of-odd-names-lost",
     "Hands no variable on whose name a shell could not write.",
     "process:environment",
-)(environment=gives(lambda variables: {name: value for name, value in variables.items() if NAME.fullmatch(name)}))
+)(environment=without_variables(lambda name, value: not NAME.fullmatch(name)))
 defect(
     "pattern-of-directory-filled",
     "Takes a directory that does not exist for a pattern, and runs in the first that it matches.",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conditions import from_time
+from conditions import from_time, without_variables
 from defects.record import defect
 from steps import gives
 
@@ -13,15 +13,11 @@ def most_variables(port: Any, real: Any, path: str | None) -> dict[str, str]:
     return {name: text for name, text in environ.items() if name not in names[64:]}
 
 
-def large_variable_lost(port: Any, real: Any, path: str | None) -> dict[str, str]:
-    return {name: text for name, text in real(path).items() if len(text) <= 8192}
-
-
 defect("variables-beyond-64-lost", "Hands no more than 64 variables on.", "process:environment")(
     environment=most_variables
 )
 defect("large-variables-lost", "Hands no variable on of more than 8 KiB.", "process:environment")(
-    environment=large_variable_lost
+    environment=without_variables(lambda name, value: len(value) > 8192)
 )
 defect(
     "sessions-named-thirty-times",

@@ -83,6 +83,54 @@ def test_the_environment_is_kept_exactly(fake: Fake) -> None:
     assert only_call(fake).environ == {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
 
 
+GIVEN = {"PATH": "/nowhere", "A": "two\nlines = 1\n", "EMPTY": "", "QUOTED": 'it\'s "$HOME" \\', "PWD": "/", "b-c": "d"}
+
+
+@in_every_shell
+def test_of_an_expected_environment_what_was_asked_for_and_the_watched_variables_are_known(
+    fake: Fake, shell: Sequence[str]
+) -> None:
+    (watched,) = fake.watched.variables
+    fake.expect(GIVEN)
+    run(fake, by=shell and (shutil.which(shell[0]) or "", *shell[1:]), env={**GIVEN, watched: "a\nb", "MORE": "1"})
+    assert only_call(fake).environ == {
+        **{name: GIVEN[name] for name in ("PATH", "A", "EMPTY", "QUOTED")},
+        watched: "a\nb",
+    }
+
+
+@pytest.mark.parametrize("change", [{"A": "two\nlines = 2\n"}, {"EMPTY": "."}, {"QUOTED": None}], ids=str)
+def test_another_environment_than_the_expected_one_is_kept_exactly(
+    fake: Fake, change: Mapping[str, str | None]
+) -> None:
+    fake.expect(GIVEN)
+    given = {name: value for name, value in {**GIVEN, **change}.items() if value is not None}
+    run(fake, env=given)
+    assert only_call(fake).environ == given
+
+
+@pytest.mark.parametrize("age", [0, 60])
+@pytest.mark.parametrize("late", ["", "changed", None], ids=["kept", "changed", "removed"])
+def test_a_file_that_a_variable_names_is_kept_from_the_start_and_from_the_end(
+    fake: Fake, tmp_path: Path, age: int, late: str | None
+) -> None:
+    (watched,) = fake.watched.variables
+    file = tmp_path / "file"
+    file.write_text("as it was")
+    os.utime(file, (time.time() - age,) * 2)
+    fake.load([Play({"play": [{"release": "go"}]})])
+    process = subprocess.Popen([fake.program], stdin=subprocess.DEVNULL, env={**os.environ, watched: str(file)})
+    fake.wait_for_calls(1, 30)
+    if late is None:
+        file.unlink()
+    elif late:
+        file.write_text(late)
+    fake.release("go")
+    assert process.wait(30) == 0
+    given = only_call(fake).given[watched]
+    assert (given.content, given.at_end) == (b"as it was", None if late is None else (late or "as it was").encode())
+
+
 def test_an_empty_environment_stops_nothing(fake: Fake) -> None:
     assert (run(fake, env={}), only_call(fake).environ) == (b"hello\n", {})
 

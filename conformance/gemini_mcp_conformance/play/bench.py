@@ -214,6 +214,7 @@ class Bench:
     def _wire(self, conversation: Conversation, place: Place, fake: Fake | None) -> Wire:
         assert fake is not None
         env = environment(self.target, place, fake, conversation.gemini, conversation.env)
+        fake.expect(env)
         return StdioWire(self.target.argv, env, place.work)
 
     async def _ask(self, port: PortProcess, method: str, params: Json) -> Exchange:

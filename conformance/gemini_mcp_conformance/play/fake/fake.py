@@ -26,6 +26,9 @@ PAUSE = 0.005
 MOMENT = 0.2
 """Seconds in which a process that a call has left behind may go unseen: it has the marker once it runs a program."""
 
+OF_SHELLS = ("PWD", "OLDPWD", "SHLVL", "_")
+"""Variables that shells change."""
+
 CLOSED = "finish 70\n"
 """The last playlist: a gemini that starts after it ends at once."""
 
@@ -66,6 +69,17 @@ class Fake:
     def environ(self, base: Mapping[str, str]) -> dict[str, str]:
         """`base` with the fake first on PATH."""
         return {**base, "PATH": os.pathsep.join(filter(None, (str(self.bin), base.get("PATH"))))}
+
+    def expect(self, environ: Mapping[str, str]) -> None:
+        """Tell what every call should be given. Of a call that is, only that and the watched variables are kept."""
+        # A shell changes some of its variables itself, and takes no others than those with such names.
+        names = [name for name in environ if name.isascii() and name.isidentifier()]
+        self._journal.expected = {
+            name: environ[name] for name in names if name not in (*OF_SHELLS, *self.watched.variables)
+        }
+        found = "\n".join(f"${{{name}+.}}${{{name}-}}" for name in self._journal.expected)
+        expected = "\n".join(f".{value}" for value in self._journal.expected.values())
+        _replace(self.root / "expected", f'[ "{found}" = {shlex.quote(expected)} ]\n')
 
     def load(self, plays: Sequence[Play]) -> None:
         """Set what the next calls play; calls that run already are not changed."""

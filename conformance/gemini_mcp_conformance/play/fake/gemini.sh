@@ -7,6 +7,7 @@ is_deaf() {
   shift 32
   [ $(($1 & 20483)) != 0 ]
 }
+stat=
 if [ -r "/proc/$$/stat" ] && read -r stat < "/proc/$$/stat" && is_deaf $stat; then
   "$cat" "/proc/$$/environ" > "$root/environ.$$"
   exec "$python" -I -S -X utf8 "$defaults" "$root/environ.$$" "$0" "$@"
@@ -58,13 +59,19 @@ fi
 
 if [ "$stdin" != null ] && [ "$fd" -ef "$root/stdin" ]; then : > "$call.inherited"; fi
 
-if [ -r "/proc/$$/environ" ]; then
+# A copy of the environment takes nearly as long as all the rest. Where everything that was expected is there, only the
+# variables that may name a file are kept.
+if [ -r "$root/expected" ] && . "$root/expected"; then
+  for variable in $variables; do
+    eval "[ -z \"\${$variable+set}\" ] || printf '%s\\0' \"$variable=\$$variable\""
+  done > "$call.environ"
+  : > "$call.expected"
+elif [ -r "/proc/$$/environ" ]; then
   "$cat" "/proc/$$/environ" > "$call.environ"
-  read -r stat < "/proc/$$/stat"
 else
   "$env" -0 > "$call.environ" 2>/dev/null || "$env" > "$call.environ-lines"
-  stat="$$ (gemini) R 0 $("$ps" -o pgid= -p $$)"
 fi
+[ -n "$stat" ] || stat="$$ (gemini) R 0 $("$ps" -o pgid= -p $$)"
 
 # The names in $variables are those of variables that may name a file.
 for variable in $variables; do
@@ -128,7 +135,10 @@ finish() {
   for variable in $variables; do
     eval "path=\${$variable-}"
     if [ -e "$call.file-$variable" ] && [ -f "$path" ]; then
-      "$cat" "$path" > "$call.file-end-$variable" 2>/dev/null
+      # A file that is older than its copy has not changed since.
+      if [ "$path" -ot "$call.file-$variable" ]; then : > "$call.unchanged-$variable"
+      else "$cat" "$path" > "$call.file-end-$variable" 2>/dev/null
+      fi
     fi
   done
   : > "$call.end"

@@ -18,6 +18,8 @@ class Journal:
     def __init__(self, folder: Path, variables: tuple[str, ...]) -> None:
         self.folder = folder
         self._variables = variables
+        self.expected: Mapping[str, str] = {}
+        """What a call was given, if it says that this was there."""
         self._ended: dict[int, Call] = {}
         self._last = 0
 
@@ -45,13 +47,16 @@ class Journal:
         return os.path.exists(f"{self.folder}/{number}.start")
 
     def _call(self, number: int) -> Call | None:
-        call = self._ended.get(number) or _read_call(self.folder / str(number), number, self._variables)
+        call = self._ended.get(number) or self._read(number)
         if call is not None and call.ended is not None:
             self._ended[number] = call
         return call
 
+    def _read(self, number: int) -> Call | None:
+        return _read_call(self.folder / str(number), number, self._variables, self.expected)
 
-def _read_call(files: Path, number: int, variables: tuple[str, ...]) -> Call | None:
+
+def _read_call(files: Path, number: int, variables: tuple[str, ...], expected: Mapping[str, str]) -> Call | None:
     # Asked first: the journal of an ended call is kept, so all of it must have been written before it is read.
     ended = _time(files, "end")
     head = _bytes(files, "head")
@@ -61,7 +66,7 @@ def _read_call(files: Path, number: int, variables: tuple[str, ...]) -> Call | N
     stat, summary, rest = head.split(b"\n", 2)
     kind, stdin_kind, count = summary.decode("ascii").split()
     *argv, cwd = rest.split(b"\0", int(count))
-    environ = _environ(files)
+    environ = {**(expected if _exists(files, "expected") else {}), **_environ(files)}
     return Call(
         number=number,
         kind=cast("Kind", kind),
@@ -70,21 +75,22 @@ def _read_call(files: Path, number: int, variables: tuple[str, ...]) -> Call | N
         environ=environ,
         stdin=_bytes(files, "stdin"),
         stdin_kind=cast("StdinKind", stdin_kind),
-        stdin_eof=_time(files, "eof") is not None,
-        stdin_inherited=_time(files, "inherited") is not None,
+        stdin_eof=_exists(files, "eof"),
+        stdin_inherited=_exists(files, "inherited"),
         given={name: _given(files, name, environ[name]) for name in variables if name in environ},
         stat=Stat.parse(stat.decode("utf-8", "replace")),
         children=tuple(int(pid) for pid in (_bytes(files, "children") or b"").split()),
         started=_time(files, "start") or 0,
         ended=ended,
         files=files,
-        is_unplayed=kind == "call" and ended is not None and _time(files, "play") is None,
+        is_unplayed=kind == "call" and ended is not None and not _exists(files, "play"),
     )
 
 
 def _given(files: Path, variable: str, path: str) -> Given:
-    modes = _modes(_bytes(files, f"modes-{variable}"))
-    return Given(path, _bytes(files, f"file-{variable}"), _bytes(files, f"file-end-{variable}"), *modes)
+    content, modes = _bytes(files, f"file-{variable}"), _modes(_bytes(files, f"modes-{variable}"))
+    at_end = content if _exists(files, f"unchanged-{variable}") else _bytes(files, f"file-end-{variable}")
+    return Given(path, content, at_end, *modes)
 
 
 def _environ(files: Path) -> Mapping[str, str]:
@@ -119,6 +125,10 @@ def _bytes(files: Path, suffix: str) -> bytes | None:
             return file.read()
     except FileNotFoundError:
         return None
+
+
+def _exists(files: Path, suffix: str) -> bool:
+    return os.path.exists(f"{files}.{suffix}")
 
 
 def _time(files: Path, suffix: str) -> int | None:

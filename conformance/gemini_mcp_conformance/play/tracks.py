@@ -9,14 +9,15 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.steps import Raw, Request
 
 Track = list[Conversation]
 
 JOBS = 8
 """Ports that run side by side. Nearly half of those that begin mostly wait, so two cores are busy and not crowded."""
 
-STEP, OTHER_WAITS = 0.02, 0.7
-"""Seconds that a step takes, and those that a waiting conversation takes in addition to the waits of its scripts."""
+STEP, SCRIPT, OTHER_WAITS = 0.003, 0.012, 0.7
+"""Seconds that a step and a script take, and those that a conversation takes which waits for more than its scripts."""
 
 EARLY = 3
 """One conversation in so many is played at once. These are the longer ones, and take as long as the rest."""
@@ -65,7 +66,9 @@ def _dealt(conversations: Sequence[Conversation], count: int) -> list[Track]:
 
 
 def _cost(conversation: Conversation) -> float:
-    return conversation.seconds + STEP * len(conversation.steps) + OTHER_WAITS * conversation.alone
+    scripts = sum(len(step.scripts) for step in conversation.steps if isinstance(step, Request | Raw))
+    took = STEP * len(conversation.steps) + SCRIPT * scripts
+    return conversation.seconds + took + OTHER_WAITS * conversation.alone
 
 
 def _grouped(conversations: Iterable[Conversation]) -> list[Track]:

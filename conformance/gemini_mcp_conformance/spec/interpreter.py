@@ -125,13 +125,13 @@ def _chosen(cases: Sequence[FormCase], values: Mapping[str, Json]) -> FormCase |
     return next((case for case in cases if isinstance(value, str) and _fits(case, value)), None)
 
 
-@lru_cache(64)
+@lru_cache(4096)
 def _fits(case: FormCase, text: str) -> bool:
     is_long = case.longer_than is None or size(text) > case.longer_than
     return is_long and (case.pattern is None or re.search(case.pattern, text) is not None)
 
 
-@lru_cache(64)
+@lru_cache(4096)
 def _forbids(refusal: Refusal, text: str) -> bool:
     is_long = refusal.max_bytes is not None and size(text) > refusal.max_bytes
     return is_long or (refusal.pattern is not None and re.search(refusal.pattern, text) is not None)

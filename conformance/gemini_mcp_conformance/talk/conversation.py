@@ -70,7 +70,7 @@ class Conversation:
 
     @property
     def seconds(self) -> float:
-        """How long its scripts take at least. Long conversations are started early."""
+        """How long it waits. Long conversations are started early."""
         return of_steps(self.steps)
 
     @property

@@ -1,11 +1,12 @@
-"""Durations: how long the scripts of a step take at least; pure."""
+"""Durations: how long conversations wait, and how long scripts may take; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.steps import Listen, Raw, Request, Step
+from gemini_mcp_conformance.talk.steps import Cancel, Listen, Raw, Request, Step
 
 BUSY = 1_000_000
 """Bytes that a slow port on a busy machine handles in a second."""
@@ -16,23 +17,39 @@ LEEWAY = 2
 """Seconds that a port may wait longer for it."""
 
 
+STUBBORN = 1.0
+"""Seconds that a process which ignores a signal gets to end."""
+
+
 def of_steps(steps: Iterable[Step]) -> float:
-    """How long steps take at least, one after the other; requests that are not waited for run at the same time."""
+    """How long steps wait, one after the other; requests that are not waited for run at the same time."""
     steps = tuple(steps)
     asked = [step for step in steps if isinstance(step, Request | Raw)]
     # Where only the start of a list is waited for, it is ended before its time.
-    side_by_side = [seconds(step) for step in asked if step.until not in ("answered", "listing")]
+    side_by_side = [sum(map(_waits, step.scripts)) for step in asked if step.until not in ("answered", "listing")]
+    in_turn = sum(_waits(script) for step in asked if step.until == "answered" for script in step.scripts)
     paused = sum(step.pause * len(step.cuts) for step in asked if isinstance(step, Raw))
     paused += sum(step.wait for step in steps if isinstance(step, Listen))
-    return sum(seconds(step) for step in asked if step.until == "answered") + max(side_by_side, default=0) + paused
+    stubborn = {step.name for step in asked if any(map(_ignores, step.scripts))}
+    paused += sum(STUBBORN for step in steps if isinstance(step, Cancel) and step.name in stubborn)
+    return in_turn + max(side_by_side, default=0) + paused
 
 
 def seconds(step: Request | Raw, listing: float = LISTING) -> float:
-    """How long the scripts of a request take at least on a busy machine, with the time for their output."""
+    """How long the scripts of a request may take on a busy machine, with the time for their output."""
     return sum(takes(script, listing) for script in step.scripts)
 
 
 def takes(script: Script, listing: float = LISTING) -> float:
-    """How long a script takes at least. A list that never ends takes the `listing` seconds for which a port waits."""
-    written = sum(play.get("wait", 0) + play.get("fill", {}).get("bytes", 0) / BUSY for play in script.play)
-    return written + (listing + LEEWAY) * any("hang" in play for play in script.list_sessions or ())
+    """How long a script may take on a busy machine, with the time for its output."""
+    return _waits(script, listing) + sum(play.get("fill", {}).get("bytes", 0) for play in script.play) / BUSY
+
+
+def _waits(script: Script, listing: float = LISTING) -> float:
+    """How long a script waits. A list that never ends takes the `listing` seconds for which a port waits."""
+    waited = sum(play.get("wait", 0) for play in script.play)
+    return waited + (listing + LEEWAY) * any("hang" in play for play in script.list_sessions or ())
+
+
+def _ignores(script: Script) -> bool:
+    return any("ignore" in play or inside(play, "child", "ignore") for play in script.play)

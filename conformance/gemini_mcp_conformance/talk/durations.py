@@ -31,7 +31,8 @@ def of_steps(steps: Iterable[Step]) -> float:
     paused = sum(step.pause * len(step.cuts) for step in asked if isinstance(step, Raw))
     paused += sum(step.wait for step in steps if isinstance(step, Listen))
     stubborn = {step.name for step in asked if any(map(_ignores, step.scripts))}
-    paused += sum(STUBBORN for step in steps if isinstance(step, Cancel) and step.name in stubborn)
+    cancelled = [step for step in steps if isinstance(step, Cancel) and step.name in stubborn]
+    paused += STUBBORN * len({step.name if step.until == "ended" else "" for step in cancelled})
     return in_turn + max(side_by_side, default=0) + paused
 
 

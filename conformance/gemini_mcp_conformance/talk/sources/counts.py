@@ -13,7 +13,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.outcomes.failures import EXITS, exits_with_meaning
 from gemini_mcp_conformance.talk.plays import ends, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
-from gemini_mcp_conformance.talk.steps import Cancel, Notify, Request, Step, call, path, told
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Request, Step, call, path, told
 
 ORDER = 75
 MANY = 105
@@ -160,7 +160,8 @@ class Counts(Maker):
             # The last ones before the rest have started something that ignores SIGTERM.
             family = FAMILIES <= number < FEW
             steps.append(self.ask(tool, f"No end of {name}", hangs(child=family), **how))
-        steps += [Cancel(step.name) for step in steps if isinstance(step, Request)]
+        names = [step.name for step in steps if isinstance(step, Request)]
+        steps += [*(Cancel(name, "sent") for name in names), *map(Await, names)]
         steps.append(self.ask(tool, "Served after them", self.answers("Served after them.")))
         shows = ("cancel:child", "cancel:group", "cancel:unanswered", "cancel:others")
         return self.conversation(f"cancelled-{tool}", f"{FEW + waiting} cancelled calls of {tool}.", steps, *shows)

@@ -32,6 +32,8 @@ IDS: tuple[Json, ...] = (-8_000_001, "질문 🙂", 2**53 - 8_000_001, "-8000002
 """Ids of cancelled calls, dealt out to the tools."""
 ALIKE = ("Call abc", "call abc", "call ab", "Call abc ", "call bac", "call cab")
 """Ids of calls that run at once: one begins like another, or differs in its case, in a blank or in its order."""
+FIRST = 3
+"""Calls that are cancelled and end before the next one begins. The others end beside those that come later."""
 MANY = 8
 """Calls that ignore SIGTERM: a port that waits for the end of one before it ends the next takes too long for them."""
 TIMES, SOON = 50_000, 0.5
@@ -118,7 +120,7 @@ class Endings(Maker):
         yield self._cancel_unknown(tool)
 
     def _cancel_running(self, tool: str, other: str) -> Conversation:
-        """Calls with ids of both types, and a call served after each."""
+        """Calls with ids of both types, and a call served after each: when all of it has ended, or meanwhile."""
         number = self.names.index(tool) if tool in self.names else 0
         # Whichever cancellation a port does not carry out whole, something is left of it.
         family: dict[str, Json] = {"script": hangs(child=True)}
@@ -129,11 +131,12 @@ class Endings(Maker):
             *({**family, "id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
         steps: list[Step] = []
-        for number, more in enumerate(kinds):
-            name = f"{tool} {number}"
-            steps += [self.hanging(tool, name, **more), Cancel(name), self.served(name, (tool, other)[number % 2])]
+        names = [f"{tool} {number}" for number in range(len(kinds))]
+        for number, (name, more) in enumerate(zip(names, kinds, strict=True)):
+            cancel = Cancel(name, "ended" if number < FIRST else "sent")
+            steps += [self.hanging(tool, name, **more), cancel, self.served(name, (tool, other)[number % 2])]
         unread = self.unread(tool, f"unread {tool}")
-        steps += [unread, Cancel(unread.name), self.served(unread.name, other)]
+        steps += [*map(Await, names[FIRST:]), unread, Cancel(unread.name), self.served(unread.name, other)]
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS, "cancel:group")
         return self._cancel(tool, f"A cancelled {tool}.", steps, *shows)
 

@@ -14,7 +14,7 @@ from gemini_mcp_conformance.judge.judging import judge
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.pace import ENOUGH, NEVER, Kind, Pace
-from gemini_mcp_conformance.play.patience import BRIEF, HOPELESS, LEAST, MARGIN, MOST, STARTS, Patience
+from gemini_mcp_conformance.play.patience import BRIEF, FAMILIAR, HOPELESS, LEAST, MARGIN, MOST, STARTS, Patience
 from gemini_mcp_conformance.play.stderr import KEPT
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
@@ -41,6 +41,9 @@ Result = TypeVar("Result")
         (Pace(start=10), {"launch": STARTS * 10}),
         (Pace(start=100), {"launch": MOST}),
         (Pace(answered=4, took=0.4), {"first": 10, "answer": 10, "start": 10, "end": 10}),
+        (Pace(answered=FAMILIAR, took=0.4), {"first": 6, "answer": 6, "start": 6, "end": 10}),
+        (Pace(answered=FAMILIAR, took=0.4, silent=1), {"answer": 5, "start": 5}),
+        (Pace(answered=FAMILIAR, took=FAMILIAR), {"answer": MARGIN, "start": MARGIN}),
         (Pace(answered=2, took=6), {"answer": MARGIN * 3, "start": MARGIN * 3, "end": MARGIN * 3}),
         (Pace(answered=1, took=60), {"answer": MOST}),
         (Pace(silent=1), {"first": 5, "answer": 5, "start": 5, "end": 10}),

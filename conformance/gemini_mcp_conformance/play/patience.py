@@ -12,6 +12,8 @@ from gemini_mcp_conformance.play.pace import Kind, Pace
 
 MARGIN = 10
 """How many times as long as usual an answer is waited for."""
+FAMILIAR, SURER = 20, 0.6
+"""Calls that a port has answered when it is known how long it takes; then so much of the usual wait is enough."""
 STARTS = 4
 """How many times as long as the slowest start another start is waited for."""
 MOST = 120.0
@@ -48,12 +50,13 @@ class Patience:
     def at(self, pace: Pace) -> Patience:
         """For a port of that pace; `self` is for one that nothing is known of."""
         slow = min(MOST, MARGIN * pace.usual)
-        answer = max(self.answer / 2**pace.silent, min(LEAST, self.answer), slow)
+        share = min(SURER if pace.answered >= FAMILIAR else 1.0, 0.5**pace.silent)
+        answer = max(share * self.answer, min(LEAST, self.answer), slow)
         launch = self.launch if pace.start is None else min(MOST, max(self.answer, STARTS * pace.start))
         return replace(
             self,
             answer=answer,
-            start=max(self.start / 2**pace.silent, min(LEAST, self.start), slow),
+            start=max(share * self.start, min(LEAST, self.start), slow),
             end=max(self.end, slow),
             files=max(self.files / 2**pace.littered, min(0.5, self.files)),
             first=answer if pace.answered or pace.silent else max(self.first, answer),

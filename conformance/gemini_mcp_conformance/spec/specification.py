@@ -192,6 +192,17 @@ class Specification:
 
     def usable(self, tool: str, argument: str, wished: str) -> Json:
         """A text for an argument, changed where the schema does not allow it or a rule refuses it."""
+        asked = tool, argument, wished
+        if asked not in self._usable:
+            self._usable[asked] = self._made_usable(*asked)
+        return self._usable[asked]
+
+    @cached_property
+    def _usable(self) -> dict[tuple[str, str, str], Json]:
+        """What was made of the texts so far; most are asked for again."""
+        return {}
+
+    def _made_usable(self, tool: str, argument: str, wished: str) -> Json:
         schema = self.tools[tool].properties[argument]
         texts = (fitted(schema, text) for text in chain((wished,), plainer(wished)))
         served = (text for text in texts if not refusals(argument, text, self.invocation))

@@ -154,19 +154,12 @@ class _Search:
         """The value that meets most of what is missing; of equals the one that was used least."""
         fitting = [value for value in self.dimensions[name] if self._is_free(row, name, value)]
         used = {value: 0 if name in self.cheap else self.used.get((name, value), 0) for value in fitting}
+        missing = self._about(name)
         # Of equals `max` takes the first: a cheap dimension stays at its cheapest value.
-        return max(fitting, key=lambda value: (self._gain(row, name, value), -used[value]))
+        return max(fitting, key=lambda value: (_gain({**row, name: value}, missing), -used[value]))
 
     def _is_free(self, row: Row, name: str, value: str) -> bool:
         return not any(each.holds({**row, name: value}) for each in self.never)
-
-    def _gain(self, row: Row, name: str, value: str) -> int:
-        tried = {**row, name: value}
-        return sum(
-            tuple(tried[each] for each in names) in ways
-            for names, ways in self._about(name)
-            if all(each in tried for each in names)
-        )
 
     def _about(self, name: str) -> list[tuple[Names, dict[Values, None]]]:
         """What is missing of the meetings of a dimension."""
@@ -177,3 +170,10 @@ class _Search:
             ways.pop(tuple(row[name] for name in names), None)
         for meeting in row.items():
             self.used[meeting] = self.used.get(meeting, 0) + 1
+
+
+def _gain(tried: Row, missing: Sequence[tuple[Names, Mapping[Values, None]]]) -> int:
+    """How many of the missing meetings a row that is not whole yet would have."""
+    return sum(
+        tuple(tried[each] for each in names) in ways for names, ways in missing if all(each in tried for each in names)
+    )

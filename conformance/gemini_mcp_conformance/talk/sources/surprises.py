@@ -23,7 +23,7 @@ from gemini_mcp_conformance.talk.outcomes.listings import BEHIND, INDENTS
 from gemini_mcp_conformance.talk.plays import ends
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.sources.generated import MIXED, PHASE
-from gemini_mcp_conformance.talk.steps import call, path
+from gemini_mcp_conformance.talk.steps import AUTO, call, path
 
 Value = TypeVar("Value")
 
@@ -85,7 +85,9 @@ class Chance:
         usual |= {name: path() for name in usual if name == spec.directory(tool)}
         given = {name: usual[name] for name in usual if name in spec.tools[tool].required or self.draw(st.booleans())}
         script = self._one_of((self._named, self._unnamed, self._failure))()
-        return Conversation("generated", TITLE, (call(tool, given, script),), PHASE)
+        # The same id must not come twice on one connection.
+        id = self._one_of((AUTO, f"{self.draw(NOISE)}{self._session()}"))
+        return Conversation("generated", TITLE, (call(tool, given, script, id=id),), PHASE)
 
     def _named(self) -> Script:
         """An answer that names its session."""

@@ -167,6 +167,21 @@ def logs_among_files(port: Any, call: Call, plan: Any) -> None:
         file.write(f"A call of {call.tool} begins.\n")
 
 
+def moves_input(port: Any) -> None:
+    """Descriptor 0 becomes the end of a pipe that nobody writes to."""
+    port.memory["messages"] = os.fdopen(os.dup(0), "rb")
+    reads, writes = os.pipe()
+    os.dup2(reads, 0)
+    os.close(reads)
+    os.close(writes)
+
+
+def with_own_stdin(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    """Inherited, where there is nothing to write."""
+    is_empty = options["stdin"].name == os.devnull
+    return real(argv, **{**options, "stdin": None} if is_empty else options)
+
+
 def with_lifeline(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     return real(argv, pass_fds=port.memory["lifeline"][:1], **options)
 
@@ -196,4 +211,7 @@ odd("lifeline", "Lets gemini inherit the end of a pipe that the server holds.")(
 )
 odd("log-among-temporary-files", "Keeps a log and a lock in the temporary directory, named as the directories are.")(
     serve=before(makes_lock), run_prompt=before(logs_among_files), shut_down=before(removes_lock)
+)
+odd("input-moved", "Reads its client from another descriptor, and lets gemini inherit a stdin that is at its end.")(
+    serve=before(moves_input), lines=lambda port, real: port.memory["messages"], spawn=with_own_stdin
 )

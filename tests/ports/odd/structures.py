@@ -22,6 +22,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_FS, PR_SET_PDEATHSIG = 0x200, 1
 START = os.getcwd()
 LENGTH = struct.Struct("!Q")
+NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child")
 ROOM = 4
 """Descriptors that come with a request: stdin, stdout, stderr, and where to answer."""
 
@@ -182,6 +183,17 @@ def in_own_directory(port: Any, real: Any, argv: tuple[str, ...], **options: Any
     return Spawned(os.posix_spawn(program, argv, env, file_actions=actions, setsid=True, setsigdef=quiet))
 
 
+def in_namespace(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    """A shell that reads no argument is the first process there."""
+    program = found(argv[0])
+    if "namespace" not in port.memory:
+        tried = subprocess.run((*NAMESPACE, "true"), check=False, stdin=subprocess.DEVNULL, capture_output=True)
+        port.memory["namespace"] = tried.returncode == 0
+    # A container may forbid it.
+    around = (*NAMESPACE, "/bin/sh", "-c", '"$0" "$@"; exit $?') if port.memory["namespace"] else ()
+    return real((*around, program, *argv[1:]), **options)
+
+
 def launched(port: Any, real: Any) -> None:
     """The server is a child, and ends should its launcher be killed."""
     child = os.fork()
@@ -208,3 +220,4 @@ odd("threads-in-directories", "Enters the directory of a call in the call's thre
     spawn=in_own_directory
 )
 odd("behind-launcher", "Is the child of a launcher that passes signals on and waits.")(serve=launched)
+odd("in-namespace", "Runs gemini in a namespace of processes, where it has other numbers.")(spawn=in_namespace)

@@ -7,10 +7,12 @@ is_deaf() {
   shift 32
   [ $(($1 & 20483)) != 0 ]
 }
-stat=
-if [ -r "/proc/$$/stat" ] && read -r stat < "/proc/$$/stat" && is_deaf $stat; then
-  "$cat" "/proc/$$/environ" > "$root/environ.$$"
-  exec "$python" -I -S -X utf8 "$defaults" "$root/environ.$$" "$0" "$@"
+# In a namespace of its own the shell has another number than in a /proc from outside.
+me=$$ stat=
+if [ -r /proc/self/stat ] && read -r stat < /proc/self/stat; then me=${stat%% *}; fi
+if [ -n "$stat" ] && is_deaf $stat; then
+  "$cat" "/proc/$me/environ" > "$root/environ.$me"
+  exec "$python" -I -S -X utf8 "$defaults" "$root/environ.$me" "$0" "$@"
 fi
 
 # Taken numbers are contiguous, so halving finds the last one.
@@ -48,7 +50,7 @@ $argument
 done
 
 fd=/dev/fd/0
-[ -d /dev/fd ] || fd=/proc/$$/fd/0
+[ -d /dev/fd ] || fd=/proc/$me/fd/0
 if [ ! -e "$fd" ]; then stdin=closed
 elif [ -t 0 ]; then stdin=terminal
 elif [ -p "$fd" ]; then stdin=pipe
@@ -66,8 +68,8 @@ if [ -r "$root/expected" ] && . "$root/expected"; then
     eval "[ -z \"\${$variable+set}\" ] || printf '%s\\0' \"$variable=\$$variable\""
   done > "$call.environ"
   : > "$call.expected"
-elif [ -r "/proc/$$/environ" ]; then
-  "$cat" "/proc/$$/environ" > "$call.environ"
+elif [ -n "$stat" ]; then
+  "$cat" "/proc/$me/environ" > "$call.environ"
 else
   "$env" -0 > "$call.environ" 2>/dev/null || "$env" > "$call.environ-lines"
 fi

@@ -41,6 +41,12 @@ def tells_of_cut(port: Any, real: Any, text: str) -> str:
     return f"(the first {size - STDERR_LIMIT} bytes are left out)\n{real(text)}" if size > STDERR_LIMIT else real(text)
 
 
+def whole_lines(port: Any, real: Any, text: str) -> str:
+    kept = real(text)
+    is_cut = len(text.encode("utf-8", "replace")) > STDERR_LIMIT
+    return kept.partition("\n")[2] or kept if is_cut else kept
+
+
 def in_ascii(port: Any, real: Any, cwd: str) -> None:
     try:
         real(cwd)
@@ -66,6 +72,7 @@ odd("ids-with-point", "Answers the id 7 with 7.0, which is the same number.")(en
 odd("indents-messages", "Puts a tab and a blank before each message.")(encoded=gives(lambda line: b"\t " + line))
 odd("stars-for-secrets", "Puts stars in the place of what it withholds and masks.")(redacted=gives(in_stars))
 odd("tells-of-cut", "Says how much of stderr it has cut.")(tail=tells_of_cut)
+odd("tail-begins-with-whole-line", "Begins a stderr that it cuts with a whole line.")(tail=whole_lines)
 odd("masks-to-next-blank", "Masks a key with all that follows it up to the next blank.")(masked=withholds_lines)
 odd("warms-up", "Takes a second and a half to start, and another second for its first call.")(
     signals=before(lambda port: time.sleep(START_SECONDS)),

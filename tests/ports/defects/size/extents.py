@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from answering import PRIVATE_LENGTH, STDERR_LIMIT, Answer, Outcome
+from answering import PRIVATE_LENGTH, Answer, Outcome
 from defects.record import defect
 from steps import Step, gives
 
@@ -23,12 +23,6 @@ def last_pipe_lost(port: Any, real: Any, text: str | None) -> Any:
     if not encoded or len(encoded) % PIPE:
         return real(text)
     return real(encoded[:-PIPE].decode("utf-8", "ignore"))
-
-
-def whole_lines(port: Any, real: Any, text: str) -> str:
-    kept = real(text)
-    is_cut = len(text.encode("utf-8", "replace")) > STDERR_LIMIT
-    return kept.partition("\n")[2] or kept if is_cut else kept
 
 
 def session_of_first_mebibyte(port: Any, real: Any, outcome: Outcome) -> Answer:
@@ -68,9 +62,6 @@ defect(
     "Loses the last 64 KiB of a prompt on stdin that is a multiple of them.",
     "prompt:long:whole",
 )(input=last_pipe_lost)
-defect("tail-begins-with-whole-line", "Begins a stderr that it cuts with a whole line.", "error:stderr:tail")(
-    tail=whole_lines
-)
 defect(
     "session-behind-mebibyte-lost",
     "Finds no session behind the first megabyte of the output.",

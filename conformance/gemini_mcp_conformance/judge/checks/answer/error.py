@@ -177,8 +177,9 @@ def long_stderr_is_cut(exchange: Exchange) -> Complaints:
     size = len(found.encode("utf-8", "replace"))
     if size > limit(exchange) + MARGIN:
         yield f"The port quotes {size} bytes of stderr, and should quote the last {limit(exchange)}."
-    # What a port says of the cut, and where it cuts, may cost it some bytes.
-    last = end_of(exchange).stderr[-max(limit(exchange) - MARGIN, 1) :].decode("utf-8", "ignore").strip()
+    # What a port says of the cut may cost it some bytes. It may also leave out the line that the cut divides.
+    end = end_of(exchange).stderr[-max(limit(exchange) - MARGIN, 1) :].decode("utf-8", "ignore").strip()
+    last = end.partition("\n")[2] or end
     if not _is_private(exchange) and last not in found:
         yield f"The port quotes the stderr {shown(found)}, and should quote its end {shown(last)}."
 

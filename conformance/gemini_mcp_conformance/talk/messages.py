@@ -25,8 +25,8 @@ HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 SESSION = "mcp-session-id"
 """The header that names a session."""
 
-NO_CURSORS = ("no-such-page", "", "999999", "OTk5OTk5")
-"""Cursors that no port has given."""
+NO_CURSORS = ("no-such-page", "999999", "OTk5OTk5")
+"""Cursors that no port has given. An empty one may count as none."""
 
 
 def request(id: Json, method: str, params: Json = None) -> Mapping[str, Json]:

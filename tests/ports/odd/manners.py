@@ -215,6 +215,9 @@ odd("declares-its-output", "Declares the schema of its structured results, and r
     success=structured, tool=gives(adding(outputSchema=OUTPUT, execution={"taskSupport": "forbidden"}))
 )
 odd("empty-pages", "Lists its tools in five pages, three of which are empty.")(list_tools=empty_between)
+odd("empty-cursor-is-the-beginning", "Takes an empty cursor for none, as the official SDK for Go does.")(
+    list_tools=lambda port, real, params, stateless: real({**params, "cursor": params.get("cursor") or None}, stateless)
+)
 odd("schemas-that-say-nothing", "Adds keywords to its schemas that allow everything.")(tool=gives(said_at_length))
 odd("last-first", "Collects answers, and sends the newest first.")(answer=last_first)
 odd("lists-late", "Lists its tools 0.3 seconds later, and answers meanwhile what came behind.")(result=listed_late)

@@ -103,9 +103,6 @@ defect(
         lambda identity, params, stateless: params.get("name") not in PROPERTIES,
     )
 )
-defect("empty-cursor-is-the-beginning", "Takes an empty cursor for none.", "tools:cursor")(
-    list_tools=lambda port, real, params, stateless: real({**params, "cursor": params.get("cursor") or None}, stateless)
-)
 defect("tools-in-any-case", "Finds a tool whatever the case of its name and the blanks around it.", "tools:unknown")(
     new_call=lambda port, real, identity, params, stateless: real(
         identity, {**params, "name": str(params.get("name")).strip().lower()}, stateless

@@ -2,6 +2,7 @@
 
 from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
+from gemini_mcp_conformance.judge.checks.protocol.rpc import lacks_session
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import asks
 from gemini_mcp_conformance.see.observation import Exchange
@@ -58,6 +59,9 @@ def tools_are_declared(exchange: Exchange) -> Complaints:
 def ping_is_answered(exchange: Exchange) -> Complaints:
     if exchange.revision not in exchange.spec.manifest.handshake_revisions:
         raise NotApplicable(f"The revision {exchange.revision} has no ping.")
+    # MCP lets a server answer what comes in no session with status 400.
+    if lacks_session(exchange) and exchange.result is None and exchange.silence != "timeout":
+        raise NotApplicable("The port serves nobody without a session.")
     # `_meta` may stand in every result of MCP.
     if exchange.result is None or exchange.result.keys() - {"_meta"}:
         yield f"{reply(exchange, 'ping')}, and should answer with an empty result."

@@ -38,7 +38,7 @@ def every_message_names_the_protocol(observation: Observation) -> Complaints:
             yield f'The port sent {shown(line.table)}, which should carry "jsonrpc": "2.0".'
 
 
-@check("rpc:response:id", judges=lambda exchange: bool(exchange.answers) and not was_unreadable(exchange))
+@check("rpc:response:id", judges=lambda exchange: bool(exchange.answers) and not was_turned_away(exchange))
 def answer_carries_the_id_of_its_request(exchange: Exchange) -> Complaints:
     asked = exchange.request["id"]
     for line in exchange.answers:
@@ -86,7 +86,7 @@ def notifications_are_not_answered(observation: Observation) -> Complaints:
             yield f"The port answered a notification with {shown(line.table)}, and should not."
 
 
-@check("rpc:error:method", judges=lambda exchange: exchange.method not in KNOWN and not was_unreadable(exchange))
+@check("rpc:error:method", judges=lambda exchange: exchange.method not in KNOWN and not was_turned_away(exchange))
 def unknown_method_is_not_found(exchange: Exchange) -> Complaints:
     if inside(exchange.error, "code") != UNKNOWN_METHOD:
         yield f"{reply(exchange, exchange.method)}, and should answer with error {UNKNOWN_METHOD}."
@@ -149,10 +149,15 @@ def message_in_pieces_is_answered(observation: Observation) -> Complaints:
             yield f"The port did not answer {shown(each)}, which came in pieces or together with others, and should."
 
 
-def was_unreadable(exchange: Exchange) -> bool:
-    """Whether a port could not read a lone surrogate, and said so without an id, as it may over HTTP."""
+def was_turned_away(exchange: Exchange) -> bool:
+    """Whether a port refused a post without an id, as it may: one that it could not read, or one without a session."""
     is_anonymous = exchange.error is not None and inside(exchange.answer, "id") is None
-    return exchange.transport == "http" and is_anonymous and has_surrogate(exchange)
+    return is_anonymous and exchange.transport == "http" and (has_surrogate(exchange) or lacks_session(exchange))
+
+
+def lacks_session(exchange: Exchange) -> bool:
+    """Whether it comes over HTTP before any handshake, and so in no session."""
+    return exchange.transport == "http" and exchange.sent.order == 0 and exchange.method != "initialize"
 
 
 def with_chosen_ids(observation: Observation) -> list[Exchange]:

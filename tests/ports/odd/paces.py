@@ -94,6 +94,12 @@ def through_pipe(port: Any, real: Any, text: str | None) -> IO[bytes]:
     return open(reading, "rb")
 
 
+def unblocked(port: Any, real: Any, text: str | None) -> IO[bytes]:
+    stdin = through_pipe(port, real, text)
+    os.set_blocking(stdin.fileno(), False)
+    return stdin
+
+
 def fill(writing: int, data: bytes) -> None:
     try:
         for start in range(0, len(data), 4096):
@@ -119,3 +125,6 @@ odd("kills-at-once", "Ends gemini by SIGKILL without asking it first.")(
 )
 odd("patient-when-ending", "Gives gemini more than a second to end by itself.")(stop=patiently)
 odd("stdin-through-pipe", "Writes to gemini's stdin through a pipe, 4 KiB at a time.")(input=through_pipe)
+odd("stdin-does-not-block", "Gives gemini a pipe as its stdin that does not block, which Node copes with.")(
+    input=unblocked
+)

@@ -165,9 +165,11 @@ list=$last
 . "$root/plays/$list"
 
 if [ "$kind" = list ]; then
+  # A list is asked for when its call has ended; another gemini may run since.
   play=$first
   while [ "$((number -= 1))" -gt "$since" ]; do
-    [ -e "$root/journal/$number.play" ] && read -r list play < "$root/journal/$number.play" && break
+    ended=$root/journal/$number
+    [ -e "$ended.end" ] && [ -e "$ended.play" ] && read -r list play < "$ended.play" && break
   done
   . "$root/plays/$list"
   list_sessions "$play"

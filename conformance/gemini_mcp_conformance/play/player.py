@@ -213,6 +213,10 @@ class Player:
         if loose and self.exit is None and not self.session.wire.ended:
             method = "server/discover" if self.session.is_stateless else "ping"
             await self.requests.ask(len(self.conversation.steps), Request(method))
+        # A gemini that was only about to start when its call was cancelled may end later than the rest.
+        cancelled = [pending for pending in self.requests.every if pending.silence == "cancelled"]
+        runs = [run for each in cancelled for run in self._gemini.runs_of(each)]
+        await self.requests.gone(tuple(run for run in runs if run.call.kind == "call"))
 
     def _named(self, name: str) -> Pending:
         return next(pending for pending in self.requests.every if pending.step.name == name)

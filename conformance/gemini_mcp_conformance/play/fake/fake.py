@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -50,7 +48,6 @@ class Fake:
         self._is_idle = False
         self._released: set[str] = set()
         self._gone: dict[Stat, float] = {}
-        self._stdin: int | None = None
 
     @classmethod
     def create(cls, root: Path, watched: Watched | None = None) -> Fake:
@@ -102,13 +99,8 @@ class Fake:
         self._write_playlist("\n".join((*head, *performing, *self._function("list_sessions", lists), "")))
 
     def know_stdin(self, pid: int) -> None:
-        """Let the fake recognise the stdin that the process `pid` has been given, where there is /proc."""
-        if sys.platform != "linux":
-            return
-        # The port may put something else in its place. A path alone keeps no end of a pipe open.
-        with suppress(OSError):
-            self._stdin = os.open(f"/proc/{pid}/fd/0", os.O_PATH)
-            (self.root / "stdin").symlink_to(f"/proc/{os.getpid()}/fd/{self._stdin}")
+        """Let the fake recognise a stdin that is inherited from the process `pid`, where there is /proc."""
+        (self.root / "stdin").symlink_to(f"/proc/{pid}/fd/0")
 
     def release(self, name: str) -> None:
         """Let plays that wait for `name` continue, now and later, until the releases are forgotten."""
@@ -176,9 +168,6 @@ class Fake:
 
     def close(self) -> None:
         """End every process of the fake; later starts of it fail. The files stay."""
-        if self._stdin is not None:
-            os.close(self._stdin)
-            self._stdin = None
         self.program.unlink(missing_ok=True)
         self._write_playlist(CLOSED)
         self._end_everything()

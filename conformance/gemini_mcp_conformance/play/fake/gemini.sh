@@ -7,18 +7,18 @@ is_deaf() {
   shift 32
   [ $(($1 & 20483)) != 0 ]
 }
-# The second line about a descriptor is its flags. No tool that the shell runs copes with O_NONBLOCK. To read the line
-# takes a descriptor, so a subshell does it.
-is_hasty() (
-  for number in 0 1 2; do
-    { read -r _ _ && read -r _ flags; } 2> /dev/null < "/proc/$me/fdinfo/$number" && [ $((flags & 04000)) != 0 ] && exit
-  done
-  exit 1
-)
+# The second line about a descriptor is its flags. No tool that the shell runs copes with O_NONBLOCK.
+is_hasty() {
+  { read -r _ && read -r _ flags; } 2> /dev/null < "/proc/$me/fdinfo/$1" && [ $((flags & 04000)) != 0 ]
+}
+# To read about stdin takes stdin, so a subshell does it. A device, such as /dev/null, never makes anybody wait.
+is_hasty_stdin() {
+  [ -e "/proc/$me/fd/0" ] && [ ! -c "/proc/$me/fd/0" ] && (is_hasty 0)
+}
 # In a namespace of its own the shell has another number than in a /proc from outside.
 me=$$ stat=
 if [ -r /proc/self/stat ] && read -r stat < /proc/self/stat; then me=${stat%% *}; fi
-if [ -n "$stat" ] && { is_deaf $stat || is_hasty; }; then
+if [ -n "$stat" ] && { is_deaf $stat || is_hasty 1 || is_hasty 2 || is_hasty_stdin; }; then
   "$cat" "/proc/$me/environ" > "$root/environ.$me"
   exec "$python" -I -S -X utf8 "$defaults" "$root/environ.$me" "$0" "$@"
 fi
@@ -107,15 +107,21 @@ done
 GEMINI_FAKE_CALL=$call
 export GEMINI_FAKE_CALL
 
+# The first call that has input may be told to wait until it reads, or never to read.
+is_late_reader() {
+  [ "$kind" = call ] && [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
+    (set -C; printf '' > "$unread.taken") 2>/dev/null
+}
+
 case $kind,$stdin in
   *,file)
+    # Nobody waits until a file is read.
+    is_late_reader
     if [ -f "$fd" ] && "$cat" > "$call.stdin"; then : > "$call.eof"; fi
     ;;
   call,pipe | call,socket | list,pipe | list,socket)
-    # The first call may be told to wait until it reads, or never to read.
     never=
-    if [ "$kind" = call ] && [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
-      (set -C; printf '' > "$unread.taken") 2>/dev/null; then
+    if is_late_reader; then
       case $unread in
         */) never=yes ;;
         *) read -r released < "$unread" ;;

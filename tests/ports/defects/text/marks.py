@@ -1,0 +1,64 @@
+"""Defects with characters that few texts hold: at the end of a long prompt, in an id, in an answer, in a path."""
+
+import re
+from typing import Any
+
+from defects.record import defect
+from planning import Refusal
+from speaking import Message
+from steps import before, gives, takes
+
+TAGS = re.compile("[\U000e0000-\U000e007f]")
+SEPARATORS = re.compile("[\u0085\u2028\u2029]")
+
+
+def id_ends_at_nul(port: Any, real: Any, message: Message) -> bytes:
+    identity = message.get("id")
+    return real({**message, "id": identity.split("\0")[0]} if isinstance(identity, str) else message)
+
+
+def refuses_double_slash(port: Any, cwd: str) -> None:
+    if "//" in cwd:
+        raise Refusal(f"`cwd` {cwd!r} does not exist.")
+
+
+def stdin_changed(change: Any) -> Any:
+    """Of `prompt_form`: writes something else to stdin."""
+
+    def prompt_form(port: Any, real: Any, prompt: str) -> Any:
+        form, stdin = real(prompt)
+        return form, None if stdin is None else change(stdin)
+
+    return prompt_form
+
+
+def doubled_before_quotes(prompt: str) -> str:
+    """As a command line of Windows is written; here nobody reads it like that."""
+    return re.sub(r'(\\+)(?="|$)', r"\1\1", prompt) if " " in prompt else prompt
+
+
+def doubled(port: Any, real: Any, prompt: str) -> Any:
+    return real(doubled_before_quotes(prompt))
+
+
+defect("tags-of-answer-lost", "Drops tag characters of an answer.", "result:text:unicode")(
+    whole=gives(lambda text: TAGS.sub("", text))
+)
+defect("nul-ends-id", "Cuts an id at its first NUL.", "rpc:response:id")(encoded=id_ends_at_nul)
+defect("double-slash-refused", "Refuses a directory with two slashes in a row.", "cwd:used")(
+    check_cwd=before(refuses_double_slash)
+)
+defect("last-newline-of-long-prompt-lost", "Takes a newline off the end of a prompt on stdin.", "prompt:long:whole")(
+    prompt_form=stdin_changed(lambda text: text.removesuffix("\n"))
+)
+defect("mark-of-long-prompt-lost", "Drops a byte order mark before a prompt on stdin.", "prompt:long")(
+    prompt_form=stdin_changed(lambda text: text.removeprefix("\ufeff"))
+)
+defect(
+    "backslashes-before-quotes-doubled",
+    "Doubles the backslashes before a double quote or the end of a prompt with blanks.",
+    "prompt:verbatim:quotes",
+)(prompt_form=doubled)
+defect("separators-of-system-prompt-are-newlines", "Makes newlines of U+0085, U+2028 and U+2029.", "system:content")(
+    system_bytes=takes(lambda text: SEPARATORS.sub("\n", text))
+)

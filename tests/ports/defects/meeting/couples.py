@@ -143,6 +143,16 @@ def unread_beside_wide(port: Any, real: Any, stderr: str) -> str | None:
     return real(stderr) if stderr.isascii() else None
 
 
+def relative_path(port: Any, real: Any, system_path: str | None) -> dict[str, str]:
+    """Names the file as the server itself would find it."""
+    return real(system_path and os.path.relpath(system_path))
+
+
+def quiet_success(port: Any, real: Any, stdout: str, stderr: str) -> Answer:
+    """Looks at stderr when the exit code is not 0."""
+    return real(stdout, "")
+
+
 def damaged_stderr_of_reply(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
     outcome = real(call, plan)
     if call.tool == "chat-reply" and outcome.exit != 0 and len(outcome.stderr) > STDERR_LIMIT:
@@ -275,3 +285,13 @@ defect(
     "Makes one line of the stderr of a reply when it has to be cut.",
     "error:stderr:tail",
 )(run_prompt=damaged_stderr_of_reply)
+defect(
+    "path-of-system-prompt-relative",
+    "Names the file of a system prompt by a path from its own directory, where gemini need not run.",
+    "system:content",
+)(environment=relative_path)
+defect(
+    "stderr-unquoted-of-exit-0",
+    "Quotes no stderr when gemini exits with 0 and gives no answer.",
+    "error:stderr",
+)(read_stdout=quiet_success)

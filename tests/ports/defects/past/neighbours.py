@@ -4,6 +4,7 @@ import os
 import select
 import tempfile
 import time
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,16 @@ def caching_while_busy(port: Any, real: Any) -> Message:
 def turn_by_directory(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
     turn = real(tool, texts)
     return turn and f"{turn} in {texts.get('cwd')}"
+
+
+def turn_by_normal_form(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
+    turn = real(tool, texts)
+    return turn and unicodedata.normalize("NFKC", turn)
+
+
+def turn_by_last_name(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
+    turn = real(tool, texts)
+    return f"latest in {os.path.basename(turn)}" if turn and turn.startswith("latest in ") else turn
 
 
 def bounded(port: Any, real: Any, message: Message) -> None:
@@ -221,3 +232,13 @@ defect(
     "Leaves the type out of a result when the latest request was not of the stateless era.",
     "stateless:result-type",
 )(result=before(notes_era), finished=era_of_latest)
+defect(
+    "turns-by-normal-form",
+    "Lets replies wait for each other in sessions whose ids differ in their normal form alone.",
+    "concurrency:other-session",
+)(turn=turn_by_normal_form)
+defect(
+    "turns-by-name-of-directory",
+    "Lets replies to the latest sessions of two directories of the same name wait for each other.",
+    "concurrency:other-session",
+)(turn=turn_by_last_name)

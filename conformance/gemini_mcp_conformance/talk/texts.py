@@ -76,7 +76,7 @@ WRITTEN: Mapping[str, str] = {
     "single-quote": "it's",
     "double-quote": '"',
     "backslash": "\\",
-    "backslashes": "C:\\new\\\\x\\",
+    "backslashes": 'C:\\new x\\\\y "\\"\\',
     "escapes": "\\n \\u0041 \\x41",
     "tab": "a\tb",
     "newline": "one\ntwo",

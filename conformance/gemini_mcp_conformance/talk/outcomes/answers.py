@@ -35,6 +35,8 @@ WARNINGS: tuple[Json, ...] = (
 NOTICE = "Loaded cached credentials.\nA warning: 서울 👍\n"
 """What gemini may write to stderr in any case."""
 
+MEMBER = re.compile(r'(\{"|, ")([a-z])(?=[a-z_]*": )')
+"""The first letter of the name of a member, as Python writes it."""
 DEEP = 20
 """Objects in each other, each in a list. JSON itself sets no limit; some readers of JSON stop at 64 levels."""
 
@@ -56,7 +58,12 @@ DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_a
 AROUND = (
     *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
     *("A screen of 5\" isn't wide.\nJSON", "\ufeffJSON", "Loading... done. JSON"),
-    *("[WARN] A notice.\nJSON", "# A title\n> JSON\n", "A brace } that closes nothing.\nJSON", "JSON Done.\n"),
+    *(
+        "[WARN] A notice.\nJSON",
+        "# A title\n> JSON\n",
+        "A brace } that closes nothing, a NUL \0 that ends nothing.\nJSON",
+        "JSON Done.\n",
+    ),
 )
 """What may stand around the JSON."""
 AMONG = ("{}\nJSON\n", 'JSON\n{"level": 30, "in": {"msg": "}"}}\n', '{"level": 30}\n' * 20 + "JSON")
@@ -119,10 +126,10 @@ def laid_out(plays: Plays, number: int, text: str, session: str, around: Sequenc
 
 
 def respelt(printed: str) -> str:
-    """The same JSON with escapes as PHP and others write them: of slashes, and with capital digits."""
+    """The same JSON with escapes as JSON allows them: of slashes, in names, and with capital digits."""
     escape = re.compile(r"(\\\\)|\\u([0-9a-f]{4})")
     capital = escape.sub(lambda found: found[1] or f"\\u{found[2].upper()}", printed)
-    return capital.replace("/", "\\/")
+    return MEMBER.sub(lambda name: f"{name[1]}\\u{ord(name[2]):04X}", capital.replace("/", "\\/"))
 
 
 def spelt(text: str, outcome: OutcomeSpec) -> str:

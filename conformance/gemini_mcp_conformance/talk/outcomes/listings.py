@@ -14,6 +14,8 @@ from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import Plays
 
 INDENTS = ("", "  ", "\t", "            ")
+NUMBERS = ("{}. ", "{}.\t", "0{}. ")
+"""How a line of the list says which place a session has; all of them are decimal."""
 BEHIND = ("", " (current)", "\r")
 """What may follow an entry on its line."""
 NO_INDEX, NOBODYS = "\u0669" * 5, "nobodys-session"
@@ -36,9 +38,10 @@ def listed(plays: Plays) -> Iterator[Outcome]:
     # lists, so each comes once.
     spread = [every[number * 19 % len(every)] for number in range(len(every))]
     for number, (count, form) in enumerate(zip(cycle(COUNTS), spread, strict=False)):
-        yield partial(_list, plays, count, *form, noise=NOISES[number % len(NOISES)], damage=number % 5 < 2)
+        how = {"noise": NOISES[number % len(NOISES)], "place": NUMBERS[number % len(NUMBERS)]}
+        yield partial(_list, plays, count, *form, **how, damage=number % 5 < 2)
     for step in BROKEN:
-        yield lambda turn, step=step: plays.unnamed(_words(turn), step)
+        yield lambda turn, step=step: plays.unnamed(_words(turn), step, **_warned(turn))
 
 
 def _list(
@@ -50,13 +53,15 @@ def _list(
     end: str,
     turn: Turn,
     noise: str = "",
+    place: str = NUMBERS[0],
     damage: bool = False,
 ) -> Script:
     """A list of so many sessions; the newest stands near the end, but not last."""
 
     # Some languages end lines at \f and \u2028 too. In the list only a newline ends an entry (`spec/README.md`).
     def odd(index: int, session: str) -> str:
-        return f"{indent}{index}. Odd\f title\u2028 of {9 * count - index}. [{index}] [{session}]{behind}"
+        title = f"Odd\f title\u2028 [of {9 * count - index}. [{index}]"
+        return f"{indent}{place.format(index)}{title} [{session}]{behind}"
 
     is_read = newest(odd(count, turn.session), plays.spec.invocation.listing.entry) == turn.session
     entry = odd if is_read else plays.entry
@@ -67,9 +72,12 @@ def _list(
     text = "\n".join(("", f"Available sessions for this project ({count}):", *entries)) + end
     printed = text.encode().replace(TITLE, DAMAGED + TITLE) if damage else text.encode()
     other = "stderr" if stream == "stdout" else "stdout"
-    warned: dict[str, Json] = {"warnings": ["Listed, with a warning."]} if turn.number % 2 else {}
     steps: tuple[Json, ...] = ({other: noise}, {f"{stream}Base64": b64encode(printed).decode("ascii")})
-    return plays.unnamed(_words(turn), *steps[not noise :], id="listed", **warned)
+    return plays.unnamed(_words(turn), *steps[not noise :], id="listed", **_warned(turn))
+
+
+def _warned(turn: Turn) -> dict[str, Json]:
+    return {"warnings": ["Listed, with a warning."]} if turn.number % 2 else {}
 
 
 def _words(turn: Turn) -> str:

@@ -77,7 +77,9 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
         if name is not None and limit is not None and takes_text(spec.tools[tool].properties[name]):
             shows = ("prompt:long", "prompt:long:whole", "prompt:over-limit", "error:prompt")
             how = {"escaped": kind == ESCAPED}
-            each = Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", {name: made(limit)}, shows, how)
+            # What is in a file does not count.
+            given = {**dict.fromkeys(spec.files(tool), "You are patient."), name: made(limit)}
+            each = Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", given, shows, how)
             # A long prompt behind one that is too long.
             long = ("Behind. " * spec.limit)[: spec.limit + 1]
             behind = call(tool, {name: long}, sources.answers("Served."))
@@ -158,12 +160,14 @@ class Boundaries(ToolMaker):
                 yield self.one(f"{kebab(name)}-{limit}", {name: [item] * count}, shows)
 
     def texts(self) -> Iterator[Conversation]:
-        """Each argument with each odd text, beside a usual prompt."""
+        """Each argument with each odd text, beside a usual prompt; with everything where its size is what is odd."""
         for name in self.properties:
             table = self._table(name)
             for kind, text in table.items():
                 given = text.replace("canary-NAME", f"canary-{name}")
-                yield self.one(f"{kebab(name)}-{kind}", {name: given}, shown_by(self.spec, self.tool, name))
+                # Other arguments on the command line do not count.
+                others = self.everything if kind in sized(self.spec.limit) else {}
+                yield self.one(f"{kebab(name)}-{kind}", {**others, name: given}, shown_by(self.spec, self.tool, name))
             if not table and name != self.spec.directory(self.tool):
                 usual = {name: self.everything.get(name)}
                 yield self.one(f"{kebab(name)}-usual", usual, shown_by(self.spec, self.tool, name))
@@ -174,9 +178,12 @@ class Boundaries(ToolMaker):
         """Each argument as null and with values of wrong types beside right ones: it is refused all the same."""
         for name, schema in self.properties.items():
             values = [value for value in (None, *WRONG.values()) if not is_valid(schema, value)]
+            forbidden = rules(name, self.spec.invocation) if takes_text(schema) else ()
+            values += [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]
             steps = [call(self.tool, {**self.everything, name: value}) for value in values]
             own = (f"arguments:{kebab(name)}:{fault}" for fault in ("type", "value", "null"))
             shows = (*own, "arguments:optional:type", "arguments:optional:null")
+            shows = (*shows, *shown_by(self.spec, self.tool, name))
             title = f"Calls of `{self.tool}` with a wrong `{name}` and everything else."
             yield self.conversation(f"{self.tool}-wrong-{kebab(name)}-beside-others", title, steps, *shows)
 

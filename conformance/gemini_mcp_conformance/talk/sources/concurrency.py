@@ -157,7 +157,7 @@ class Concurrency(Maker):
         return dict.fromkeys(id for name in names for id in shown_by(self.spec, tool, name))
 
     def _of_latest(self, tool: str) -> Iterable[Conversation]:
-        here, there = path("one"), path("other")
+        here, there = path("one"), path("other/one")
         yield self._pair("latest-by-default", "Replies to the latest session where the port runs.", LATEST,
                          self.held(tool, "first"), *self.behind(tool, "second"))  # fmt: skip
         # The list names the newest session, which the next reply could change.
@@ -193,7 +193,7 @@ class Concurrency(Maker):
 
     def _pair(self, id: str, title: str, shows: tuple[str, ...], one: Request, *other: Step) -> Conversation:
         steps = (one, *other, Release(one.name), Await(one.name))
-        return self.conversation(id, title, steps, *shows, files={"one": None, "other": None})
+        return self.conversation(id, title, steps, *shows, files={"one": None, "other/one": None})
 
     def meanwhile(self) -> Conversation:
         """A ping and the list of tools while a call of any tool runs."""
@@ -201,7 +201,7 @@ class Concurrency(Maker):
         for tool in self.names:
             asked += [self.held(tool, tool), Request("ping"), Request("tools/list")]
             asked += [Release(tool), Await(tool), Request("ping")]
-        shows = ("concurrency:ping", "concurrency:list")
+        shows = ("concurrency:ping", "concurrency:list", "tools:order")
         return self.conversation("meanwhile", "Requests while a call runs.", asked, *shows)
 
     def out_of_order(self) -> Conversation:
@@ -245,7 +245,10 @@ class Concurrency(Maker):
         yield self.conversation("unread", title, (*steps, Release("beside"), Await("beside")), *shows, aside=True)
 
     def in_a_row(self) -> Conversation:
-        """Requests of every kind, each of which is sent before the one in front of it is answered."""
+        """Requests of every kind, each of which is sent before the one in front of it is answered.
+
+        Their prompts are long, so that what is meant for one gemini can reach another.
+        """
         steps: list[Step] = []
         for number in range(2):
             for tool in self.names:
@@ -253,10 +256,13 @@ class Concurrency(Maker):
                 name = f"{number} in a row of {tool}"
                 script = self.answers(f"The answer to {name}.", session(name))
                 sent: dict[str, Json] = {"until": "sent"}
-                steps += [call(tool, refused, **sent), self._ask(tool, name, script, session=session(name), **sent)]
+                asked = self.ask(
+                    tool, self.overlong(f"The question of {name}? "), script, session=session(name), **sent
+                )
+                steps += [call(tool, refused, **sent), replace(asked, name=name)]
                 steps += [call("no-such-tool", refused, **sent), Request("no/such/method", {}, **sent)]
                 steps += [Request("tools/list", **sent), Request("ping", **sent)]
-        shows = ("rpc:response:id", "concurrency:crossed", "tools:unknown", "rpc:error:method")
+        shows = ("rpc:response:id", "concurrency:crossed", "tools:unknown", "rpc:error:method", "prompt:long:whole")
         return self.conversation("in-a-row", "Requests that wait for no answer.", steps, *shows)
 
     def crowd(self) -> Conversation:

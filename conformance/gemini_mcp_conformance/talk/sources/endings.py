@@ -247,7 +247,7 @@ class Endings(Maker):
             steps += [self._listed(tool), Request("ping"), Request("tools/list"), Cancel(f"list of {tool}")]
             steps.append(self.ask(tool, f"Is {tool} listed now?", listed))
         shows = ("cancel:child", "cancel:unanswered", "system:removed:cancel", "fallback:list-sessions")
-        shows = (*shows, "concurrency:ping", "concurrency:list")
+        shows = (*shows, "concurrency:ping", "concurrency:list", "cancel:others")
         return self._cancel("in-list", "Calls cancelled during the list of sessions.", steps, *shows)
 
     def same_looking_ids(self) -> Conversation:
@@ -273,9 +273,8 @@ class Endings(Maker):
         title, begun = "The end of stdin in the middle of a line.", Raw(b'{"jsonrpc": "2.0"')
         yield self._end("stdin", title, "stdin", [*self._past("stdin"), begun], *idle)
         yield self._end("stdin-unasked", "The end of stdin before any message.", "stdin", (), idle[0], greet=False)
-        long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
-        unread = [Listen(False), self.ask(self.first, "Who reads it?", long, until="started"), Listen(False, SOON)]
-        yield self._end("stdin-unread", "The end of stdin while nobody reads an answer.", "stdin", unread, *idle)
+        title = "The end of stdin while nobody reads an answer."
+        yield self._end("stdin-unread", title, "stdin", self._unread(), *idle)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed, LOGS)
         title = "The end of stdin while gemini ignores SIGTERM."
         tools = (self.names[number % len(self.names)] for number in range(MANY))
@@ -301,6 +300,8 @@ class Endings(Maker):
             yield self._end(name, "SIGTERM while nothing runs.", how, [*self._past(how)], *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
+            title = "SIGTERM while nobody reads an answer."
+            yield self._end(f"{name}-unread", title, how, self._unread(), _of_term(how)[0])
 
     def without_handshake(self, revision: str) -> Conversation:
         """A port may look after signals only once a client has greeted it."""
@@ -308,6 +309,11 @@ class Endings(Maker):
         title = f"SIGTERM during calls of the revision {revision}."
         shows = ("shutdown:sigterm:group", *_of_term("TERM"))
         return self._end(f"{revision}-busy", title, "TERM", families, *shows, revision=revision)
+
+    def _unread(self) -> list[Step]:
+        """An answer that fills every buffer."""
+        long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
+        return [Listen(False), self.ask(self.first, "Who reads it?", long, until="started"), Listen(False, SOON)]
 
     def _past(self, how: Ending) -> Iterator[Step]:
         """What may have happened before nothing runs: a line without sense, and calls that ended in every way."""
@@ -331,8 +337,11 @@ class Endings(Maker):
     def _line(self, session: str | None = None) -> list[Request]:
         """A reply that runs, and one in the same session that waits for it: in the latest one if none is named."""
         tool = self.spec.resumes or self.first
-        moments = enumerate(("started", "sent"))
-        return [self.ask(tool, f"In line {number}", hangs(), session=session, until=until) for number, until in moments]
+        front = self.ask(tool, "In line 0", hangs(), session=session, until="started")
+        return [
+            front,
+            self.ask(tool, "In line 1", hangs(), session=session, until="sent", file="You wait for the end."),
+        ]
 
     def _stubborn(self) -> list[Step]:
         names = {tool: f"stubborn {tool}" for tool in self.names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -32,6 +32,9 @@ Python SDK lets in what only has that prefix."""
 MOMENT = 0.6
 """Seconds in which a port notices that a client has left."""
 EVENTS = {"accept": "text/event-stream"}
+OTHER: Mapping[str, str | None] = {SESSION: OTHER_SESSION}
+ID = "an id of two clients"
+NO_METHODS = ("no/such/method", "tools/no/such/method")
 LIST: Json = request("over HTTP", "tools/list", {})
 PING: Json = request("ping over HTTP", "ping", {})
 UNANSWERED: tuple[Json, ...] = (
@@ -61,7 +64,10 @@ class OverHttp(Maker):
 
     def requests(self) -> Conversation:
         shows = ("http:origin", "http:bind", "http:notification", "http:content-type", "http:get", "http:version")
-        return self.conversation("requests", "Requests over HTTP.", (*self._strangers(), *_others()), *shows)
+        held = self.ask(self.first, "The question beside requests", self.answers("Beside.", release="held"),
+                        name="held", until="started")  # fmt: skip
+        beside = (held, *self._others(), Release("held"), Await("held"))
+        return self.conversation("requests", "Requests over HTTP.", (*self._strangers(), *beside), *shows)
 
     def _strangers(self) -> Iterable[Step]:
         """A page of another origin may neither begin a session nor use one."""
@@ -71,14 +77,32 @@ class OverHttp(Maker):
         yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
         yield Request("tools/list")
 
+    def _others(self) -> Iterable[Step]:
+        newest = self.spec.manifest.handshake_revisions[-1]
+        strange = ("1999-12-31", "2099-01-01", "latest", f"{newest[:-2]}00", f"{newest}.1")
+        yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
+        for version, message in product(strange, (LIST, PING)):
+            yield Http(message=message, headers={"mcp-protocol-version": version})
+        for kind in ("application/json; charset=utf-8", "application/json;charset=UTF-8"):
+            yield Http(message=LIST, headers={"content-type": kind})
+        for accepted in ("text/event-stream, application/json", "application/json;q=0.9,text/event-stream;q=0.1"):
+            yield Http(message=LIST, headers={"accept": accepted})
+        yield from (Request("tools/list"), Request("ping"))
+
     def another(self) -> Conversation:
-        """Another client begins a session and ends it; ours goes on."""
+        """Another client begins a session and ends it, both while a call of ours runs whose id it uses too."""
         revision, alone = self.spec.manifest.handshake_revisions[-1], {SESSION: None}
         begin = Http(message=request("another client", "initialize", handshake(revision)), headers=alone)
         served = [self.ask(tool, f"The question of {tool} beside another client", self.answers("Served."))
                   for tool in self.names]  # fmt: skip
-        steps = (begin, Request("tools/list"), Http("DELETE", headers={SESSION: OTHER_SESSION}), *served)
-        title, shows = "A client beside which another one comes and goes.", sequences.shows(self.sources)
+        held = self.ask(self.first, "The question with an id that two clients use", self.answers("Ours.", release="go"),
+                        name="held", until="started", id=ID)  # fmt: skip
+        theirs = [Http(message=request(ID, "tools/call", {"name": tool, "arguments": {}}), headers=OTHER)
+                  for tool in self.names]  # fmt: skip
+        end = Http("DELETE", headers=OTHER)
+        steps = (begin, Request("tools/list"), held, *theirs, end, Release("go"), Await("held"), *served)
+        title = "A client beside which another one comes and goes."
+        shows = (*sequences.shows(self.sources), "concurrency:crossed", "concurrency:lost")
         return self.conversation("another", title, (*steps, Request("tools/list")), *shows)
 
     def ended(self) -> Conversation:
@@ -112,17 +136,18 @@ class OverHttp(Maker):
                 _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
             )
             yield from (Http(message=message, headers={header: value}) for value in (None, other))
-        yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": "NO-SUCH-TOOL"})
+        for name in ("NO-SUCH-TOOL", "no-such", "no-such-tools"):
+            yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": name})
         for method, params in (("tools/call", called), ("tools/list", None), ("server/discover", None)):
             for other in (None, method.upper(), "ping"):
                 yield Http(message=_message(revision, method, params), headers={"mcp-method": other})
-        yield Http(message=_message(revision, "no/such/method"))
+        yield from (Http(message=_message(revision, method)) for method in NO_METHODS)
 
     def disconnect(self, revision: str) -> Conversation:
         script = self.answers("Beside it.", release="go")
         held = self.ask(self.first, "The question beside it", script, name="held", until="started")
         how: dict[str, Json] = {"name": "abandoned", "until": "started", "file": "You are abandoned."}
-        abandoned = self.ask(self.first, "The abandoned question", hangs(), **how)
+        abandoned = self.ask(self.first, "The abandoned question", hangs(stubborn=True), **how)
         others = (Http(message=_message(revision, "tools/list")), Release("go"), Await("held"))
         lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
         how = {"name": "abandoned list", "until": "listing"}
@@ -148,17 +173,6 @@ class OverHttp(Maker):
         yield from (Release("front"), Await("front"))
         yield ask(self.first, "The question behind the line", answers("Behind."), **own)
         yield Await("gone")
-
-
-def _others() -> Iterable[Step]:
-    yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
-    for version, message in product(("1999-12-31", "2099-01-01", "latest"), (LIST, PING)):
-        yield Http(message=message, headers={"mcp-protocol-version": version})
-    for kind in ("application/json; charset=utf-8", "application/json;charset=UTF-8"):
-        yield Http(message=LIST, headers={"content-type": kind})
-    for accepted in ("text/event-stream, application/json", "application/json;q=0.9,text/event-stream;q=0.1"):
-        yield Http(message=LIST, headers={"accept": accepted})
-    yield from (Request("tools/list"), Request("ping"))
 
 
 def _message(revision: str, method: str, params: Json = None) -> Json:

@@ -167,17 +167,20 @@ class Leaks(Maker):
         return self.conversation(f"{self.tool}-nothing", title, steps, "error:prefix", "error:stderr", files=files)
 
     def beside(self) -> Conversation:
-        """A failure that repeats the prompt of its call, while another call begins and ends."""
+        """A failure that repeats the prompt of its call, while another call begins and fails."""
         text = TEXTS["a sentence"]
         held = Script("echoes", ({"release": "go"}, *in_a_sentence(text)))
         steps: tuple[Step, ...] = (
             self.ask(self.tool, text, held, name="held", until="started", session=session("held")),
-            self.ask(self.first, "Another question?", self.answers("Another answer."), session=session("another")),
+            self.ask(
+                self.first, "Another question?", fails(53, stderr="Another failure.\n"), session=session("another")
+            ),
             Release("go"),
             Await("held"),
         )
         title = f"A failure of {self.tool} beside another call."
-        return self.conversation(f"{self.tool}-beside", title, steps, "error:prompt", "concurrency:crossed")
+        shows = ("error:prompt", "error:stderr", "concurrency:crossed", "stdio:stderr:private")
+        return self.conversation(f"{self.tool}-beside", title, steps, *shows)
 
     def refusals(self) -> Conversation:
         """Calls with one wrong argument; what the others hold is not to be repeated, nor what is right of it."""

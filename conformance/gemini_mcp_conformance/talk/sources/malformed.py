@@ -18,6 +18,7 @@ from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
 
 ORDER = 30
 LONG = 10 << 20
+UNICODE = "prompt:verbatim:unicode"
 SURROGATE = "\ud83d"
 SIZES = (4 << 10, 8 << 10, 64 << 10)
 """Bytes of buffers that programs like to read into."""
@@ -76,7 +77,8 @@ def line(message: Json, end: bytes = b"\n") -> bytes:
 
 
 IDS: tuple[Json, ...] = (0, "", -1, -2_147_483_649, 4_294_967_296, 2**53 - 1, "7", 7, "0", "-1", "null", "true",
-                         "1.0", "id with blanks ", "질문 🙂", 'quotes " and \\', "i" * 500)  # fmt: skip
+                         "1.0", "id with blanks ", "질문 🙂", 'quotes " and \\', "i" * 500,
+                         "nul \0 inside")  # fmt: skip
 """Ids beyond 32 bits, up to the last that JavaScript can tell apart, and texts that look like other values."""
 
 
@@ -86,9 +88,9 @@ class Malformed(Maker):
     phase, prefix = "malformed", "malformed-"
 
     def alive(self, words: str, tool: str | None = None) -> tuple[Step, ...]:
-        """Requests that show that the port lives: the list of tools, and a call."""
-        words = f"Alive after {words}"
-        return (Request("tools/list"), self.ask(tool or self.first, words, self.answers(f"{words}.")))
+        """Requests that show that the port lives: a call, and the list of tools."""
+        words = f"Alive after {words}, é 서울 🙂"
+        return (self.ask(tool or self.first, words, self.answers(f"{words}.")), Request("tools/list"))
 
     def lines(self, id: str, title: str, lines: Sequence[bytes], *shows: str) -> Conversation:
         """Each line with a sign of life behind it, the first one twice in a row."""
@@ -131,7 +133,7 @@ class Malformed(Maker):
                 moved = tuple(cut + shift if cut > len(b'{"jsonrpc": "2.0", "id": "pieces-') else cut for cut in cuts)
                 steps.append(Raw(named, moved, (self.answers("Whole."),), until="answered"))
         steps += [Raw(b'{"jsonrpc":"2.0","method":"notifications/no', (10,)), Raw(b'-such"}\n')]
-        shows = ("rpc:alive:chunks", "prompt:verbatim:unicode")
+        shows = ("rpc:alive:chunks", UNICODE)
         return self.conversation("pieces", "Messages in pieces.", (*steps, *self.alive("pieces")), *shows)
 
     def pauses(self) -> Conversation:
@@ -164,13 +166,13 @@ class Malformed(Maker):
         shows = "rpc:alive:long-line"
         steps: list[Step] = [Raw(junk), *self.alive("one long line"), Raw(junk), Raw(junk)]
         steps += [*self.alive("two more", self.last), Raw(message), Raw(message), *self.alive("long notifications")]
-        yield self.conversation("long-lines", "Lines of 10 MB.", steps, shows, aside=True)
+        yield self.conversation("long-lines", "Lines of 10 MB.", steps, shows, UNICODE, aside=True)
         one = call(self.first, {**self.arguments(self.first, self.first), "no-such": "z" * LONG})
         file = dict.fromkeys(self.spec.files(self.last) or ("no-such",), "z" * LONG)
         other = call(self.last, {**self.arguments(self.last, self.last), **file}, self.answers("Long, and read."))
         steps = [one, *self.alive("a long call"), other, *self.alive("another", self.last)]
         read = [f"system:{kebab(self.last)}"] if self.spec.files(self.last) else []
-        yield self.conversation("long-call", "Calls of 10 MB.", steps, shows, *read, aside=True)
+        yield self.conversation("long-call", "Calls of 10 MB.", steps, shows, UNICODE, *read, aside=True)
 
     def full_lines(self) -> Conversation:
         """Requests whose lines fill a buffer just to its end, or by a byte more or less."""

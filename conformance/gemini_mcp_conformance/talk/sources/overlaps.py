@@ -124,7 +124,8 @@ class Overlaps(Maker):
 
     def in_line(self, kind: str, tool: str, shared: str | None) -> Conversation:
         """Three replies in one session: the second has all that the others have not, and is held as well."""
-        here: dict[str, Json] = {"session": shared, "directory": "." if kind == "latest" else None}
+        # Those behind the first name the directory in which it runs without a word.
+        here: dict[str, Json] = {"session": shared, "directory": "."}
         meant = {name: value for name, value in here.items() if value is not None}
         first, second, third = (f"{place} in the line of the {kind}" for place in ("first", "second", "third"))
         everything: dict[str, Json] = {"option": "a-model", "file": "You wait.", **meant}

@@ -153,4 +153,4 @@ class Revisions(Maker):
             params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}}
             yield Request("tools/call", params, (hangs(),), f"progress {tool}", "started")
             after = self.ask(tool, f"After the cancelled {tool}", self.answers("Yes."))
-            yield from (Cancel(f"progress {tool}"), after)
+            yield from (Request("server/discover"), Cancel(f"progress {tool}"), after)

@@ -116,6 +116,7 @@ defect(
 defect(
     "escaped-keys-of-answer-unread",
     "Finds no answer in JSON that writes one of its keys in escapes.",
+    "result:json:notice-before",
     "result:json:compact",
 )(scan=escaped_keys_unread)
 defect(

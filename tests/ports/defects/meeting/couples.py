@@ -16,8 +16,8 @@ from steps import Step, before
 
 COMMAND_WORD = re.compile("mcp|extensions?|skills?|hooks?|gemma|help")
 CUT = 64 * 1024
-OTHERS = 64
-"""Bytes of a command line beside the prompt: enough for none but the shortest."""
+OTHERS = 32
+"""Bytes of a command line beside the prompt: enough where there is nothing else."""
 Texts = Mapping[str, str]
 
 
@@ -64,12 +64,6 @@ def latest_begun_anew(port: Any, real: Any, tool: str, arguments: Mapping[str, A
     plan = real(tool, arguments)
     is_meant = arguments.get("sessionId") == "latest" and plan.cwd is not None
     return replace(plan, argv=(plan.argv[0], *plan.argv[3:])) if is_meant else plan
-
-
-def empty_session_passed(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
-    plan = real(tool, arguments)
-    is_meant = tool == "chat-reply" and arguments.get("sessionId") == "" and plan.cwd is not None
-    return replace(plan, argv=(plan.argv[0], "-r", "", *plan.argv[3:])) if is_meant else plan
 
 
 def blank_hides_directory(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
@@ -226,11 +220,6 @@ defect(
     "command:chat-reply:session-id",
 )(plan=latest_begun_anew)
 defect(
-    "empty-session-passed-in-directory",
-    "Passes the empty session of a reply with a directory.",
-    "arguments:empty:session-id",
-)(plan=empty_session_passed)
-defect(
     "blank-system-prompt-hides-directory",
     "Runs a call with a blank system prompt in its own directory.",
     "cwd:used",
@@ -258,6 +247,7 @@ defect(
 defect(
     "model-unchecked-in-named-session",
     "Passes a model that starts with a dash in a reply by id.",
+    "command:chat-reply",
     "injection:option:model",
 )(texts=model_unchecked, check_word=first_word_checked)
 defect(
@@ -267,7 +257,7 @@ defect(
 )(texts=before(limit_for_both))
 defect(
     "arguments-measured-together",
-    "Refuses a prompt of about 128,000 bytes when its session is named by an id.",
+    "Refuses a prompt of about 128,000 bytes beside another argument.",
     "prompt:verbatim:128000",
 )(argv=measured_together)
 defect(

@@ -20,9 +20,8 @@ from running import Call
 from speaking import Message, RpcError
 from steps import before
 
-PIPE = 1 << 16
+PIECE = 4096
 STALL_SECONDS = 0.5
-WAITING = 6
 MOMENT = 0.1
 INTERNAL = -32603
 
@@ -99,35 +98,14 @@ def turn_by_last_name(port: Any, real: Any, tool: str, texts: Mapping[str, str])
     return f"latest in {os.path.basename(turn)}" if turn and turn.startswith("latest in ") else turn
 
 
-def bounded(port: Any, real: Any, message: Message) -> None:
-    """Lets few messages wait for the client, and drops the others."""
-    port.memory["waiting"] = waiting = port.memory.get("waiting", 0) + 1
-    try:
-        if waiting <= WAITING:
-            with port.output:
-                port.write(message)
-    finally:
-        port.memory["waiting"] -= 1
-
-
-def answers_bounded(port: Any, real: Any, call: Call, result: Message) -> None:
-    if not call.is_cancelled:
-        call.is_answered = True
-        bounded(port, None, {"jsonrpc": "2.0", "id": call.id, "result": port.finished(result, call.stateless)})
-
-
 def begun_anew(port: Any, real: Any, message: Message) -> None:
     """Begins a line again when the client has made it wait in the middle."""
-    line = port.encoded(message)
-    if len(line) > PIPE:
-        written, has_waited = 0, False
-        while written < PIPE:
-            has_waited = has_waited or not select.select([], [1], [], STALL_SECONDS)[1]
-            written += os.write(1, line[written : min(written + 4096, PIPE)])
-        if not (has_waited or not select.select([], [1], [], STALL_SECONDS)[1]):
-            line = line[PIPE:]
-    while line:
-        line = line[os.write(1, line[:4096]) :]
+    line = rest = memoryview(port.encoded(message))
+    has_waited = False
+    while rest:
+        if not has_waited and not select.select([], [1], [], STALL_SECONDS)[1]:
+            has_waited, rest = True, line
+        rest = rest[os.write(1, rest[:PIECE]) :]
 
 
 def internal_while_busy(port: Any, real: Any, request: Message, params: Any, stateless: bool) -> Message | None:
@@ -147,17 +125,6 @@ def in_one_file(port: Any, real: Any, text: str | None) -> IO[bytes]:
     path.write_bytes(text.encode())
     time.sleep(MOMENT)
     return open(path, "rb")
-
-
-def notes_era(port: Any, request: Message, params: Any, stateless: bool) -> None:
-    port.memory["stateless"] = stateless
-
-
-def era_of_latest(port: Any, real: Any, result: Message, stateless: bool) -> Message:
-    finished = real(result, stateless)
-    if not stateless or port.memory["stateless"]:
-        return finished
-    return {name: value for name, value in finished.items() if name != "resultType"}
 
 
 defect(
@@ -183,6 +150,7 @@ defect(
 defect(
     "reply-unlisted-while-it-runs",
     "Lists its tools without `chat-reply` while a reply runs.",
+    "tools:order",
     "concurrency:list",
 )(tools=tools_while_replying)
 defect(
@@ -206,11 +174,6 @@ defect(
     "concurrency:same-session",
 )(turn=turn_by_directory)
 defect(
-    "seventh-waiting-message-lost",
-    "Lets six messages wait for a client that does not read, and drops the others.",
-    "concurrency:lost",
-)(send=bounded, answer=answers_bounded)
-defect(
     "line-begun-anew-for-slow-reader",
     "Begins a long line again when the client has not read for half a second in the middle of it.",
     "stdio:framing",
@@ -224,14 +187,9 @@ defect(
 defect(
     "stdin-file-shared",
     "Puts long prompts into one file, so that one of two at once reads that of the other.",
-    "concurrency:crossed",
     "prompt:long:whole",
+    "concurrency:crossed",
 )(input=in_one_file)
-defect(
-    "era-of-latest-request",
-    "Leaves the type out of a result when the latest request was not of the stateless era.",
-    "stateless:result-type",
-)(result=before(notes_era), finished=era_of_latest)
 defect(
     "turns-by-normal-form",
     "Lets replies wait for each other in sessions whose ids differ in their normal form alone.",

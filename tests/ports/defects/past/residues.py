@@ -15,7 +15,7 @@ from defects.record import defect
 from planning import Plan, Refusal
 from running import Call, Cancelled
 from speaking import Message
-from steps import Step, notes, without
+from steps import Step
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 LONG_LINE = 1024 * 1024
@@ -126,11 +126,6 @@ def follows_session(port: Any, real: Any, texts: Mapping[str, str]) -> tuple[str
     return option, port.memory.get(session, session)
 
 
-def typeless_behind_handshake(port: Any, real: Any, result: Message, stateless: bool) -> Message:
-    finished = real(result, stateless)
-    return without("resultType")(finished) if stateless and "version" in port.memory else finished
-
-
 def piles_up_in_session(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
     plan = real(tool, arguments)
     if not is_named(plan) or plan.system is None:
@@ -239,11 +234,6 @@ defect(
     "Resumes the session into which gemini has changed another when a reply names that one again.",
     "command:chat-reply:session-id",
 )(ask=notes_new_session, resume_option=follows_session)
-defect(
-    "typeless-behind-handshake",
-    "Leaves the type out of results of the stateless era once a client has begun with a handshake.",
-    "stateless:result-type",
-)(initialize=notes("version"), finished=typeless_behind_handshake)
 defect(
     "system-prompts-pile-up-in-session",
     "Hands over with a system prompt all those that its session has had before.",

@@ -126,6 +126,7 @@ def model_of_other_client(port: Any, real: Any, tool: str, texts: Mapping[str, s
 defect(
     "ids-of-clients-mixed",
     "Sends the answer of a call to the latest client whose call has the same id.",
+    "result:session-id",
     "concurrency:crossed",
 )(HttpPort, begin_call=before(notes_post), write=to_latest_post)
 defect(
@@ -151,6 +152,7 @@ defect(
 defect(
     "delete-ends-calls-of-others",
     "Cancels the calls of all other sessions when one is ended.",
+    "result:session-id",
     "concurrency:lost",
 )(HttpPort, deleted=before(ends_calls_of_others))
 defect(

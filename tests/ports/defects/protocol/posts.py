@@ -34,13 +34,6 @@ def with_beginnings(port: Any, real: Any) -> tuple[str | None, ...]:
     return (*known, version) if is_alike else known
 
 
-def resumes_nothing(port: Any, real: Any, post: Any, body: bytes) -> None:
-    if post.headers.get("Last-Event-ID"):
-        post.reply(400)
-    else:
-        real(post, body)
-
-
 def conflicts(port: Any, real: Any, post: Any, body: bytes) -> None:
     if port.calls:
         post.reply(409)
@@ -107,9 +100,6 @@ defect("last-event-unended", "Ends the last event of a stream without an empty l
 )
 defect("versions-by-beginning", "Knows a version by its year and month.", "http:version")(
     HttpPort, known_versions=with_beginnings
-)
-defect("resumption-is-bad-request", "Answers a GET that would resume a stream with status 400.", "http:get")(
-    HttpPort, got=resumes_nothing
 )
 defect("get-conflicts-while-busy", "Answers a GET with status 409 while a call runs.", "http:get")(
     HttpPort, got=conflicts

@@ -101,7 +101,7 @@ def is_of_two_eras(web: Web) -> bool:
 
 
 def is_of_unknown_method(web: Web) -> bool:
-    return is_of_one_era(web) and not contradicts(web) and (method(web) or "").startswith("no/such/")
+    return is_of_one_era(web) and not contradicts(web) and "no/such/" in (method(web) or "")
 
 
 def was_abandoned(exchange: Exchange) -> bool:

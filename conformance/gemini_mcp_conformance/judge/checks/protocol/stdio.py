@@ -138,6 +138,12 @@ def _notations(text: str) -> Iterator[str]:
     """The text as programs write what may hold any byte."""
     raw = text.encode("utf-8", "replace")
     yield from (b64encode(raw).decode(), raw.hex(), quote(raw), quote_plus(raw))
+    # As a list of numbers, whatever stands around them; then in the escapes of Python, Rust and C.
+    yield from (mark.join(map(str, raw)) for mark in (" ", ", "))
+    if not text.isascii():
+        yield from (text.encode("unicode_escape").decode(), repr(raw)[2:-1])
+        yield "".join(each if each.isascii() else f"\\u{{{ord(each):x}}}" for each in text)
+        yield "".join(chr(byte) if byte < 128 else f"\\{byte:o}" for byte in raw)
 
 
 def _plain(text: bytes) -> bytes:

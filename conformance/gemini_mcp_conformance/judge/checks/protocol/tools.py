@@ -191,7 +191,8 @@ def unknown_cursor_is_a_wrong_parameter(exchange: Exchange) -> Complaints:
 
 
 def calls_unknown(exchange: Exchange) -> bool:
-    return exchange.tool.startswith("no-such-") or exchange.tool in NAMES_OF_OBJECTS
+    is_nameless = exchange.params.get("name") == ""
+    return exchange.tool.startswith("no-such-") or exchange.tool in NAMES_OF_OBJECTS or is_nameless
 
 
 @check("tools:unknown", judges=calls_unknown)

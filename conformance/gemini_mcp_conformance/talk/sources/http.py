@@ -97,10 +97,9 @@ class OverHttp(Maker):
                   for tool in self.names]  # fmt: skip
         held = self.ask(self.first, "The question with an id that two clients use", self.answers("Ours.", release="go"),
                         name="held", until="started", id=ID)  # fmt: skip
-        theirs = [Http(message=request(ID, "tools/call", {"name": tool, "arguments": {}}), headers=OTHER)
-                  for tool in self.names]  # fmt: skip
+        theirs = Http(message=request(ID, "tools/call", {"name": self.first, "arguments": {}}), headers=OTHER)
         end = Http("DELETE", headers=OTHER)
-        steps = (begin, Request("tools/list"), held, *theirs, end, Release("go"), Await("held"), *served)
+        steps = (begin, Request("tools/list"), held, theirs, end, Release("go"), Await("held"), *served)
         title = "A client beside which another one comes and goes."
         shows = (*sequences.shows(self.sources), "concurrency:crossed", "concurrency:lost")
         return self.conversation("another", title, (*steps, Request("tools/list")), *shows)

@@ -176,8 +176,8 @@ defect(
 defect(
     "line-begun-anew-for-slow-reader",
     "Begins a long line again when the client has not read for half a second in the middle of it.",
-    "stdio:framing",
     "stdio:stdout",
+    "stdio:framing",
 )(write=begun_anew)
 defect(
     "unknown-method-while-busy-is-internal",

@@ -19,7 +19,7 @@ from gemini_mcp_conformance.see.witness import bytes_shown, shown
 PRIVATE = 16
 """Characters of a text, and at its beginning or its end, that are in a log by no chance."""
 ENCODED = 40
-"""Characters at the beginning of a text in another notation: it is longer there, and may end otherwise."""
+"""Characters at the beginning of a text in another notation: it is no shorter there, and may end otherwise."""
 WITHIN, WORDS, SEARCHED = 24, 3, 2_000
 """Characters of a part from within a text; more words than these are in it; and how far into a text to look."""
 BLANKS = 4
@@ -119,7 +119,7 @@ def _parts(text: str) -> Iterator[bytes]:
     """What a log may hold of a text, as it is or in another notation: at least its beginning or its end."""
     ends = [part for part in (text[:PRIVATE], text[-PRIVATE:]) if len({*part}) > FEW]
     written = (form for part in ends for form in forms(part))
-    encoded = (form[:ENCODED] for form in _notations(text) if len({*text[:PRIVATE]}) > FEW)
+    encoded = (form[:ENCODED] for form in _notations(text[:ENCODED]) if len({*text[:PRIVATE]}) > FEW)
     parts = (_plain(form.encode("utf-8", "replace")) for form in (*written, *encoded))
     # A part of blanks, or of few characters without them, may be in any log.
     yield from dict.fromkeys(part for part in parts if len(part) >= PRIVATE - BLANKS)

@@ -24,9 +24,10 @@ def of_exchange(exchange: Exchange) -> str:
 
 @remembered
 def of_observation(observation: Observation) -> str:
-    """How much was said, and how the port ended."""
-    received = sum(1 for _ in observation.received)
-    parts = [f"{observation.conversation.id}: {received} lines received, {len(observation.runs)} runs of gemini"]
+    """How much was asked, and how the port ended."""
+    # How often progress is told differs from run to run.
+    asked = f"{len(observation.exchanges)} requests"
+    parts = [f"{observation.conversation.id}: {asked}, {len(observation.runs)} runs of gemini"]
     if observation.exit is not None:
         parts.append(f"{observation.exit.asked} asked the port to end, exit code {observation.exit.code}")
     if observation.died is not None:

@@ -65,10 +65,11 @@ def stays_refused(port: Any, real: Any, tool: str, name: str, value: Any) -> str
         raise
 
 
-def notes_unread(port: Any, real: Any, call: Call, argv: Any, cwd: Any, env: Any, stdin: str | None, limit: Any) -> Any:
+def notes_unread(port: Any, real: Any, *given: Any) -> Any:
     """Stops writing to stdin for good when a gemini has ended without reading it."""
+    *others, stdin, limit = given
     text = "" if stdin is not None and port.memory.get("broken") else stdin
-    outcome = real(call, argv, cwd, env, text, limit)
+    outcome = real(*others, text, limit)
     if stdin is not None and outcome.exit != 0:
         port.memory["broken"] = True
     return outcome

@@ -22,6 +22,14 @@ def refuses_double_slash(port: Any, cwd: str) -> None:
         raise Refusal(f"`cwd` {cwd!r} does not exist.")
 
 
+def without_last_newline(text: str) -> str:
+    return text.removesuffix("\n")
+
+
+def without_mark(text: str) -> str:
+    return text.removeprefix("\ufeff")
+
+
 def stdin_changed(change: Any) -> Any:
     """Of `prompt_form`: writes something else to stdin."""
 
@@ -49,10 +57,10 @@ defect("double-slash-refused", "Refuses a directory with two slashes in a row.",
     check_cwd=before(refuses_double_slash)
 )
 defect("last-newline-of-long-prompt-lost", "Takes a newline off the end of a prompt on stdin.", "prompt:long:whole")(
-    prompt_form=stdin_changed(lambda text: text.removesuffix("\n"))
+    prompt_form=stdin_changed(without_last_newline)
 )
 defect("mark-of-long-prompt-lost", "Drops a byte order mark before a prompt on stdin.", "prompt:long")(
-    prompt_form=stdin_changed(lambda text: text.removeprefix("\ufeff"))
+    prompt_form=stdin_changed(without_mark)
 )
 defect(
     "backslashes-before-quotes-doubled",

@@ -49,6 +49,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """Both eras; the last one of the handshake era ends its session."""
     made = OverHttp(sources)
     yield made.requests()
+    yield made.busy()
     yield made.another()
     yield made.ended()
     yield made.ended_busy()
@@ -64,10 +65,14 @@ class OverHttp(Maker):
 
     def requests(self) -> Conversation:
         shows = ("http:origin", "http:bind", "http:notification", "http:content-type", "http:get", "http:version")
-        held = self.ask(self.first, "The question beside requests", self.answers("Beside.", release="held"),
+        return self.conversation("requests", "Requests over HTTP.", (*self._strangers(), *self._others()), *shows)
+
+    def busy(self) -> Conversation:
+        """Streams that are asked for while a call runs."""
+        held = self.ask(self.first, "The question beside streams", self.answers("Beside.", release="held"),
                         name="held", until="started")  # fmt: skip
-        beside = (held, *self._others(), Release("held"), Await("held"))
-        return self.conversation("requests", "Requests over HTTP.", (*self._strangers(), *beside), *shows)
+        steps = (held, Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Release("held"), Await("held"))
+        return self.conversation("busy", "Streams over HTTP beside a call.", steps, "http:get")
 
     def _strangers(self) -> Iterable[Step]:
         """A page of another origin may neither begin a session nor use one."""

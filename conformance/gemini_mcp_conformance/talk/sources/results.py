@@ -59,7 +59,7 @@ NOTICES = "Loaded cached credentials.\n" * 3_000
 FAILURE = (
     *("error:is-error", "error:content", "error:prefix", "error:exit", "error:signal", "error:session-id"),
     *("error:stderr", "error:stderr:empty", "error:stderr:tail", "error:json-on-stderr", "error:secrets"),
-    *("error:quota", "error:session-gone", "concurrency:after-failure", "command:once", "stdio:stderr:private"),
+    *("error:quota", "error:session-gone", "concurrency:after-failure", "command:once"),
 )
 ANSWER = (
     *(

@@ -19,7 +19,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration, Served
 from gemini_mcp_conformance.talk.outcomes.answers import DUMPS, STATS, respelt
-from gemini_mcp_conformance.talk.outcomes.listings import BEHIND, INDENTS
+from gemini_mcp_conformance.talk.outcomes.listings import BEHIND, INDENTS, NUMBERS
 from gemini_mcp_conformance.talk.plays import ends
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.sources.generated import MIXED, PHASE
@@ -36,8 +36,6 @@ SESSIONS, GREATEST = 12, 3000
 """How many sessions a list holds at most, and the greatest number of one."""
 LAYOUTS: tuple[Mapping[str, Json], ...] = (*DUMPS, {"separators": (",", ":")}, {"indent": "\t"}, {"indent": 4})
 SOME_STATS: tuple[Json, ...] = ({}, STATS)
-NUMBERS = ("{}. ", "{}. ", "{:04}. ", "{}.\t")
-"""How the number of a session may be written, with what stands behind it."""
 BRACKETS = ("", "", " [draft]", "]", " [a [b", "[")
 """What a title may end with."""
 

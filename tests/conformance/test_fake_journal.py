@@ -117,7 +117,8 @@ def test_a_file_that_a_variable_names_is_kept_from_the_start_and_from_the_end(
     (watched,) = fake.watched.variables
     file = tmp_path / "file"
     file.write_text("as it was")
-    os.utime(file, (time.time() - age,) * 2)
+    begun = time.time() - age
+    os.utime(file, (begun, begun))
     fake.load([Play({"play": [{"release": "go"}]})])
     process = subprocess.Popen([fake.program], stdin=subprocess.DEVNULL, env={**os.environ, watched: str(file)})
     fake.wait_for_calls(1, 30)

@@ -214,9 +214,11 @@ class Player:
             method = "server/discover" if self.session.is_stateless else "ping"
             await self.requests.ask(len(self.conversation.steps), Request(method))
         # A gemini that was only about to start when its call was cancelled may end later than the rest.
-        cancelled = [pending for pending in self.requests.every if pending.silence == "cancelled"]
-        runs = [run for each in cancelled for run in self._gemini.runs_of(each)]
-        await self.requests.gone(tuple(run for run in runs if run.call.kind == "call"))
+        cancelled = [each.step_number for each in self.requests.every if each.silence == "cancelled"]
+        if cancelled:
+            runs, _ = claimed(self.requests.every, self._gemini.runs())
+            theirs = [run for number in cancelled for run in runs.get(number, ())]
+            await self.requests.gone(tuple(run for run in theirs if run.call.kind == "call"))
 
     def _named(self, name: str) -> Pending:
         return next(pending for pending in self.requests.every if pending.step.name == name)

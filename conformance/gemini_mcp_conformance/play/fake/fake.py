@@ -73,10 +73,9 @@ class Fake:
     def expect(self, environ: Mapping[str, str]) -> None:
         """Tell what every call should be given. Of a call that is, only that and the watched variables are kept."""
         # A shell changes some of its variables itself, and takes no others than those with such names.
-        names = [name for name in environ if name.isascii() and name.isidentifier()]
-        self._journal.expected = {
-            name: environ[name] for name in names if name not in (*OF_SHELLS, *self.watched.variables)
-        }
+        others = (*OF_SHELLS, *self.watched.variables)
+        names = [name for name in environ if name.isascii() and name.isidentifier() and name not in others]
+        self._journal.expected = {name: environ[name] for name in names}
         found = "\n".join(f"${{{name}+.}}${{{name}-}}" for name in self._journal.expected)
         expected = "\n".join(f".{value}" for value in self._journal.expected.values())
         _replace(self.root / "expected", f'[ "{found}" = {shlex.quote(expected)} ]\n')

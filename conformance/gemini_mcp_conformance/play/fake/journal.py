@@ -47,13 +47,12 @@ class Journal:
         return os.path.exists(f"{self.folder}/{number}.start")
 
     def _call(self, number: int) -> Call | None:
-        call = self._ended.get(number) or self._read(number)
+        call = self._ended.get(number)
+        if call is None:
+            call = _read_call(self.folder / str(number), number, self._variables, self.expected)
         if call is not None and call.ended is not None:
             self._ended[number] = call
         return call
-
-    def _read(self, number: int) -> Call | None:
-        return _read_call(self.folder / str(number), number, self._variables, self.expected)
 
 
 def _read_call(files: Path, number: int, variables: tuple[str, ...], expected: Mapping[str, str]) -> Call | None:

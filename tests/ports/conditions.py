@@ -118,6 +118,16 @@ def without_variables(test: Callable[[str, str], bool]) -> Step:
     return gives(lambda variables: {name: value for name, value in variables.items() if not test(name, value)})
 
 
+def stdin_changed(change: Callable[[str], str]) -> Step:
+    """Of `prompt_form`: writes something else to stdin."""
+
+    def prompt_form(port: Any, real: Any, prompt: str) -> Any:
+        form, stdin = real(prompt)
+        return form, None if stdin is None else change(stdin)
+
+    return prompt_form
+
+
 def lacking(option: str) -> Callable[[Plan], Plan]:
     """Takes an option and its value off the command line."""
 

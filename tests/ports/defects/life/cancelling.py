@@ -41,6 +41,12 @@ def never_kills(when: Callable[[Port], bool]) -> Step:
     return signal_group
 
 
+def spares_group(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
+    """Signals no group whose leader is remembered as `spared`."""
+    if leader not in port.memory.get("spared", ()):
+        real(leader, number)
+
+
 def cancelled_answered(stateless: bool) -> Step:
     """Answers the cancelled calls of one era."""
 

@@ -6,6 +6,7 @@ import signal
 import time
 from typing import Any
 
+from defects.life.cancelling import leader_only
 from defects.record import defect
 from running import GRACE, Call
 from steps import before
@@ -35,11 +36,8 @@ def notes_signal(port: Any, number: int, frame: Any) -> None:
     port.memory["signal"] = number
 
 
-def leader_asked_on_hangup(port: Any, real: Any, leader: int, number: Any) -> None:
-    if port.memory.get("signal") == signal.SIGHUP:
-        os.kill(leader, number)
-    else:
-        real(leader, number)
+def was_hung_up(port: Any) -> bool:
+    return port.memory.get("signal") == signal.SIGHUP
 
 
 def waits_for_reader(port: Any) -> None:
@@ -84,7 +82,7 @@ defect(
     "hangup-ends-leader-only",
     "Ends gemini, but not what gemini started, on SIGHUP.",
     "shutdown:sighup:group",
-)(on_signal=before(notes_signal), signal_group=leader_asked_on_hangup)
+)(on_signal=before(notes_signal), signal_group=leader_only(was_hung_up))
 defect(
     "signal-waits-for-reader",
     "Waits on a signal until the client has read an answer that is being written.",

@@ -9,6 +9,7 @@ from typing import Any
 
 from answering import Answer, Failure, Outcome
 from conditions import REVISION, asks, ends, lacking, results, speaks
+from defects.life.cancelling import spares_group
 from defects.meeting.unions import is_latest, is_reply, names
 from defects.record import defect
 from http_port import HttpPort
@@ -75,11 +76,6 @@ def only_leader(port: Any, real: Any, call: Call) -> None:
     if process is not None:
         port.memory.setdefault("spared", set[int]()).add(process.pid)
         process.kill()
-
-
-def spares_group(port: Any, real: Any, leader: int, number: Any) -> None:
-    if leader not in port.memory.get("spared", ()):
-        real(leader, number)
 
 
 def spares_told(port: Any, real: Any, call: Call) -> None:

@@ -35,10 +35,6 @@ def altered(name: str, change: Callable[[str], str]) -> Callable[[Texts], Texts]
     return lambda texts: {**texts, name: change(texts[name])} if name in texts else texts
 
 
-def lacking(name: str) -> Callable[[Texts], Texts]:
-    return lambda texts: {key: text for key, text in texts.items() if key != name}
-
-
 def has(*names: str) -> Callable[[str, Texts], bool]:
     return lambda tool, texts: all(name in texts for name in names)
 

@@ -18,7 +18,7 @@ from defects.record import defect
 from planning import Plan
 from running import Call
 from speaking import Message, RpcError
-from steps import before
+from steps import before, gives
 
 PIECE = 4096
 STALL_SECONDS = 0.5
@@ -88,13 +88,7 @@ def turn_by_directory(port: Any, real: Any, tool: str, texts: Mapping[str, str])
     return turn and f"{turn} in {texts.get('cwd')}"
 
 
-def turn_by_normal_form(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
-    turn = real(tool, texts)
-    return turn and unicodedata.normalize("NFKC", turn)
-
-
-def turn_by_last_name(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
-    turn = real(tool, texts)
+def by_last_name(turn: str | None) -> str | None:
     return f"latest in {os.path.basename(turn)}" if turn and turn.startswith("latest in ") else turn
 
 
@@ -194,9 +188,9 @@ defect(
     "turns-by-normal-form",
     "Lets replies wait for each other in sessions whose ids differ in their normal form alone.",
     "concurrency:other-session",
-)(turn=turn_by_normal_form)
+)(turn=gives(lambda turn: turn and unicodedata.normalize("NFKC", turn)))
 defect(
     "turns-by-name-of-directory",
     "Lets replies to the latest sessions of two directories of the same name wait for each other.",
     "concurrency:other-session",
-)(turn=turn_by_last_name)
+)(turn=gives(by_last_name))

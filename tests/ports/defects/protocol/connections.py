@@ -5,6 +5,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from defects.life.cancelling import spares_group
 from defects.record import defect
 from http_port import HttpPort
 from port import Port
@@ -50,11 +51,6 @@ def stops_leader_of_gone(port: Any, real: Any, call: Call) -> None:
     process.terminate()
     if not call.ended.wait(GRACE):
         process.kill()
-
-
-def spares_group_of_gone(port: Any, real: Any, leader: int, number: Any) -> None:
-    if leader not in port.memory.get("spared", ()):
-        real(leader, number)
 
 
 def only_asks_gone(port: Any, real: Any, call: Call) -> None:
@@ -138,7 +134,7 @@ defect(
     "disconnection-spares-group",
     "Ends gemini but not what it has started when a client closes its connection.",
     "http:stateless:disconnect",
-)(HttpPort, disconnected=before(notes_gone), stop=stops_leader_of_gone, signal_group=spares_group_of_gone)
+)(HttpPort, disconnected=before(notes_gone), stop=stops_leader_of_gone, signal_group=spares_group)
 defect(
     "disconnection-only-asks",
     "Sends SIGTERM when a client closes its connection, and leaves it at that.",

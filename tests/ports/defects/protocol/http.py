@@ -1,5 +1,6 @@
 """Defects of a port over HTTP."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +20,18 @@ def replies(status: int, body: bytes = b"", kind: str | None = None) -> Step:
 
     def step(port: Any, real: Any, post: Any, *body_of_request: Any) -> None:
         post.reply(status, body, {"Content-Type": kind} if kind else {})
+
+    return step
+
+
+def turns_away(status: int, test: Callable[[Any, Any, bytes], object]) -> Step:
+    """Answers with this status where `test` holds of the port, the post and its body."""
+
+    def step(port: Any, real: Any, post: Any, body: bytes) -> None:
+        if test(port, post, body):
+            post.reply(status)
+        else:
+            real(post, body)
 
     return step
 

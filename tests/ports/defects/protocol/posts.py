@@ -4,6 +4,7 @@ from typing import Any
 
 from conditions import STDERR, results
 from defects.meeting.unions import names
+from defects.protocol.http import turns_away
 from defects.record import defect
 from http_port import HttpPort
 from running import Call
@@ -16,6 +17,7 @@ KNOWN_NOTIFICATIONS = ("notifications/initialized", "notifications/cancelled")
 
 
 def notes_method(port: Any, request: Message) -> None:
+    """In the post at hand, since several are read at the same time."""
     port.current.method = request["method"]
 
 
@@ -32,13 +34,6 @@ def with_beginnings(port: Any, real: Any) -> tuple[str | None, ...]:
     known, version = real(), port.current.post.version or ""
     is_alike = len(version) >= BEGINNING and any(each and version.startswith(each[:BEGINNING]) for each in known)
     return (*known, version) if is_alike else known
-
-
-def conflicts(port: Any, real: Any, post: Any, body: bytes) -> None:
-    if port.calls:
-        post.reply(409)
-    else:
-        real(post, body)
 
 
 def notes_notification(port: Any, method: str, params: Any) -> None:
@@ -70,13 +65,6 @@ def version_of_list_unread(port: Any, real: Any, params: Any) -> None:
         real(params)
 
 
-def too_large(port: Any, real: Any, post: Any, body: bytes) -> None:
-    if len(body) > LARGE:
-        post.reply(413)
-    else:
-        real(post, body)
-
-
 def unprocessable(port: Any, real: Any, message: Message) -> int:
     result = as_object(message.get("result")) or {}
     is_refusal = result.get("isError") and STDERR not in result["content"][0]["text"]
@@ -102,7 +90,7 @@ defect("versions-by-beginning", "Knows a version by its year and month.", "http:
     HttpPort, known_versions=with_beginnings
 )
 defect("get-conflicts-while-busy", "Answers a GET with status 409 while a call runs.", "http:get")(
-    HttpPort, got=conflicts
+    HttpPort, got=turns_away(409, lambda port, post, body: port.calls)
 )
 defect(
     "accepted-in-words",
@@ -125,7 +113,7 @@ defect(
     "http:stateless:version",
 )(HttpPort, requested=before(notes_method), check_version=version_of_list_unread)
 defect("bodies-over-4-mib-refused", "Refuses a body of more than 4 MiB.", "http:equivalence", "prompt:long")(
-    HttpPort, posted=too_large
+    HttpPort, posted=turns_away(413, lambda port, post, body: len(body) > LARGE)
 )
 defect("refusals-are-unprocessable", "Answers a refused argument with status 422.", "http:equivalence")(
     HttpPort, status=unprocessable

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Outcome, Scan
+from defects.protocol.http import turns_away
 from defects.record import defect
 from http_port import HttpPort
 from posting import LENGTH, Post
@@ -60,13 +61,6 @@ def holds_fraction(value: Any) -> bool:
     found: list[str] = []
     json.loads(json.dumps(value), parse_float=found.append)
     return bool(found)
-
-
-def refuses_large_bodies(port: Any, real: Any, post: Any, body: bytes) -> None:
-    if len(body) > BODY_LIMIT:
-        post.reply(413)
-    else:
-        real(post, body)
 
 
 class ReadsWhatHasCome(Post):
@@ -127,7 +121,7 @@ defect(
     "result:text",
 )(scan=gives(counted))
 defect("bodies-over-100-kib-refused", "Refuses a body of more than 100 KiB.", "http:equivalence")(
-    HttpPort, posted=refuses_large_bodies
+    HttpPort, posted=turns_away(413, lambda port, post, body: len(body) > BODY_LIMIT)
 )
 defect("body-ends-at-pause", "Takes what has come of a body for the whole.", "rpc:response:id")(
     HttpPort, serve=receiving(ReadsWhatHasCome)

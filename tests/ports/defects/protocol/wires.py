@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from conditions import asks, lacking
+from defects.protocol.http import turns_away
 from defects.record import defect
 from http_port import HttpPort
 from planning import Plan
@@ -93,11 +94,9 @@ def ends_all(port: Any, real: Any, session: str | None) -> None:
     port.sessions.clear()
 
 
-def accepts_exactly(port: Any, real: Any, post: Any, body: bytes) -> None:
-    if "q=" in post.headers.get("Accept", "") or not post.headers.get("Accept", "").startswith("application/json"):
-        post.reply(406)
-    else:
-        real(post, body)
+def accepts_otherwise(port: Any, post: Any, body: bytes) -> bool:
+    accepted = post.headers.get("Accept", "")
+    return "q=" in accepted or not accepted.startswith("application/json")
 
 
 def by_its_end(port: Any, real: Any, origin: str | None) -> bool:
@@ -185,7 +184,7 @@ defect("delete-ends-all-sessions", "Ends all sessions when one is ended.", "comm
     HttpPort, end_session=ends_all
 )
 defect("accept-compared-as-text", "Refuses a client that accepts events before JSON.", "http:content-type")(
-    HttpPort, posted=accepts_exactly
+    HttpPort, posted=turns_away(406, accepts_otherwise)
 )
 defect("origin-by-its-end", "Lets in every origin that ends like its own.", "http:origin")(
     HttpPort, is_allowed=by_its_end

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from conditions import stdin_changed
 from defects.record import defect
 from planning import ARGUMENT_LIMIT, STDIN_LIMIT, Refusal
 from steps import before
@@ -11,11 +12,10 @@ BEGINNING = 80
 Form = tuple[tuple[str, ...], str | None]
 
 
-def first_on_stdin_shortened(port: Any, real: Any, prompt: str) -> Form:
-    """Writes as much to stdin as the command line would hold."""
-    form, stdin = real(prompt)
+def first_shortened(prompt: str) -> str:
+    """As much as the command line would hold."""
     raw = prompt.encode()
-    return form, raw[:-1].decode("utf-8", "ignore") if stdin and len(raw) == ARGUMENT_LIMIT + 1 else stdin
+    return raw[:-1].decode("utf-8", "ignore") if len(raw) == ARGUMENT_LIMIT + 1 else prompt
 
 
 def begins_on_command_line(port: Any, real: Any, prompt: str) -> Form:
@@ -34,7 +34,7 @@ defect(
     "Loses the last character of a prompt of 128,001 bytes.",
     "prompt:long",
     "prompt:long:whole",
-)(prompt_form=first_on_stdin_shortened)
+)(prompt_form=stdin_changed(first_shortened))
 defect(
     "long-prompt-begins-on-command-line",
     "Passes the beginning of a long prompt on the command line, and all of it on stdin.",

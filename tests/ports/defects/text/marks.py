@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from conditions import stdin_changed
 from defects.record import defect
 from planning import Refusal
 from speaking import Message
@@ -30,23 +31,9 @@ def without_mark(text: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def stdin_changed(change: Any) -> Any:
-    """Of `prompt_form`: writes something else to stdin."""
-
-    def prompt_form(port: Any, real: Any, prompt: str) -> Any:
-        form, stdin = real(prompt)
-        return form, None if stdin is None else change(stdin)
-
-    return prompt_form
-
-
 def doubled_before_quotes(prompt: str) -> str:
     """As a command line of Windows is written; here nobody reads it like that."""
     return re.sub(r'(\\+)(?="|$)', r"\1\1", prompt) if " " in prompt else prompt
-
-
-def doubled(port: Any, real: Any, prompt: str) -> Any:
-    return real(doubled_before_quotes(prompt))
 
 
 defect("tags-of-answer-lost", "Drops tag characters of an answer.", "result:text:unicode")(
@@ -66,7 +53,7 @@ defect(
     "backslashes-before-quotes-doubled",
     "Doubles the backslashes before a double quote or the end of a prompt with blanks.",
     "prompt:verbatim:quotes",
-)(prompt_form=doubled)
+)(prompt_form=takes(doubled_before_quotes))
 defect("separators-of-system-prompt-are-newlines", "Makes newlines of U+0085, U+2028 and U+2029.", "system:content")(
     system_bytes=takes(lambda text: SEPARATORS.sub("\n", text))
 )

@@ -110,7 +110,7 @@ defect(
 defect(
     "flagged-prompt-cut-at-limit",
     "Cuts a prompt behind `--prompt=` so that both together have no more than 128,000 bytes.",
-    "prompt:verbatim:dash",
+    "prompt:verbatim:128000",
 )(prompt_form=flagged_cut)
 defect(
     "blank-model-is-absent",

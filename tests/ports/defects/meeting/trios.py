@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Answer
-from conditions import altering, asks, failed, has_model, is_named, lacking, results
+from conditions import asks, failed, is_named, lacking, results
 from defects.meeting.unions import is_latest
 from defects.protocol.headers import without_stderr
 from defects.record import defect
@@ -26,10 +26,6 @@ def is_relative_beside_blank(call: Call, plan: Plan) -> bool:
 
 def named_failed_with_token(call: Call, result: Message) -> bool:
     return call.token is not None and bool(call.arguments.get("sessionId")) and failed(call, result)
-
-
-def is_empty_in_directory(call: Call, plan: Plan) -> bool:
-    return call.arguments.get("sessionId") == "" and plan.cwd is not None and has_model(plan)
 
 
 def listed_by_name_in_directory(call: Call, plan: Plan) -> bool:
@@ -59,11 +55,6 @@ defect(
     "Quotes no stderr of a reply by id that asks for progress.",
     "error:stderr",
 )(execute=results(named_failed_with_token, without_stderr))
-defect(
-    "empty-session-passed-beside-model-and-directory",
-    "Passes an empty session of a reply that has a model and a directory.",
-    "arguments:empty:session-id",
-)(ask=asks(is_empty_in_directory, altering("-r", lambda session: "")))
 defect(
     "listing-elsewhere-on-stdin",
     "Asks for the list in its own directory when the prompt went to stdin.",

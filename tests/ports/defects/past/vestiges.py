@@ -138,7 +138,7 @@ defect(
 defect(
     "output-left-by-cancel",
     "Reads what a cancelled gemini has printed before the output of the next one.",
-    "result:text",
+    "result:plain-text",
 )(outcome=keeps_cancelled_stdout)
 defect(
     "places-lost-with-unreadable-answers",

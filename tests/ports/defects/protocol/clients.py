@@ -69,7 +69,7 @@ def prompt_is_short(call: Call) -> bool:
 defect(
     "unknown-cancellation-not-found",
     "Answers the cancellation of a call that it does not know with status 404.",
-    "http:notification",
+    "cancel:unknown",
 )(HttpPort, notified=notes_unknown, accept=not_found)
 defect(
     "get-of-ended-session-is-wrong-method",

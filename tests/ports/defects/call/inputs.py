@@ -53,10 +53,6 @@ def filled(text: str) -> str:
     return re.sub(r"\$\{(\w+)\}", lambda found: os.environ.get(found[1], found[0]), text)
 
 
-def also_blank(port: Any, real: Any, name: str, text: str) -> bool:
-    return real(name, text) or (name == "model" and not text.strip())
-
-
 defect(
     "dash-prompt-of-lines-positional",
     "Passes a prompt of several lines that starts with a dash as it is.",
@@ -112,8 +108,3 @@ defect(
     "Cuts a prompt behind `--prompt=` so that both together have no more than 128,000 bytes.",
     "prompt:verbatim:128000",
 )(prompt_form=flagged_cut)
-defect(
-    "blank-model-is-absent",
-    "Takes a model of blanks for an absent one.",
-    "command:chat:model",
-)(is_absent=also_blank)

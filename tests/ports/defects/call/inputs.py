@@ -11,8 +11,6 @@ from defects.record import defect
 from planning import ARGUMENT_LIMIT
 from steps import gives, takes
 
-CAPITAL_EXPONENT = re.compile(r"[0-9]*\.?[0-9]*E[-+]?[0-9]+")
-
 
 def before_last_newline(port: Any, real: Any, name: str, text: str) -> None:
     """`$` of a pattern stands before a newline at the end, too."""
@@ -58,11 +56,6 @@ defect(
     "Passes a prompt of several lines that starts with a dash as it is.",
     "prompt:verbatim:dash",
 )(is_risky=trusts(lambda text: text.startswith("-") and "\n" in text))
-defect(
-    "capital-exponents-positional",
-    "Takes a number like `1E3` for a word.",
-    "prompt:verbatim:number",
-)(is_risky=trusts(lambda text: CAPITAL_EXPONENT.fullmatch(text) is not None))
 defect(
     "name-of-program-positional",
     "Passes the prompt `$0` as it is.",

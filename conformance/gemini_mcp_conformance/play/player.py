@@ -24,7 +24,7 @@ from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, i
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Web
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.messages import encode, is_request, notification
+from gemini_mcp_conformance.talk.messages import SESSION, encode, is_request, notification
 from gemini_mcp_conformance.talk.steps import (
     OTHER_SESSION,
     Arrange,
@@ -198,6 +198,9 @@ class Player:
         body = b"" if message is None else encode(message).strip()
         headers = {**wire.headers(message), **step.headers}
         kept = wire.filled(headers)
+        # Of a port without sessions, another client cannot be told from this one.
+        if OTHER_SESSION in step.headers.values() and SESSION not in kept:
+            return
         task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
         await asyncio.wait((task,), timeout=max(self.requests.patience.answer, self.requests.patience.launch))
         if task.done() and task.result().ends_session and OTHER_SESSION not in step.headers.values():

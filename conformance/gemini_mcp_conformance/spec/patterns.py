@@ -42,7 +42,10 @@ def samples(pattern: str) -> tuple[str, ...]:
     A frame may lengthen what matches, so a text whose end a frame hides comes last without one.
     """
     found = re.compile(pattern).search
-    fits = [text for text in _walked(pattern).fits if found(text)]
+    walked = _walked(pattern).fits
+    # Where no case counts, neither does a mixed one.
+    cased = [text.title() for text in walked] if re.compile(pattern).flags & re.IGNORECASE else []
+    fits = [text for text in (*walked, *cased) if found(text)]
     framed = [_framed(text, found) for text in fits]
     bare = [text for text, other in zip(fits, framed, strict=True) if _ends(found, other) > _ends(found, text)]
     return (*_some(framed), *bare[-1:])

@@ -48,6 +48,7 @@ def many(spec: Specification) -> tuple[Way, ...]:
         lambda text: ({"stdout": json.dumps({"asked": text})},),
         lambda text: ({"stdout": json.dumps({answer["text"]: f"Of {text}"})[:-2]},),
         lambda text: ({"stderr": f"{NOISE}cannot use: {text}\n"}, FAILED),
+        lambda text: ({"stderr": "It failed.\n"}, {"stdout": json.dumps({answer["error"]: {"message": text}})}, FAILED),
         # The cut of stderr falls into the text, so that only its end is left to be found.
         lambda text: ({"stderr": f"cannot use: {text}{'x' * (limit - 3 * len(text.encode()) // 4)}\n"}, FAILED),
     )

@@ -175,12 +175,19 @@ class Boundaries(ToolMaker):
         yield self.one("everything", self.everything, everything_shows(self.spec, self.tool))
 
     def _wrong_beside_others(self) -> Iterator[Conversation]:
-        """Each argument as null and with values of wrong types beside right ones: it is refused all the same."""
+        """Each argument as null and with values of wrong types beside right ones: it is refused all the same.
+
+        So is a right one in a list, and a wrong one beside a prompt that is too long for the command line.
+        """
+        long = {**self.everything, **self.arguments(self.tool, self.overlong("Beside what is wrong. "))}
         for name, schema in self.properties.items():
             values = [value for value in (None, *WRONG.values()) if not is_valid(schema, value)]
+            right = [self.everything.get(name)]
+            values += [] if is_valid(schema, right) else [right]
             forbidden = rules(name, self.spec.invocation) if takes_text(schema) else ()
-            values += [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]
-            steps = [call(self.tool, {**self.everything, name: value}) for value in values]
+            refused = [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]
+            steps = [call(self.tool, {**self.everything, name: value}) for value in (*values, *refused)]
+            steps += [call(self.tool, {**long, name: value}) for value in (values[0], *refused)]
             own = (f"arguments:{kebab(name)}:{fault}" for fault in ("type", "value", "null"))
             shows = (*own, "arguments:optional:type", "arguments:optional:null")
             shows = (*shows, *shown_by(self.spec, self.tool, name))
@@ -215,7 +222,11 @@ class Boundaries(ToolMaker):
         shows = ("arguments:unknown", f"command:{kebab(tool)}:new-session", *everything_shows(spec, tool))
         yield self.conversation(f"{tool}-undeclared", title, steps, *shows, files=folder)
         absent = [(name, text) for name in self.properties for text in BLANKS if is_absent(name, text, spec.invocation)]
-        steps = [call(tool, {**everything, name: text}, self.answer) for name, text in absent]
+        relative = dict.fromkeys(directory, "elsewhere")
+        steps = [
+            call(tool, {**everything, **(relative if number % 2 else {}), name: text}, self.answer)
+            for number, (name, text) in enumerate(absent)
+        ]
         shows = tuple(dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent))
         title = f"Calls of `{tool}` with everything but one argument, which is empty or blank."
         if steps:

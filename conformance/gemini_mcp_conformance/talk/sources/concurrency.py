@@ -90,6 +90,9 @@ class Concurrency(Maker):
             same = {"session": SESSION}
             yield self._pair("reply-and-chat", "A reply, and another call beside it.", BESIDE,
                              self.held(reply, "reply", **same), self.held(begin, "beside", "reply"))  # fmt: skip
+            waiting = [replace(self.quick(reply, f"{n} in line", **same), until="sent") for n in range(FEW)]
+            yield self._pair("line-and-chat", "A line of replies, and a call that has nothing to do with it.", BESIDE,
+                             self.held(reply, "front", **same), *waiting, self.quick(begin, "beside"))  # fmt: skip
             yield self._pair("chat-and-reply", "A call, and a reply beside it.", BESIDE,
                              self.held(begin, "first"), self.held(reply, "reply", "first", **same))  # fmt: skip
         if reply in self.names:
@@ -134,6 +137,11 @@ class Concurrency(Maker):
                          *self.behind(tool, "third", **same), Cancel("second"),
                          *self.behind(tool, "fourth", **same))  # fmt: skip
         yield self._odd_sessions(tool)
+        second = replace(self.held(tool, "second", **same), until="sent")
+        in_turn = (self.held(tool, "first", **same), second, Release("first"), Await("first"),
+                   *self.behind(tool, "third", **same), Release("second"), Await("second"))  # fmt: skip
+        yield self.conversation("same-session-in-turn", "A reply behind one that had to wait itself.", in_turn,
+                                "concurrency:same-session", "concurrency:crossed")  # fmt: skip
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),

@@ -127,6 +127,7 @@ class Endings(Maker):
         kinds: tuple[dict[str, Json], ...] = (
             {**family}, {**family, "file": "You are cancelled."}, {**family, "id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
+            {"script": Script("broken off", ({"stdout": '{"a": "Not the end y'}, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
             *({**family, "id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
@@ -345,7 +346,13 @@ class Endings(Maker):
 
     def _stubborn(self) -> list[Step]:
         names = {tool: f"stubborn {tool}" for tool in self.names}
-        return [self.hanging(tool, name, hangs(stubborn=True), id=name) for tool, name in names.items()]
+        # Every other one has begun its answer.
+        deaf = hangs(stubborn=True)
+        scripts = cycle((deaf, Script("begun", ({"stdout": '{"a": "Half of'}, *deaf.play))))
+        return [
+            self.hanging(tool, name, script, id=name, file="You are stubborn.")
+            for (tool, name), script in zip(names.items(), scripts, strict=False)
+        ]
 
     def _abandoned(self) -> Request:
         """A call that is answered when the port waits no longer for its list of sessions."""

@@ -29,8 +29,8 @@ STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://12
              f"http://evil{AUTHORITY}", f"http://{AUTHORITY}.evil.example", "null")  # fmt: skip
 """Origins of pages that the port has not served. Some only begin like an allowed one: the pattern `127.0.0.1:*` of the
 Python SDK lets in what only has that prefix."""
-MOMENT = 0.6
-"""Seconds in which a port notices that a client has left."""
+MOMENT, WHILE = 0.6, 3.2
+"""Seconds in which a port notices that a client has left, and in which it may forget to look for that."""
 EVENTS = {"accept": "text/event-stream"}
 OTHER: Mapping[str, str | None] = {SESSION: OTHER_SESSION}
 ID = "an id of two clients"
@@ -79,6 +79,7 @@ class OverHttp(Maker):
         first = request("stranger", "initialize", handshake(self.spec.manifest.handshake_revisions[-1]))
         for origin in STRANGERS:
             yield from (Http(message=each, headers={"origin": origin}) for each in (first, LIST))
+        yield from (Http(message=each, headers={"origin": STRANGERS[0]}) for each in UNANSWERED)
         yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
         yield Request("tools/list")
 
@@ -96,23 +97,43 @@ class OverHttp(Maker):
 
     def another(self) -> Conversation:
         """Another client begins a session and ends it, both while a call of ours runs whose id it uses too."""
-        revision, alone = self.spec.manifest.handshake_revisions[-1], {SESSION: None}
-        begin = Http(message=request("another client", "initialize", handshake(revision)), headers=alone)
         served = [self.ask(tool, f"The question of {tool} beside another client", self.answers("Served."))
                   for tool in self.names]  # fmt: skip
         held = self.ask(self.first, "The question with an id that two clients use", self.answers("Ours.", release="go"),
                         name="held", until="started", id=ID)  # fmt: skip
         theirs = Http(message=request(ID, "tools/call", {"name": self.first, "arguments": {}}), headers=OTHER)
+        cancel = Http(message=notification("notifications/cancelled", {"requestId": ID}), headers=OTHER)
         end = Http("DELETE", headers=OTHER)
-        steps = (begin, Request("tools/list"), held, theirs, end, Release("go"), Await("held"), *served)
+        steps = (
+            self._beginning(),
+            Request("tools/list"),
+            held,
+            theirs,
+            cancel,
+            end,
+            Release("go"),
+            Await("held"),
+            *served,
+        )
         title = "A client beside which another one comes and goes."
         shows = (*sequences.shows(self.sources), "concurrency:crossed", "concurrency:lost")
         return self.conversation("another", title, (*steps, Request("tools/list")), *shows)
 
+    def _beginning(self) -> Http:
+        """Another client begins a session."""
+        asked = request("another client", "initialize", handshake(self.spec.manifest.handshake_revisions[-1]))
+        return Http(message=asked, headers={SESSION: None})
+
+    def _late(self, tool: str) -> Http:
+        """A call in a session that has been ended."""
+        given = {"name": tool, "arguments": self.arguments(tool, "Is anybody there?")}
+        return Http(message=request(f"too late for {tool}", "tools/call", given))
+
     def ended(self) -> Conversation:
         stranger = Http("DELETE", headers={"origin": STRANGERS[0]})
-        steps: list[Step] = [stranger, Request("tools/list"), Http("DELETE"), Http(message=LIST), Http(message=LIST)]
-        steps += [*(Http(message=each) for each in UNANSWERED), Http("DELETE")]
+        steps: list[Step] = [stranger, Request("tools/list"), self._beginning(), Http("DELETE"), Http(message=LIST)]
+        steps += [*(Http(message=each) for each in UNANSWERED), *map(self._late, self.names)]
+        steps += [Http("DELETE", headers=OTHER), Http(message=LIST), Http("DELETE")]
         shows = ("http:session:ended", "http:origin")
         return self.conversation("ended", "A session that has been ended.", steps, *shows, aside=True)
 
@@ -142,6 +163,9 @@ class OverHttp(Maker):
             yield from (Http(message=message, headers={header: value}) for value in (None, other))
         for name in ("NO-SUCH-TOOL", "no-such", "no-such-tools"):
             yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": name})
+        for tool, other in product(self.names, ("no-such-tool", None)):
+            asked = {"name": tool, "arguments": self.arguments(tool, "Whose name is it?")}
+            yield Http(message=_message(revision, "tools/call", asked), headers={"mcp-name": other})
         for method, params in (("tools/call", called), ("tools/list", None), ("server/discover", None)):
             for other in (None, method.upper(), "ping"):
                 yield Http(message=_message(revision, method, params), headers={"mcp-method": other})
@@ -153,11 +177,26 @@ class OverHttp(Maker):
         how: dict[str, Json] = {"name": "abandoned", "until": "started", "file": "You are abandoned."}
         abandoned = self.ask(self.first, "The abandoned question", hangs(stubborn=True), **how)
         others = (Http(message=_message(revision, "tools/list")), Release("go"), Await("held"))
+        how = {"name": "abandoned at length", "until": "started", "session": session("at length")}
+        long = self.ask(self.last, self.overlong("The abandoned question, at length. "), hangs(), **how)
+        late = self.ask(
+            self.last, "The question of a while", self.answers("Late.", wait=WHILE), session=session("late")
+        )
         lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
         how = {"name": "abandoned list", "until": "listing"}
         listed = self.ask(self.first, "The abandoned list", lists, session=session("listed"), **how)
         # When it comes, no other call runs whose list it could be.
-        steps = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"), *self._in_line())
+        gone = (long, late, Cancel(long.name))
+        steps = (
+            held,
+            abandoned,
+            Cancel("abandoned"),
+            *others,
+            *gone,
+            listed,
+            Cancel("abandoned list"),
+            *self._in_line(),
+        )
         title = "A client that closes its connection."
         shows = ("http:stateless:disconnect", "system:removed:cancel")
         return self.conversation("disconnect", title, steps, *shows, revision=revision)

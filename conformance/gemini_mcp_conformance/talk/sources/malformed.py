@@ -200,7 +200,8 @@ class Malformed(Maker):
         usual = self.arguments(self.first, "A surrogate elsewhere")
         steps += [call(f"no-such-{SURROGATE}", usual), Request("tools/list", {"cursor": SURROGATE})]
         steps += [Request(f"no/such/{SURROGATE}", {}), Request("tools/list", id=f"half-{SURROGATE}")]
-        steps += self.alive("halves")
+        token = {"name": self.first, "arguments": usual, "_meta": {"progressToken": f"half-{SURROGATE}"}}
+        steps += [Request("tools/call", token, (self.answers("Told by half."),)), *self.alive("halves")]
         low = self.arguments(self.first, "\udc00")
         steps += [call(self.first, low, self.answers("Another half."), id=f"other-{SURROGATE}")]
         shows = ("rpc:alive:surrogate", "rpc:response:id", "stdio:encoding")

@@ -111,6 +111,7 @@ class Progress(Maker):
             *line,
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
+            Request("no/such/method"),
             *(self.asking(one, "given up", hangs(), "given up", until="started"), Cancel("given up")),
             self.ask(one, "Long, and not asked", unasked, until="started", session=session("unasked")),
             # The newest call has no token for a while, and then another one.

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.talk.steps import Await, Cancel, Listen, Request, St
 
 ORDER = 65
 CALLS = 5
-LISTS = 64
+LISTS = 128
 ANSWER = "All work and no play. 서울 👍 "
 LATE, SOON = 3.5, 1.0
 """Seconds for which nobody reads, and until the answers fill every buffer."""

@@ -211,15 +211,15 @@ class Results(Maker):
         return self.conversation(f"endings-{self.tool}", title, steps, *FAILURE, "stdio:stderr:private")
 
     def unread(self) -> Conversation:
-        """Runs that fail, and have read nothing of a prompt that is longer than a pipe holds."""
-        plays = (fails(2), fails())
+        """Runs that have read nothing of a prompt that is longer than a pipe holds."""
+        plays = (fails(2), fails(), self.answers("Without a look at it.", SESSION))
         steps = [
             self.ask(self.overlong(f"Unread, and long, {number}. "), Script("unread", ({"unread": ""}, *script.play)))
             for number, script in enumerate(plays)
         ]
         title = f"{self.tool}, when gemini reads nothing of a long prompt."
         steps.append(self.ask("And after that?", self.answers("Read.")))
-        shows = ("error:exit", "error:stderr", "concurrency:after-failure")
+        shows = ("error:exit", "error:stderr", "concurrency:after-failure", "result:text", "result:success")
         return self.conversation(f"unread-{self.tool}", title, steps, *shows)
 
     def causes(self) -> Conversation:
@@ -304,6 +304,8 @@ class Results(Maker):
             "no session": ({**document("Null."), keys["session"]: None},),
             "a number for a session": (document("Seven.", 7),),
             "blanks around a session": (document("Named.", f" {SESSION}\t"),),
+            "an error that is null behind it": (document("It stays.", SESSION), {keys["error"]: None}),
+            "null for a text behind it": (document("Taken back.", SESSION), document(None, SESSION)),
             "an error behind it": (document("Taken back.", SESSION), error),
             "two drafts before it": (
                 document("A draft.", SESSION),
@@ -357,7 +359,8 @@ class Results(Maker):
         for key in reversed(outcome.asked):
             unasked = {key: unasked}
         # Only an empty text is none: a blank one is what gemini says.
-        answers = [{**document(text, SESSION), **unasked} for text in ("", " \n")] if outcome.asked else []
+        said = (document("", SESSION), document(" \n", SESSION), document("", SESSION, warnings=[]))
+        answers = [{**each, **unasked} for each in said] if outcome.asked else []
         told = [
             json.dumps({outcome.answer["error"]: {"type": "Error", "message": f"It tells {text}.", "code": 1}})
             for text in (f"{REFERENCES} %%", ODD_MESSAGE)

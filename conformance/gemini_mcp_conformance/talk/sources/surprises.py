@@ -30,7 +30,7 @@ Value = TypeVar("Value")
 ORDER = 91
 TITLE = "A generated outcome."
 
-SHARE = 0.6
+SHARE = 0.8
 """How many outcomes are generated for each of the examples that a run is asked for."""
 SESSIONS, GREATEST = 12, 3000
 """How many sessions a list holds at most, and the greatest number of one."""
@@ -46,6 +46,14 @@ NOISE = st.builds("{}{}".format, MIXED, st.sampled_from(("", "", "\0"))).map(
 """Text in which nobody can look for JSON."""
 LINES = st.lists(NOISE.map("{}\n".format), max_size=3).map("".join)
 BEHIND_JSON = st.sampled_from(("", "\n", "\r\n", "\n\n ")) | LINES.map("\n{}".format)
+MEMBERS: Mapping[str, st.SearchStrategy[Json]] = {
+    "text": MIXED | st.sampled_from(("", None, 0, False)),
+    "session": SESSION | st.none(),
+    "error": st.none() | st.builds(lambda text: {"message": text}, MIXED),
+    "warnings": st.just([]) | st.none() | st.lists(MIXED, min_size=1, max_size=2),
+    "stats": st.sampled_from(({}, {"models": {}}, STATS)),
+}
+"""What may be in an object that gemini prints, each or not."""
 WARNINGS = st.none() | st.lists(MIXED, min_size=1, max_size=3)
 
 
@@ -82,7 +90,7 @@ class Chance:
         usual = {**spec.everything(tool), **self.sources.arguments(tool, "What comes of it?", session=self._session())}
         usual |= {name: path() for name in usual if name == spec.directory(tool)}
         given = {name: usual[name] for name in usual if name in spec.tools[tool].required or self.draw(st.booleans())}
-        script = self._one_of((self._named, self._unnamed, self._failure))()
+        script = self._one_of((self._named, self._unnamed, self._objects, self._failure))()
         # The same id must not come twice on one connection.
         id = self._one_of((AUTO, f"{self.draw(NOISE)}{self._session()}"))
         return Conversation("generated", TITLE, (call(tool, given, script, id=id),), PHASE)
@@ -96,6 +104,15 @@ class Chance:
         return Script(
             "unnamed", self._printed(self._answer(None)), ({self._one_of(("stdout", "stderr")): self._list()},)
         )
+
+    def _objects(self) -> Script:
+        """One or two objects with some of the members that answers and errors have."""
+        printed = [json.dumps(self._members()) for _ in range(self._one_of((1, 2)))]
+        return Script("objects", ({"stdout": "\n".join(printed)},), ({"stdout": self._list()},))
+
+    def _members(self) -> dict[str, Json]:
+        keys = self.sources.spec.outcome.answer
+        return {keys.get(name, name): self.draw(values) for name, values in MEMBERS.items() if self.draw(st.booleans())}
 
     def _failure(self) -> Script:
         """A bad end, behind nothing, behind a text or behind a whole answer."""

@@ -95,3 +95,19 @@ def test_a_call_that_an_earlier_conversation_cancelled_in_vain_may_tell_its_prog
     assert is_overdue(told, [call], [])
     assert not is_overdue(told, [], [])
     assert not is_overdue(told, [call], [again])
+
+
+def test_a_port_that_closes_a_connection_before_it_has_read_a_body_has_not_ended() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.transport.abort()
+
+    async def ended() -> list[bool]:
+        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+            wire = HttpWire(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp")
+            await wire.ask("POST", b"{}", {})
+            before = wire.ended
+        await wire.ask("POST", b"{}", {})
+        return [before, wire.ended]
+
+    assert asyncio.run(ended()) == [False, True]

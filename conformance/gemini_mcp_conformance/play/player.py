@@ -232,6 +232,8 @@ class Player:
         if not self.session.wire.ended or self.exit is not None:
             return None
         code = self.session.wire.code
+        if self.session.wire.transport == "http":
+            return "took no more connections"
         return "closed its stdout" if code is None else f"exited with {code}"
 
     def _frame(self) -> Json:

@@ -16,6 +16,9 @@ from gemini_mcp_conformance.play.http_exchange import target
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.wire import OnLine
+from gemini_mcp_conformance.see.attribution import Pending, is_overdue
+from gemini_mcp_conformance.see.observation import Line
+from gemini_mcp_conformance.talk.steps import Request
 
 ODDITY = str(Path(__file__).parents[1] / "ports" / "oddity.py")
 
@@ -83,3 +86,28 @@ def test_a_stream_that_is_closed_before_its_answer_is_come_back_to() -> None:
 def test_an_address_is_asked_for_with_its_query() -> None:
     assert target(urlsplit("http://localhost/mcp?tenant=1")) == "/mcp?tenant=1"
     assert target(urlsplit("http://localhost")) == "/"
+
+
+def test_a_call_that_an_earlier_conversation_cancelled_in_vain_may_tell_its_progress() -> None:
+    call: Json = {"id": 0, "params": {"_meta": {"progressToken": "t"}}}
+    again = Pending(cast(Any, None), 0, Request("tools/call"), call, 0)
+    told = Line(0, 0.0, False, b"", {"method": "notifications/progress", "params": {"progressToken": "t"}})
+    assert is_overdue(told, [call], [])
+    assert not is_overdue(told, [], [])
+    assert not is_overdue(told, [call], [again])
+
+
+def test_a_port_that_closes_a_connection_before_it_has_read_a_body_has_not_ended() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.transport.abort()
+
+    async def ended() -> list[bool]:
+        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+            wire = HttpWire(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp")
+            await wire.ask("POST", b"{}", {})
+            before = wire.ended
+        await wire.ask("POST", b"{}", {})
+        return [before, wire.ended]
+
+    assert asyncio.run(ended()) == [False, True]

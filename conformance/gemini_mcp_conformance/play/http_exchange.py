@@ -24,9 +24,7 @@ async def exchange(
 ) -> AsyncGenerator[Web]:
     """The record with its status, and again at its end with its body. `events` reads a stream."""
     parts = urlsplit(url)
-    secure = parts.scheme == "https"
-    port = parts.port or (443 if secure else 80)
-    reader, writer = await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None)
+    reader, writer = await _connected(parts, host)
     connection = h11.Connection(h11.CLIENT)
     kept = bytearray()
     events.begin()
@@ -55,6 +53,24 @@ async def exchange(
         yield replace(record, body=bytes(kept[:KEPT]))
     finally:
         writer.close()
+
+
+async def takes_connections(url: str) -> bool:
+    """Whether a port that has closed a connection without an answer takes another one."""
+    # A port that ends closes all that it has open, one after the other.
+    await asyncio.sleep(PAUSE)
+    try:
+        _, writer = await _connected(urlsplit(url), None)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+async def _connected(parts: SplitResult, host: str | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    return await asyncio.open_connection(host or parts.hostname, port, ssl=secure or None)
 
 
 def target(parts: SplitResult) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import h11
 
 from gemini_mcp.spec.values import Json, inside, table
-from gemini_mcp_conformance.play.http_exchange import exchange
+from gemini_mcp_conformance.play.http_exchange import exchange, takes_connections
 from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.events import Events
@@ -148,7 +148,8 @@ class HttpWire:
         # A port may close the connections of a session that is ended, and that of a request that is cancelled.
         is_cut = answer.is_given_up or any(web.verb == "DELETE" for web in self.web[number + 1 :])
         if self.web[number].status is None and host is None and not is_cut:
-            self._over = True
+            # A port that refuses a long body may close the connection before it has read it, and its answer is lost.
+            self._over = not await takes_connections(self.url)
         self._on_end()
         return self.web[number]
 

@@ -20,7 +20,7 @@ from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.requests import PAUSE, Requests, polled
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.workplace import make_files, make_links, remove_files
-from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, progress
+from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, is_overdue, progress
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Web
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -84,6 +84,7 @@ class Player:
             await self._step(number, step)
         await self._finish()
         seen = self._observed(self._lines(begin), greeting if first else None)
+        self.session.running_on += [each.request for each in seen.exchanges if each.runs_on]
         seen = replace(seen, greeting=greeting, leftovers=await self.requests.leftovers(before))
         wire = self.session.wire
         web = tuple(replace(web, manifest=self.spec.manifest) for web in self._web()[asked:])
@@ -94,8 +95,9 @@ class Player:
 
     def _lines(self, begin: int) -> tuple[Line, ...]:
         """The lines since the conversation began, without those that came late for an earlier one."""
-        cancelled, every = self.requests.cancelled_before, self.requests.every
-        return tuple(line for line in self.session.lines[begin:] if not is_late(line, cancelled, every))
+        cancelled, running, every = self.requests.cancelled_before, self.requests.running_before, self.requests.every
+        lines = [line for line in self.session.lines[begin:] if not is_late(line, cancelled, every)]
+        return tuple(line for line in lines if not is_overdue(line, running, every))
 
     def _observed(self, lines: tuple[Line, ...], greeting: Exchange | None) -> Observation:
         """What was said and run, before it is known what is left."""
@@ -233,6 +235,8 @@ class Player:
         if not self.session.wire.ended or self.exit is not None:
             return None
         code = self.session.wire.code
+        if self.session.wire.transport == "http":
+            return "took no more connections"
         return "closed its stdout" if code is None else f"exited with {code}"
 
     def _frame(self) -> Json:

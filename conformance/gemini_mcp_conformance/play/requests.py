@@ -57,10 +57,13 @@ class Requests:
     """The ids, or None, in what was sent that is no request."""
     cancelled_before: tuple[Json, ...] = field(init=False)
     """The ids that earlier conversations on this port cancelled."""
+    running_before: tuple[Mapping[str, Json], ...] = field(init=False)
+    """The requests that earlier conversations on this port cancelled in vain."""
 
     def __post_init__(self, fake: Fake | None) -> None:
         self.gemini = Gemini(fake, self.spec, self.every)
         self.cancelled_before = tuple(self.session.cancelled)
+        self.running_before = tuple(self.session.running_on)
 
     async def ask(self, number: int, step: Request) -> None:
         """Send the request of a step, and ask for the further pages of a list."""

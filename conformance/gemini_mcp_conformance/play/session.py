@@ -39,6 +39,8 @@ class Session:
         self.is_stateless = False
         self.cancelled: list[Json] = []
         """The ids of cancelled requests, which may still be answered."""
+        self.running_on: list[Mapping[str, Json]] = []
+        """The cancelled requests whose gemini has not ended; the port may still tell their progress."""
         self._responses: list[Line] = []
         self._last_id = 0
         self._reserved: set[int] = set()

@@ -183,6 +183,13 @@ def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) 
     return any(same_id(line.table.get("id"), id) for id in cancelled)
 
 
+def is_overdue(line: Line, running: Iterable[Mapping[str, Json]], requests: Iterable[Pending]) -> bool:
+    """Whether a line tells the progress of a request that an earlier conversation has cancelled in vain."""
+    told = inside(line.table, "params", "progressToken")
+    is_own = any(_asks_for(pending.message, told) for pending in requests)
+    return _tells_progress(line) and not is_own and any(_asks_for(request, told) for request in running)
+
+
 def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | None]) -> Pending | None:
     """The request that a run belongs to: the only one that was open, or the one whose prompt the run was given.
 
@@ -255,10 +262,11 @@ def progress(requests: Sequence[Pending], lines: Sequence[Line]) -> Mapping[int,
     """The lines that tell of the progress of each request, by its step."""
     found: dict[int, tuple[Line, ...]] = {}
     for line in lines:
-        if line.sent or line.table.get("method") != "notifications/progress":
+        if not _tells_progress(line):
             continue
         token = inside(line.table, "params", "progressToken")
-        asked = [each for each in requests if each.sent and each.sent.order < line.order and _asks_for(each, token)]
+        before = [each for each in requests if each.sent and each.sent.order < line.order]
+        asked = [each for each in before if _asks_for(each.message, token)]
         if asked:
             # MCP asks for unique tokens only among the requests that are open, so an earlier request may have had it.
             step = asked[-1].step_number
@@ -266,6 +274,10 @@ def progress(requests: Sequence[Pending], lines: Sequence[Line]) -> Mapping[int,
     return found
 
 
-def _asks_for(pending: Pending, told: Json) -> bool:
-    meta = table(inside(pending.message, "params", "_meta"))
+def _tells_progress(line: Line) -> bool:
+    return not line.sent and line.table.get("method") == "notifications/progress"
+
+
+def _asks_for(request: Mapping[str, Json], told: Json) -> bool:
+    meta = table(inside(request, "params", "_meta"))
     return "progressToken" in meta and same_id(told, meta["progressToken"])

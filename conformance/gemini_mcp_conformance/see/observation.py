@@ -176,6 +176,11 @@ class Exchange:
         return (*self.runs, *self.listings)
 
     @property
+    def runs_on(self) -> bool:
+        """Whether it was cancelled, and a process of its gemini lives on."""
+        return self.silence == "cancelled" and any(run.survivors for run in self.all_runs)
+
+    @property
     def label(self) -> str:
         """The name of the call in messages."""
         return f"{self.conversation}, step {self.step + 1}"

@@ -14,6 +14,7 @@ from steps import Step, before, takes
 
 STARTING = threading.Lock()
 PAUSE = 0.05
+LATE = 0.6
 GRACE = 1.2
 
 
@@ -117,6 +118,9 @@ odd("reads-seven-bytes", "Reads seven bytes at a time.")(lines=lines_by(7))
 odd("reads-all-at-once", "Reads a megabyte at a time, and many messages with it.")(lines=lines_by(1 << 20))
 odd("starts-one-by-one", "Starts one gemini after the other, slowly, and lets them run side by side.")(
     spawn=started_alone
+)
+odd("cancels-late", "Reads a cancellation 0.6 seconds late, and what comes behind it later still.")(
+    cancel=before(lambda port, call: time.sleep(LATE))
 )
 odd("polls-for-end", "Asks again and again whether gemini has ended.")(wait=polled)
 odd("group-without-session", "Gives gemini a process group of its own, but no session.")(spawn=in_group)

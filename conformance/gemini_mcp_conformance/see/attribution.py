@@ -186,8 +186,8 @@ def is_late(line: Line, cancelled: Iterable[Json], requests: Iterable[Pending]) 
 def is_overdue(line: Line, running: Iterable[Mapping[str, Json]], requests: Iterable[Pending]) -> bool:
     """Whether a line tells the progress of a request that an earlier conversation has cancelled in vain."""
     told = inside(line.table, "params", "progressToken")
-    is_own = any(_asks_for(pending.message, told) for pending in requests)
-    return _tells_progress(line) and not is_own and any(_asks_for(request, told) for request in running)
+    is_of_earlier = _tells_progress(line) and any(_asks_for(request, told) for request in running)
+    return is_of_earlier and not any(_asks_for(pending.message, told) for pending in requests)
 
 
 def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | None]) -> Pending | None:

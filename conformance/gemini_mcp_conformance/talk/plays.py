@@ -6,10 +6,10 @@ import json
 import re
 import uuid
 from base64 import b64encode
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from gemini_mcp.spec.values import Json
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.reading import newest
 from gemini_mcp_conformance.spec.schema import matching
 from gemini_mcp_conformance.spec.script import Script
@@ -83,6 +83,14 @@ class Plays:
         keys = self.spec.outcome.answer
         named = {} if session is None else {keys["session"]: session}
         return {**named, keys["text"]: text, **{keys.get(key, key): value for key, value in more.items()}}
+
+    @property
+    def unasked(self) -> Mapping[str, Json]:
+        """What the JSON of a gemini holds that has asked no model."""
+        held: Json = {}
+        for key in reversed(self.spec.outcome.asked):
+            held = {key: held}
+        return table(held)
 
     def answers(
         self, text: str, session: str | None = SESSION, release: str | None = None, wait: float = 0, **dump: Json

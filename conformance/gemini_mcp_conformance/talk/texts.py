@@ -278,7 +278,7 @@ IN_FILES: Mapping[str, str] = {
     "shell": "$(touch canary-file) `touch canary-file`; touch canary-file",
     "blanks": "  two before, two after  \n",
     # Gemini CLI replaces the first two when it reads the file; the port must not.
-    "variables": "${AgentSkills} ${SubAgents} $PATH",
+    "variables": "${AgentSkills} ${SubAgents} $PATH ${PATH}",
     "dash": "--help",
     "nul": "before\0after",
     "lone-surrogate": "half \ud83d of it",

@@ -112,21 +112,24 @@ is_late_reader() {
   [ "$kind" = call ] && [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
     (set -C; printf '' > "$unread.taken") 2>/dev/null
 }
+wait_to_read() {
+  never=
+  if is_late_reader; then
+    case $unread in
+      */) never=yes ;;
+      *) read -r released < "$unread" ;;
+    esac
+  fi
+}
 
 case $kind,$stdin in
   *,file)
-    # Nobody waits until a file is read.
-    is_late_reader
+    # Whether a file is ever read makes no difference to anybody, but when it is may do so.
+    wait_to_read
     if [ -f "$fd" ] && "$cat" > "$call.stdin"; then : > "$call.eof"; fi
     ;;
   call,pipe | call,socket | list,pipe | list,socket)
-    never=
-    if is_late_reader; then
-      case $unread in
-        */) never=yes ;;
-        *) read -r released < "$unread" ;;
-      esac
-    fi
+    wait_to_read
     if [ -z "$never" ]; then
       # As the real CLI: nothing within 500 ms is no input; once a byte has come, all of it is read.
       exec 3<&0

@@ -186,8 +186,8 @@ class Boundaries(ToolMaker):
             values += [] if is_valid(schema, right) else [right]
             forbidden = rules(name, self.spec.invocation) if takes_text(schema) else ()
             refused = [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]
-            steps = [call(self.tool, {**self.everything, name: value}) for value in (*values, *refused)]
-            steps += [call(self.tool, {**long, name: value}) for value in (values[0], *refused)]
+            steps = [call(self.tool, {**self.everything, name: value}, self.answer) for value in (*values, *refused)]
+            steps += [call(self.tool, {**long, name: value}, self.answer) for value in (values[0], *refused)]
             own = (f"arguments:{kebab(name)}:{fault}" for fault in ("type", "value", "null"))
             shows = (*own, "arguments:optional:type", "arguments:optional:null")
             shows = (*shows, *shown_by(self.spec, self.tool, name))
@@ -227,7 +227,7 @@ class Boundaries(ToolMaker):
             call(tool, {**everything, **(relative if number % 2 else {}), name: text}, self.answer)
             for number, (name, text) in enumerate(absent)
         ]
-        shows = tuple(dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent))
+        shows = ("cwd:relative", *dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent))
         title = f"Calls of `{tool}` with everything but one argument, which is empty or blank."
         if steps:
             yield self.conversation(f"{tool}-absent", title, steps, *shows, files=folder)

@@ -90,9 +90,6 @@ class Concurrency(Maker):
             same = {"session": SESSION}
             yield self._pair("reply-and-chat", "A reply, and another call beside it.", BESIDE,
                              self.held(reply, "reply", **same), self.held(begin, "beside", "reply"))  # fmt: skip
-            waiting = [replace(self.quick(reply, f"{n} in line", **same), until="sent") for n in range(FEW)]
-            yield self._pair("line-and-chat", "A line of replies, and a call that has nothing to do with it.", BESIDE,
-                             self.held(reply, "front", **same), *waiting, self.quick(begin, "beside"))  # fmt: skip
             yield self._pair("chat-and-reply", "A call, and a reply beside it.", BESIDE,
                              self.held(begin, "first"), self.held(reply, "reply", "first", **same))  # fmt: skip
         if reply in self.names:
@@ -131,7 +128,7 @@ class Concurrency(Maker):
                          self.held(tool, "first", **same), endless, *others, *self.behind(tool, "second", **same),
                          Cancel(endless.name))  # fmt: skip
         yield self._pair("same-session-cancelled", "Replies in one session, of which one is cancelled while it waits.",
-                         ("concurrency:same-session", "cancel:others", "system:removed:cancel"),
+                         ("concurrency:same-session", "cancel:others", "system:removed:cancel", "system:leak"),
                          self.held(tool, "first", **same),
                          *self.behind(tool, "second", file="You wait.", **same),
                          *self.behind(tool, "third", **same), Cancel("second"),
@@ -145,6 +142,7 @@ class Concurrency(Maker):
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),
+                         call(tool, {**self.arguments(tool, **same), **dict.fromkeys(self._required(tool), 7)}),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
                          *self.behind(tool, "third", **same))  # fmt: skip
 
@@ -158,6 +156,10 @@ class Concurrency(Maker):
             steps += [Release(name), Await(name), Await(waits)]
         title, shows = "Replies in sessions with unusual ids.", ("concurrency:same-session", "concurrency:crossed")
         return self.conversation("sessions-odd", title, steps, *shows)
+
+    def _required(self, tool: str) -> Iterable[str]:
+        """The arguments that a call must have, but for that of the session."""
+        return (name for name in self.spec.tools[tool].required if name != self.spec.session(tool))
 
     def _given(self, tool: str) -> Iterable[str]:
         """What a call shows whose options and files could be those of the call before it."""
@@ -244,11 +246,18 @@ class Concurrency(Maker):
         if name is None or len(words) > (self.spec.longest(name) or len(words)):
             return
         script = Script("unread", ({"unread": "read"}, *self.answers("Read at last.").play))
-        own, aside, beside = (session(f"{each} the unread") for each in ("of", "aside of", "beside"))
+        own, aside, beside, other = (session(f"{each} the unread") for each in ("of", "aside of", "beside", "not"))
         long = self.ask(self.first, words, script, session=own, name="long", until="started")
-        steps = (long, self.quick(self.last, "aside", session=aside), Request("ping"), Request("tools/list"))
+        as_long = self.ask(self.last, self.overlong("Read, and as long. "), self.answers("At once."), session=other)
+        steps = (long, self.quick(self.last, "aside", session=aside), as_long, Request("ping"), Request("tools/list"))
         steps = (*steps, self.held(self.last, "beside", session=beside), Release("read"), Await("long"))
-        shows = ("concurrency:ping", "concurrency:list", "concurrency:calls", "process:stdin:ended")
+        shows = (
+            "concurrency:ping",
+            "concurrency:list",
+            "concurrency:calls",
+            "process:stdin:ended",
+            "result:session-id",
+        )
         title = "A gemini that takes its time to read."
         yield self.conversation("unread", title, (*steps, Release("beside"), Await("beside")), *shows, aside=True)
 

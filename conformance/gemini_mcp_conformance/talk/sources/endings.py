@@ -39,6 +39,8 @@ MANY = 8
 TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 LOGS = "stdio:stderr:private"
+LONGER = 1.5
+"""Seconds that a list of sessions takes which is not given up for that."""
 LINGERS = 0.3
 """Seconds that a gemini lives on behind SIGTERM: fewer than ports wait before they send SIGKILL."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
@@ -127,7 +129,7 @@ class Endings(Maker):
         kinds: tuple[dict[str, Json], ...] = (
             {**family}, {**family, "file": "You are cancelled."}, {**family, "id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
-            {"script": Script("broken off", ({"stdout": '{"a": "Not the end y'}, {"hang": True}))},
+            {"script": Script("broken off", ({"stdout": '{"a": ["Not the end yet", '}, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
             *({**family, "id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
@@ -189,7 +191,7 @@ class Endings(Maker):
         listed = self._listed(self.first, DEAF)
         steps: list[Step] = [listed, Cancel(listed.name, "sent"), *self._stubborn()]
         steps += [self.hanging(self.first, "quick", self.answers("Quick.", release="quick"))]
-        names = [f"stubborn {tool}" for tool in self.names]
+        names = [f"{tool}, stubborn" for tool in self.names]
         # Twice: while the port ends gemini, the call is neither unknown nor answered.
         steps += [Notify(CANCELLED, {"requestId": name}) for name in names]
         steps += [Cancel(name, "sent") for name in names]
@@ -288,7 +290,12 @@ class Endings(Maker):
         steps += [Notify(CANCELLED, {"requestId": id}) for id in names.values()]
         yield self._end("stdin-cancelled", title, "stdin", steps, ignored)
         title = "The end of stdin behind an answer for which a list has taken too long."
-        yield self._end("stdin-after-list", title, "stdin", [self._abandoned()], shows[1])
+        entry = f"{self.sources.entry(1, session('listed again'))}\n"
+        again = self.ask(
+            self.last, "Is it listed now?", self.sources.unnamed("Listed again.", {"wait": LONGER}, {"stdout": entry})
+        )
+        listed = ("fallback:list-sessions", "fallback:latest", LOGS)
+        yield self._end("stdin-after-list", title, "stdin", [self._abandoned(), again], shows[1], *listed)
         last = self.hanging(self.first, "the last moment", until="sent")
         title = "The end of stdin right behind a call, while a reply waits for another."
         yield self._end("stdin-at-once", title, "stdin", (*self._line(), last), *shows)
@@ -332,8 +339,19 @@ class Endings(Maker):
         plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
         families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
         line = self._line(session("the line"))
+        gone = self.hanging(self.first, f"gone before {how}")
         unread = self.unread(self.first, f"unread at {how}")
-        return [self.served("nothing"), unread, *files, *plain, *families, *line, self._listed(self.first)]
+        return [
+            self.served("nothing"),
+            gone,
+            Cancel(gone.name),
+            unread,
+            *files,
+            *plain,
+            *families,
+            *line,
+            self._listed(self.first),
+        ]
 
     def _line(self, session: str | None = None) -> list[Request]:
         """A reply that runs, and one in the same session that waits for it: in the latest one if none is named."""
@@ -345,10 +363,10 @@ class Endings(Maker):
         ]
 
     def _stubborn(self) -> list[Step]:
-        names = {tool: f"stubborn {tool}" for tool in self.names}
+        names = {tool: f"{tool}, stubborn" for tool in self.names}
         # Every other one has begun its answer.
         deaf = hangs(stubborn=True)
-        scripts = cycle((deaf, Script("begun", ({"stdout": '{"a": "Half of'}, *deaf.play))))
+        scripts = cycle((deaf, Script("begun", ({"stdout": '{"a": ["Half of it", '}, *deaf.play))))
         return [
             self.hanging(tool, name, script, id=name, file="You are stubborn.")
             for (tool, name), script in zip(names.items(), scripts, strict=False)
@@ -356,7 +374,8 @@ class Endings(Maker):
 
     def _abandoned(self) -> Request:
         """A call that is answered when the port waits no longer for its list of sessions."""
-        lists = self.sources.unnamed("Answered without a list.", {"hang": True}, id="lists")
+        entry = f"{self.sources.entry(9, session('listed too late'))}\n"
+        lists = self.sources.unnamed("Answered without a list.", {"stdout": entry}, {"hang": True}, id="lists")
         return self.ask(self.first, "Who waits for the list?", lists)
 
     def _listed(self, tool: str, *before: Json) -> Request:

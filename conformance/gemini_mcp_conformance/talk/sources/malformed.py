@@ -213,7 +213,11 @@ class Malformed(Maker):
         steps: list[Step] = []
         for tool in self.names:
             everything: dict[str, Json] = {"option": "a-model", "file": "You are half.", "directory": "."}
-            for name, words in (("answer", f"a{SURROGATE}b"), ("other", "\udc00"), ("whole", "🙂")):
+            for name, words in (
+                ("answer", f"Half of what {SURROGATE} nobody else may read"),
+                ("other", "\udc00"),
+                ("whole", "🙂"),
+            ):
                 script = self.answers(words, SESSION if name != "other" else f"{SESSION}{SURROGATE}")
                 asked = f"Half an answer of {tool}: {name}"
                 steps += [self.ask(tool, asked, script, **everything if name == "answer" else {})]
@@ -223,7 +227,7 @@ class Malformed(Maker):
         error = {self.spec.outcome.answer["error"]: {"message": SURROGATE}}
         steps += [self.ask(tool, f"Half an error of {tool}", _prints(error, 1)) for tool in self.names]
         title = "Answers with a lone surrogate."
-        shows = ("stdio:encoding", "result:success", "result:warnings", "result:text:surrogate")
+        shows = ("stdio:encoding", "result:success", "result:warnings", "result:text:surrogate", "stdio:stderr:private")
         return self.conversation("half-answers", title, (*steps, *self.alive("half answers")), *shows)
 
     def ids(self) -> Conversation:
@@ -279,7 +283,9 @@ class Malformed(Maker):
         steps.append(self.ask(self.first, "What is the plan?", bare))
         whole = json.dumps(self.sources.document("The answer that nobody else may read, and which breaks off."))
         steps.append(self.ask(self.first, "What is the rest?", Script("broken", ({"stdout": whole[:-4]},))))
-        title = "Wrong messages with a prompt in them, an answer without JSON, and one that breaks off."
+        odd = (f"--{words}", f"/{words}", f"@{words}", f"\n{words}\0", self.overlong(words))
+        steps += [self.ask(self.last, text, self.answers("Read.")) for text in odd]
+        title = "Wrong messages with a prompt in them, odd prompts, an answer without JSON, and one that breaks off."
         return self.conversation("private", title, steps, "stdio:stderr:private")
 
 

@@ -129,16 +129,21 @@ class Overlaps(Maker):
         meant = {name: value for name, value in here.items() if value is not None}
         first, second, third = (f"{place} in the line of the {kind}" for place in ("first", "second", "third"))
         everything: dict[str, Json] = {"option": "a-model", "file": "You wait.", **meant}
-        front = self._held(tool, first, **({"session": shared} if shared else {}))
+        front = told(self._held(tool, first, **({"session": shared} if shared else {})), first)
         long = self.overlong(f"The long question of {second}? ")
         waiting = self.ask(tool, long, self._answer(second), **everything)
         last = self.ask(tool, f"The question of {third}?", self._answer(third, False), **meant)
         steps: list[Step] = [front, told(replace(waiting, name=second, until="sent"), second), *self._aside(second)]
         steps += [Request("ping"), Request("tools/list")]
-        steps += [replace(last, name=third, until="sent"), *self._aside(third), Release(first), Await(first)]
+        steps += [
+            told(replace(last, name=third, until="sent"), third),
+            *self._aside(third),
+            Release(first),
+            Await(first),
+        ]
         steps += [*self._aside(f"{second} again"), Release(second), Await(second), Await(third)]
         title = f"Replies in one session, the second of which has everything: {kind}."
-        shows = (*(LATEST if kind == "latest" else SAME), "concurrency:ping", "concurrency:list")
+        shows = (*(LATEST if kind == "latest" else SAME), "concurrency:ping", "concurrency:list", "progress:token")
         return self.conversation(f"line-{kind}", title, steps, *shows)
 
     def beside_named(self, tool: str) -> Conversation:

@@ -346,7 +346,7 @@ class Results(Maker):
                 "result:warnings:key",
             ),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
-            *("result:no-output", "result:no-response"),
+            *("result:no-output", "result:no-response", "stdio:stderr:private"),
             *("result:json:notice-before", "result:json:pretty", "result:json:last", "result:json:braces"),
         )
         title = f"{self.tool}, answered in unusual ways."
@@ -355,12 +355,9 @@ class Results(Maker):
     def keyed(self) -> Conversation:
         """What is known by its key alone."""
         document, outcome = self.sources.document, self.spec.outcome
-        unasked: Json = {}
-        for key in reversed(outcome.asked):
-            unasked = {key: unasked}
         # Only an empty text is none: a blank one is what gemini says.
         said = (document("", SESSION), document(" \n", SESSION), document("", SESSION, warnings=[]))
-        answers = [{**each, **unasked} for each in said] if outcome.asked else []
+        answers = [{**each, **self.sources.unasked} for each in said] if outcome.asked else []
         told = [
             json.dumps({outcome.answer["error"]: {"type": "Error", "message": f"It tells {text}.", "code": 1}})
             for text in (f"{REFERENCES} %%", ODD_MESSAGE)
@@ -394,7 +391,9 @@ class Results(Maker):
 
     def _laid_out(self) -> Iterable[Script]:
         """The JSON behind more text than a buffer holds, in lines as on Windows, with tabs, and among other JSON."""
-        pretty, tabs = (json.dumps(self.sources.document("Laid out."), indent=indent) for indent in (2, "\t"))
+        pretty, tabs = (
+            json.dumps(self.sources.document("Laid out, and for nobody else."), indent=indent) for indent in (2, "\t")
+        )
         for text in (f"{NOTICES}{pretty}", f"[WARN] In brackets.\n{pretty}", pretty.replace("\n", "\r\n"), tabs):
             yield Script("laid out", ({"stdout": text},))
         for around in AMONG:

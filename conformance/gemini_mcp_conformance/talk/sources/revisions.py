@@ -12,7 +12,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CAPABILITIES, CLIENT, CLIENT_INFO, VERSION, handshake
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Request, Step, call
+from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, call
 
 ORDER = 50
 UNKNOWN = "2099-01-01"
@@ -21,7 +21,7 @@ NEAR = ("{oldest}-draft", "{newest}1")
 LIFECYCLE = ("lifecycle:initialize", "lifecycle:version:supported", "lifecycle:capabilities:tools", "lifecycle:ping")
 STATELESS = (
     *("stateless:discover", "stateless:no-handshake", "stateless:result-type", "stateless:server-info"),
-    *("stateless:caching", "stateless:cancelled"),
+    *("stateless:caching", "stateless:cancelled", "arguments:optional:null"),
 )
 
 
@@ -109,6 +109,8 @@ class Revisions(Maker):
         yield ask(tool, f"The {tool}'s question?", answers(f"The {tool}'s answer.", session(tool)), **more)
         yield ask(tool, f"The failing {tool}", fails(1), **more)
         yield self._refused(tool)
+        for name in self.spec.tools[tool].optional:
+            yield call(tool, {**self.arguments(tool, f"Null for the {tool}"), name: None}, answers("Of null."))
         yield ask(tool, f"After a failed {tool}", answers("질문 🙂\n"), id=f"text {tool}", **more)
         yield ask(tool, f"What warns {tool}?", self._warned(), **more)
         arguments = self.arguments(tool, f"The {tool}'s progress", **more)
@@ -151,6 +153,8 @@ class Revisions(Maker):
         for tool in self.names:
             arguments = self.arguments(tool, f"Whose progress is cancelled, {tool}?")
             params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}}
-            yield Request("tools/call", params, (hangs(),), f"progress {tool}", "started")
+            # An id of each type.
+            id: Json = f"cancelled {tool}" if tool == self.last else AUTO
+            yield Request("tools/call", params, (hangs(),), f"progress {tool}", "started", id=id)
             after = self.ask(tool, f"After the cancelled {tool}", self.answers("Yes."))
             yield from (Request("server/discover"), Cancel(f"progress {tool}"), after)

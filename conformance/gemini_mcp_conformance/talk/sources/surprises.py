@@ -49,9 +49,9 @@ BEHIND_JSON = st.sampled_from(("", "\n", "\r\n", "\n\n ")) | LINES.map("\n{}".fo
 MEMBERS: Mapping[str, st.SearchStrategy[Json]] = {
     "text": MIXED | st.sampled_from(("", None, 0, False)),
     "session": SESSION | st.none(),
-    "error": st.none() | st.builds(lambda text: {"message": text}, MIXED),
+    "error": st.none() | st.fixed_dictionaries({"message": MIXED}),
     "warnings": st.just([]) | st.none() | st.lists(MIXED, min_size=1, max_size=2),
-    "stats": st.sampled_from(({}, {"models": {}}, STATS)),
+    "stats": st.sampled_from(SOME_STATS),
 }
 """What may be in an object that gemini prints, each or not."""
 WARNINGS = st.none() | st.lists(MIXED, min_size=1, max_size=3)
@@ -112,7 +112,8 @@ class Chance:
 
     def _members(self) -> dict[str, Json]:
         keys = self.sources.spec.outcome.answer
-        return {keys.get(name, name): self.draw(values) for name, values in MEMBERS.items() if self.draw(st.booleans())}
+        held = {keys.get(name, name): self.draw(values) for name, values in MEMBERS.items() if self.draw(st.booleans())}
+        return {**held, **self._one_of(({}, self.sources.unasked))}
 
     def _failure(self) -> Script:
         """A bad end, behind nothing, behind a text or behind a whole answer."""

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,20 +64,6 @@ def fails_with_list(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | N
     return None
 
 
-def notes_stdin(port: Any, real: Any, text: str | None) -> Any:
-    file = real(text)
-    port.memory[threading.get_ident()] = None if text is None else file
-    return file
-
-
-def fails_with_stdin(port: Any, real: Any, call: Call, exit: int, out: Any, err: Any) -> Outcome:
-    """Writing to a gemini that has ended without reading is EPIPE."""
-    outcome, stdin = real(call, exit, out, err), port.memory.pop(threading.get_ident(), None)
-    if stdin is not None and os.lseek(stdin.fileno(), 0, os.SEEK_CUR) < os.fstat(stdin.fileno()).st_size:
-        raise Failure("The prompt could not be written: broken pipe.", port.decode(outcome.stderr))
-    return outcome
-
-
 def fails_without_file(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
     is_there = os.path.exists(path)
     real(path, call, outcome)
@@ -89,6 +74,7 @@ def fails_without_file(port: Any, real: Any, path: str, call: Call, outcome: Out
 defect(
     "null-error-counts",
     "Takes an object behind the answer for another one when it has an error that is null.",
+    "result:json:braces",
     "result:json:last",
 )(read_stdout=null_error_counts)
 defect(
@@ -131,11 +117,6 @@ defect(
     "Fails the call when the list of sessions cannot be started.",
     "fallback:failure",
 )(list_sessions=fails_with_list)
-defect(
-    "unread-stdin-fails",
-    "Fails a call when gemini answers without having read all of a long prompt.",
-    "result:text",
-)(input=notes_stdin, outcome=fails_with_stdin)
 defect(
     "missing-system-file-fails",
     "Fails a call when gemini has removed the file of the system prompt itself.",

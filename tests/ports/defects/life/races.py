@@ -49,16 +49,6 @@ def forgets_lock(port: Any, real: Any, call: Call, turn: str | None) -> None:
         lock.release()
 
 
-def in_place(port: Any, real: Any, call: Call) -> Message:
-    """The place is taken before the turn, so who waits for a turn has one."""
-    has_place = takes(PLACES, call)
-    try:
-        return real(call)
-    finally:
-        if has_place:
-            PLACES.release()
-
-
 def asks_in_place(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
     has_place = takes(PLACES, call)
     try:
@@ -132,11 +122,6 @@ defect(
     "concurrency:same-session",
 )(take_turn=takes_lock, end_turn=forgets_lock)
 defect(
-    "waiting-replies-take-places",
-    "Runs eight calls at once, and counts the replies that wait for another.",
-    "concurrency:calls",
-)(execute=in_place)
-defect(
     "list-needs-place-of-its-own",
     "Runs eight calls at once, and waits for another place before it asks for a list of sessions.",
     "concurrency:lost",
@@ -144,16 +129,19 @@ defect(
 defect(
     "cancel-of-third-in-line-overlooked",
     "Cancels the first of the replies that wait in a line, and no other of them.",
+    "cancel:others",
     "cancel:child",
 )(cancel=third_in_line_overlooked)
 defect(
     "turn-told-to-the-one-before",
     "Tells a reply that its turn has come under the token of the one before.",
+    "progress:token",
     "progress:end",
 )(take_turn=told_to_the_one_before)
 defect(
     "stdin-file-named-by-length",
     "Puts a long prompt into a file that is named after its length, so that two at once can read one.",
+    "result:session-id",
     "prompt:long",
 )(input=file_by_length)
 defect(
@@ -169,5 +157,6 @@ defect(
 defect(
     "queue-of-32-messages",
     "Drops the oldest of more than 32 messages for which the client has no room.",
+    "rpc:response:id",
     "lifecycle:ping",
 )(write=queued)

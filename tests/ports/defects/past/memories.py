@@ -119,7 +119,7 @@ defect(
     "Asks for no list any more after one that failed.",
     "fallback:list-sessions",
 )(list_sessions=gives_up_listing)
-defect("listing-given-up-after-hang", "Asks for no list any more after one that hung.", "fallback:list-sessions")(
+defect("listing-given-up-after-hang", "Asks for no list any more after one that hung.", "fallback:latest")(
     list_sessions=gives_up_slow_listing
 )
 defect(

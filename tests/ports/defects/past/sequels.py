@@ -100,11 +100,13 @@ defect(
 defect(
     "list-left-by-hung-one",
     "Reads what a list of sessions has said that hung before what the next one says.",
+    "fallback:latest",
     "fallback:list-sessions",
 )(outcome=keeps_late_output, list_sessions=list_behind_late_output)
 defect(
     "list-hurried-behind-hung-one",
     "Waits one second for a list of sessions behind one that hung.",
+    "fallback:latest",
     "fallback:list-sessions",
 )(list_sessions=hurries_behind_hung)
 defect(

@@ -138,6 +138,7 @@ defect(
 defect(
     "output-left-by-cancel",
     "Reads what a cancelled gemini has printed before the output of the next one.",
+    "cancel:others",
     "result:plain-text",
 )(outcome=keeps_cancelled_stdout)
 defect(

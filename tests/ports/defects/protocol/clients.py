@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from defects.life.cancelling import is_unknown
 from defects.life.encounters import spares_old
 from defects.record import defect
 from http_port import HttpPort
@@ -11,26 +10,6 @@ from planning import ARGUMENT_LIMIT
 from running import Call
 from speaking import Message, as_object
 from steps import only
-
-
-def notes_unknown(port: Any, real: Any, method: str, params: Any) -> None:
-    port.current.is_unknown = is_unknown(port, method, params)
-    real(method, params)
-
-
-def not_found(port: Any, real: Any, post: Any) -> None:
-    if getattr(port.current, "is_unknown", False):
-        post.reply(404)
-    else:
-        real(post)
-
-
-def refuses_get(port: Any, real: Any, post: Any, body: bytes) -> None:
-    """The method is looked at before the session."""
-    if port.is_allowed(post.headers.get("Origin")):
-        post.reply(405, headers={"Allow": "POST, DELETE"})
-    else:
-        real(post, body)
 
 
 def replies_for_ended(port: Any, real: Any, post: Any, body: bytes) -> None:
@@ -67,16 +46,6 @@ def prompt_is_short(call: Call) -> bool:
 
 
 defect(
-    "unknown-cancellation-not-found",
-    "Answers the cancellation of a call that it does not know with status 404.",
-    "cancel:unknown",
-)(HttpPort, notified=notes_unknown, accept=not_found)
-defect(
-    "get-of-ended-session-is-wrong-method",
-    "Answers a GET in a session that has been ended with status 405.",
-    "http:session:ended",
-)(HttpPort, got=refuses_get)
-defect(
     "replies-outlive-session",
     "Serves replies in a session that has been ended.",
     "http:session:ended",
@@ -99,10 +68,12 @@ defect(
 defect(
     "disconnection-unheard-on-stdin",
     "Lets gemini run on for a client that has closed its connection when the prompt is long.",
+    "cancel:child",
     "http:stateless:disconnect",
 )(HttpPort, disconnected=only(prompt_is_short))
 defect(
     "disconnection-unheard-after-three-seconds",
     "Does not notice that a client closes its connection when gemini has run for three seconds.",
+    "cancel:child",
     "http:stateless:disconnect",
 )(HttpPort, disconnected=spares_old)

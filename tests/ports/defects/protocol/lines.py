@@ -130,5 +130,6 @@ defect(
 defect(
     "stateless-text-ids-uncancellable",
     "Does not cancel a call of the stateless era whose id is a text.",
+    "cancel:others",
     "stateless:cancelled",
 )(cancel=only(lambda call: not (call.stateless and isinstance(call.id, str))))

@@ -19,7 +19,7 @@ SOURCES = read_sources()
 
 @settings(max_examples=200, derandomize=True, database=None, deadline=None, suppress_health_check=SLOW)
 @given(EXPLORATION.strategy({}))
-def test_a_generated_outcome_is_a_failure_or_an_answer_whose_session_is_known(conversation: Conversation) -> None:
+def test_a_generated_outcome_is_a_failure_or_can_be_read(conversation: Conversation) -> None:
     (step,) = conversation.steps
     assert isinstance(step, Request)
     (script,) = step.scripts
@@ -28,6 +28,9 @@ def test_a_generated_outcome_is_a_failure_or_an_answer_whose_session_is_known(co
         assert end.exit
         return
     found = read(end.stdout, SOURCES.spec.outcome)
+    if script.id == "objects":
+        assert found.kind in ("answer", "error")
+        return
     assert found.kind == "answer"
     assert (found.session is None) == (script.list_sessions is not None)
     if script.list_sessions is not None:

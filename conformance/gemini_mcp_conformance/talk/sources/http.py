@@ -185,18 +185,9 @@ class OverHttp(Maker):
         lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
         how = {"name": "abandoned list", "until": "listing"}
         listed = self.ask(self.first, "The abandoned list", lists, session=session("listed"), **how)
-        # When it comes, no other call runs whose list it could be.
-        gone = (long, late, Cancel(long.name))
-        steps = (
-            held,
-            abandoned,
-            Cancel("abandoned"),
-            *others,
-            *gone,
-            listed,
-            Cancel("abandoned list"),
-            *self._in_line(),
-        )
+        # When the list comes, no other call runs whose list it could be.
+        own = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"))
+        steps = (long, late, Cancel(long.name), *own, *self._in_line())
         title = "A client that closes its connection."
         shows = ("http:stateless:disconnect", "system:removed:cancel")
         return self.conversation("disconnect", title, steps, *shows, revision=revision)

@@ -283,7 +283,7 @@ class Malformed(Maker):
         steps.append(self.ask(self.first, "What is the plan?", bare))
         whole = json.dumps(self.sources.document("The answer that nobody else may read, and which breaks off."))
         steps.append(self.ask(self.first, "What is the rest?", Script("broken", ({"stdout": whole[:-4]},))))
-        odd = (f"--{words}", f"/{words}", f"@{words}", f"\n{words}\0", self.overlong(words))
+        odd = (f"--{words}", f"/{words}", f"@{words}", f"\n{words}\0")
         steps += [self.ask(self.last, text, self.answers("Read.")) for text in odd]
         title = "Wrong messages with a prompt in them, odd prompts, an answer without JSON, and one that breaks off."
         return self.conversation("private", title, steps, "stdio:stderr:private")

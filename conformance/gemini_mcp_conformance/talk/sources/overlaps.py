@@ -136,7 +136,7 @@ class Overlaps(Maker):
         steps: list[Step] = [front, told(replace(waiting, name=second, until="sent"), second), *self._aside(second)]
         steps += [Request("ping"), Request("tools/list")]
         steps += [
-            told(replace(last, name=third, until="sent"), third),
+            replace(last, name=third, until="sent"),
             *self._aside(third),
             Release(first),
             Await(first),

@@ -42,11 +42,11 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     waiting = _dealt([each for each in conversations if each.only_waits], max(1, jobs - half - 1))
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
     others = _grouped(each for each in conversations if each.alone and not each.only_waits and each not in ending)
-    # Shutdown conversations reuse a port that has already served calls, to save a start. Long ones are begun early.
-    shared = _ended([*early, *waiting, *late], sorted(ending, key=lambda each: -each.seconds))
-    begun = len(early) + len(waiting)
-    end = begun + len(late)
-    return [*shared[:begun], *others, *shared[end:], *shared[begun:end]]
+    # Shutdown conversations reuse a port that has already served calls, to save a start. Long ones are begun early. None
+    # comes behind the last tracks: ports that end have little to do, and would be waited for at the end of a run.
+    begun = [*early, *waiting]
+    shared = _ended(begun, sorted(ending, key=lambda each: -each.seconds))
+    return [*shared[: len(begun)], *others, *late, *shared[len(begun) :]]
 
 
 def _ended(tracks: Iterable[Track], endings: Iterable[Conversation]) -> list[Track]:

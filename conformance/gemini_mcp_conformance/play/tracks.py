@@ -42,8 +42,8 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     waiting = _dealt([each for each in conversations if each.only_waits], max(1, jobs - half - 1))
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
     others = _grouped(each for each in conversations if each.alone and not each.only_waits and each not in ending)
-    # Shutdown conversations reuse a port that has already served calls, to save a start. Long ones are begun early. None
-    # comes behind the late tracks: a port that ends has little to do, and would be waited for at the end of a run.
+    # Shutdown conversations reuse a port that has served calls already, to save a start. Long ones are begun early.
+    # None comes behind the late tracks: a port that ends has little to do, and a run would wait for it at its end.
     begun = [*early, *waiting]
     shared = _ended(begun, sorted(ending, key=lambda each: -each.seconds))
     return [*shared[: len(begun)], *others, *late, *shared[len(begun) :]]

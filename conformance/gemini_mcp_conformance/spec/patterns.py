@@ -41,10 +41,10 @@ def samples(pattern: str) -> tuple[str, ...]:
 
     A frame may lengthen what matches, so a text whose end a frame hides comes last without one.
     """
-    found = re.compile(pattern).search
-    walked = _walked(pattern).fits
+    compiled, walked = re.compile(pattern), _walked(pattern).fits
+    found = compiled.search
     # Where no case counts, neither does a mixed one.
-    cased = [text.title() for text in walked] if re.compile(pattern).flags & re.IGNORECASE else []
+    cased = [text.title() for text in walked] if compiled.flags & re.IGNORECASE else []
     fits = [text for text in (*walked, *cased) if found(text)]
     framed = [_framed(text, found) for text in fits]
     bare = [text for text, other in zip(fits, framed, strict=True) if _ends(found, other) > _ends(found, text)]

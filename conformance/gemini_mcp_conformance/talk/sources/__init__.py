@@ -68,6 +68,10 @@ class Maker:
         """A prompt that begins like this, which no command line and no pipe can hold."""
         return words.ljust(self.spec.limit + PIPE, "x")
 
+    def wrong(self, tool: str) -> dict[str, Json]:
+        """Arguments that no port may serve: numbers for all that the tool requires, or for all that it takes."""
+        return dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+
     def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
         return Conversation(f"{self.prefix}{id}", title, tuple(steps), self.phase, shows, **more)
 

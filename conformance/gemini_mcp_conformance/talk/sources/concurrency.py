@@ -142,7 +142,7 @@ class Concurrency(Maker):
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),
-                         call(tool, {**self.arguments(tool, **same), **dict.fromkeys(self._required(tool), 7)}),
+                         call(tool, {**self.arguments(tool, **same), **self.wrong(tool)}),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
                          *self.behind(tool, "third", **same))  # fmt: skip
 
@@ -156,10 +156,6 @@ class Concurrency(Maker):
             steps += [Release(name), Await(name), Await(waits)]
         title, shows = "Replies in sessions with unusual ids.", ("concurrency:same-session", "concurrency:crossed")
         return self.conversation("sessions-odd", title, steps, *shows)
-
-    def _required(self, tool: str) -> Iterable[str]:
-        """The arguments that a call must have, but for that of the session."""
-        return (name for name in self.spec.tools[tool].required if name != self.spec.session(tool))
 
     def _given(self, tool: str) -> Iterable[str]:
         """What a call shows whose options and files could be those of the call before it."""
@@ -269,7 +265,7 @@ class Concurrency(Maker):
         steps: list[Step] = []
         for number in range(2):
             for tool in self.names:
-                refused = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+                refused = self.wrong(tool)
                 name = f"{number} in a row of {tool}"
                 script = self.answers(f"The answer to {name}.", session(name))
                 sent: dict[str, Json] = {"until": "sent"}

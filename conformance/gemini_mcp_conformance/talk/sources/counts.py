@@ -88,7 +88,7 @@ class Counts(Maker):
 
     def refusals(self, tool: str) -> Conversation:
         """Refusals in a row, then calls of a tool that does not exist, and a call that is served behind each."""
-        wrong = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+        wrong = self.wrong(tool)
         steps: list[Step] = []
         for kind, refused in (("refusals", call(tool, wrong)), ("unknown tools", call("no-such-tool", {}))):
             steps += [refused] * SOME

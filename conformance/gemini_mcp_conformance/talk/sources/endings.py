@@ -39,6 +39,8 @@ MANY = 8
 TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 LOGS = "stdio:stderr:private"
+BEGINNING: Json = {"stdout": '{"a": ["Not the end yet", '}
+"""A step that prints the beginning of an answer: what comes behind it, from whatever gemini, is no answer."""
 LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
 LINGERS = 0.3
@@ -129,7 +131,7 @@ class Endings(Maker):
         kinds: tuple[dict[str, Json], ...] = (
             {**family}, {**family, "file": "You are cancelled."}, {**family, "id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
-            {"script": Script("broken off", ({"stdout": '{"a": ["Not the end yet", '}, {"hang": True}))},
+            {"script": Script("broken off", (BEGINNING, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
             *({**family, "id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
@@ -327,7 +329,7 @@ class Endings(Maker):
         """What may have happened before nothing runs: a line without sense, and calls that ended in every way."""
         name, tool = f"past of {how}", self.first
         yield from (Raw(b"This is no JSON.\n"), self.hanging(tool, name), Cancel(name))
-        yield call(tool, dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7))
+        yield call(tool, self.wrong(tool))
         yield from (self.ask(tool, f"A failure before {how}", fails()), self.served(f"the past of {how}"))
 
     def _busy(self, how: Ending) -> list[Step]:
@@ -366,7 +368,7 @@ class Endings(Maker):
         names = {tool: f"{tool}, stubborn" for tool in self.names}
         # Every other one has begun its answer.
         deaf = hangs(stubborn=True)
-        scripts = cycle((deaf, Script("begun", ({"stdout": '{"a": ["Half of it", '}, *deaf.play))))
+        scripts = cycle((deaf, Script("begun", (BEGINNING, *deaf.play))))
         return [
             self.hanging(tool, name, script, id=name, file="You are stubborn.")
             for (tool, name), script in zip(names.items(), scripts, strict=False)

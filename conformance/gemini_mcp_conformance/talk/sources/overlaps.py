@@ -79,7 +79,7 @@ class Overlaps(Maker):
     def _meanwhile(self) -> Iterator[Step]:
         """What ends badly while other calls run, and so must leave them alone."""
         for tool in self.names:
-            yield call(tool, dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7))
+            yield call(tool, self.wrong(tool))
             yield self.ask(tool, f"What of a failing {tool}?", fails(), session=session(f"failing {tool}"))
         yield from (call("no-such-tool", {}), Request("no/such/method", {}))
         yield from (Notify("notifications/cancelled", {"requestId": id}) for id in ("nobody's", 99_000_002))

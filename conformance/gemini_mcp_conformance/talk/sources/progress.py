@@ -58,7 +58,7 @@ class Progress(Maker):
     def _again(self, tool: str) -> Iterator[Step]:
         """One token for a call that is refused, one that fails, one that is cancelled and one that is answered."""
         token, name = f"of {tool}, again and again", f"cancelled {tool}"
-        refused = dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+        refused = self.wrong(tool)
         yield Request("tools/call", {"name": tool, "arguments": refused, "_meta": {"progressToken": token}})
         yield from (Request("ping"), self._silent(tool, "refused"))
         yield from (self.asking(tool, token, fails(), "fails"), Request("ping"), self._silent(tool, "failed"))

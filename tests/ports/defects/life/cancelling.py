@@ -41,6 +41,19 @@ def never_kills(when: Callable[[Port], bool]) -> Step:
     return signal_group
 
 
+def only_asks(test: Callable[[Port, Call], bool]) -> Step:
+    """Of `stop`: sends SIGTERM and leaves it at that, for the calls of which `test` holds."""
+
+    def stop(port: Any, real: Any, call: Call) -> None:
+        process = call.process
+        if process is not None and test(port, call):
+            port.signal_group(process.pid, signal.SIGTERM)
+        else:
+            real(call)
+
+    return stop
+
+
 def spares_group(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
     """Signals no group whose leader is remembered as `spared`."""
     if leader not in port.memory.get("spared", ()):

@@ -1,7 +1,6 @@
 """Defects that need several calls at the right moment: locks that go too early, places that are taken twice."""
 
 import os
-import signal
 import tempfile
 import threading
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from answering import Answer
+from defects.life.cancelling import only_asks
 from defects.life.moments import has_printed, notes_output
 from defects.record import defect
 from planning import Plan
@@ -89,15 +89,6 @@ def is_small(call: Call) -> bool:
     return not isinstance(call.id, int) or call.id in SMALL
 
 
-def asks_printed_ones(port: Any, real: Any, call: Call) -> None:
-    with call.lock:
-        process = call.process
-    if process is not None and has_printed(port, call):
-        port.signal_group(process.pid, signal.SIGTERM)
-    else:
-        real(call)
-
-
 def queued(port: Any, real: Any, message: Message) -> None:
     """A thread writes, and the queue before it drops the oldest message when it is full."""
     with FILLED:
@@ -153,7 +144,7 @@ defect(
     "cancel-only-asks-behind-output",
     "Sends SIGTERM to a gemini that has printed something, and leaves it at that.",
     "cancel:ignored-term",
-)(begin=after(notes_output), stop=asks_printed_ones)
+)(begin=after(notes_output), stop=only_asks(has_printed))
 defect(
     "queue-of-32-messages",
     "Drops the oldest of more than 32 messages for which the client has no room.",

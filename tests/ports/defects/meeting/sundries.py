@@ -1,13 +1,13 @@
 """Defects that need a count, a process, an end or a post besides something else."""
 
 import os
-import signal
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from conditions import every, from_time
+from defects.life.cancelling import only_asks
 from defects.record import defect
 from http_port import HttpPort
 from planning import ARGUMENT_LIMIT
@@ -36,13 +36,6 @@ def waits_for_group(port: Any, real: Any, call: Call, process: Any) -> int:
             os.killpg(process.pid, 0)
             time.sleep(PAUSE)
     return exit
-
-
-def only_asks_beside_token(port: Any, real: Any, call: Call) -> None:
-    if call.token is None or port.is_ending or call.process is None:
-        real(call)
-    else:
-        port.signal_group(call.process.pid, signal.SIGTERM)
 
 
 def with_system_alone(port: Any, real: Any, path: str | None) -> dict[str, str]:
@@ -101,7 +94,7 @@ defect(
     "cancel-only-asks-beside-token",
     "Sends SIGTERM to a cancelled call that asks for progress, and leaves it at that.",
     "cancel:ignored-term",
-)(stop=only_asks_beside_token)
+)(stop=only_asks(lambda port, call: call.token is not None and not port.is_ending))
 defect(
     "environment-lost-beside-system-prompt",
     "Passes HOME and PATH alone to gemini when there is a system prompt.",

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import tempfile
 import threading
 import time
@@ -14,6 +13,7 @@ from zlib import crc32
 from answering import SESSION_GONE, Failure, Outcome
 from conditions import is_named, lacking, refused
 from defects.call.system import keeps
+from defects.life.cancelling import only_asks
 from defects.record import defect
 from planning import Plan, Refusal
 from port import PROGRESS_SECONDS
@@ -74,12 +74,8 @@ def notes_listing(port: Any, call: Call, plan: Plan) -> None:
     port.memory[call] = "listing"
 
 
-def only_asks_lists(port: Any, real: Any, call: Call) -> None:
-    process = call.process
-    if call in port.memory and process and not port.is_ending and not call.is_timed_out:
-        port.signal_group(process.pid, signal.SIGTERM)
-    else:
-        real(call)
+def is_listed(port: Any, call: Call) -> bool:
+    return call in port.memory and not port.is_ending and not call.is_timed_out
 
 
 def writes_before_waiting(port: Any, real: Any, call: Call, turn: str | None) -> None:
@@ -276,7 +272,7 @@ defect(
     "cancel-only-asks-lists",
     "Sends a list of sessions SIGTERM when its call is cancelled, and leaves it at that.",
     "cancel:ignored-term",
-)(list_sessions=before(notes_listing), stop=only_asks_lists)
+)(list_sessions=before(notes_listing), stop=only_asks(is_listed))
 defect(
     "kept-when-cancelled-in-line",
     "Keeps the system prompt of a reply that is cancelled while it waits for another.",

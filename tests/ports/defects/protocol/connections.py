@@ -1,11 +1,10 @@
 """Defects of a port over HTTP between its connections: several clients, streams side by side, clients that leave."""
 
-import signal
 import threading
 from collections.abc import Mapping
 from typing import Any
 
-from defects.life.cancelling import spares_group
+from defects.life.cancelling import only_asks, spares_group
 from defects.record import defect
 from http_port import HttpPort
 from port import Port
@@ -51,14 +50,6 @@ def stops_leader_of_gone(port: Any, real: Any, call: Call) -> None:
     process.terminate()
     if not call.ended.wait(GRACE):
         process.kill()
-
-
-def only_asks_gone(port: Any, real: Any, call: Call) -> None:
-    process = call.process
-    if is_gone(port, call) and process is not None:
-        port.signal_group(process.pid, signal.SIGTERM)
-    else:
-        real(call)
 
 
 def first_gone_only(port: Any, real: Any, call: Call) -> None:
@@ -139,7 +130,7 @@ defect(
     "disconnection-only-asks",
     "Sends SIGTERM when a client closes its connection, and leaves it at that.",
     "http:stateless:disconnect",
-)(HttpPort, disconnected=before(notes_gone), stop=only_asks_gone)
+)(HttpPort, disconnected=before(notes_gone), stop=only_asks(is_gone))
 defect(
     "second-disconnection-unheard",
     "Notices the first client that closes its connection, and no other.",

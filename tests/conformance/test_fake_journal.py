@@ -246,6 +246,19 @@ def test_the_system_file_is_kept_with_its_modes(fake: Fake, tmp_path: Path, shel
     assert (call.file.mode, call.file.directory_mode) == (0o600, 0o700)
 
 
+@in_every_shell
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n", b"\n\n", b"short", b" a\\b \r\n\tc\n", b"a\0b", b"\xff\xfe\n", "서울\n".encode(), b"long\n" * 99],
+    ids=repr,
+)
+def test_file_is_copied_byte_for_byte(fake: Fake, tmp_path: Path, shell: Sequence[str], content: bytes) -> None:
+    file = tmp_path / "SYSTEM.md"
+    file.write_bytes(content)
+    run(fake, by=shell, env={**os.environ, "GEMINI_SYSTEM_MD": str(file)})
+    assert only_call(fake).file.content == content
+
+
 def test_a_system_file_that_is_missing_has_a_path_only(fake: Fake) -> None:
     assert run(fake, env={"GEMINI_SYSTEM_MD": "/nowhere/SYSTEM.md"}) == b"hello\n"
     call = only_call(fake)

@@ -85,6 +85,8 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
         return [_strange(finding) for finding in findings]
     # What no requirement speaks of has done its part.
     levels = levels_of(requirements)
+    if not any(finding.outcome == "fail" for finding in findings):
+        return [each for each in findings if each.requirement in levels]
     findings = [each for each in owned(findings, requirements) if each.requirement in levels]
     calls = _calls(findings)
     complainers = _complainers(findings, calls)

@@ -83,6 +83,22 @@ else
 fi
 [ -n "$stat" ] || stat="$$ (gemini) R 0 $("$ps" -o pgid= -p $$)"
 
+# The shell copies a short text without a program of its own. It drops what it cannot hold, such as NUL, so the copy
+# counts if it is as long as the file.
+copy_short() {
+  while read -r letters _ _ _ size _; do
+    case $letters in -*) break ;; esac
+  done < "$call.modes-$variable"
+  [ "$size" -le 200 ] || return
+  text=
+  while IFS= read -r line; do
+    text="$text$line
+"
+  done
+  text=$text$line
+  [ ${#text} = "$size" ] && printf '%s' "$text" > "$call.file-$variable"
+}
+
 # The names in $variables are those of variables that may name a file.
 for variable in $variables; do
   eval "path=\${$variable-}"
@@ -91,8 +107,8 @@ for variable in $variables; do
       */*) directory=${path%/*}/ ;;
       *) directory=. ;;
     esac
-    "$cat" "$path" > "$call.file-$variable" 2>/dev/null
     "$ls" -Lldn "$path" "$directory" > "$call.modes-$variable" 2>/dev/null
+    { copy_short < "$path" || "$cat" "$path" > "$call.file-$variable"; } 2>/dev/null
   fi
 done
 

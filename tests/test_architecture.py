@@ -103,6 +103,11 @@ def test_no_module_imports_itself_through_others() -> None:
         pytest.fail(f"a cycle: {' <- '.join(error.args[1])}")
 
 
+def test_a_server_on_stdio_starts_without_what_is_slow_to_import() -> None:
+    found = {other.split(".")[0] for other in reached("gemini_mcp.transport.stdio")}
+    assert found & {"anyio", "mcp", "uvicorn"} == set()
+
+
 def test_every_module_of_the_reference_says_whether_it_is_pure() -> None:
     words = ("pure", "effect", "edge", "reads files")
     silent = [

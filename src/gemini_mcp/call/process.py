@@ -10,13 +10,11 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import IO
-
-import anyio
+from typing import IO, Any
 
 from gemini_mcp.call import descendants, processes
 from gemini_mcp.call.descendants import Descendants
@@ -68,15 +66,28 @@ async def run(command: Command, limits: Limits) -> Outcome:
         child = _Child(command)
     except OSError as error:
         return _not_started(command, error)
+    timer = asyncio.get_running_loop().call_later(limits.timeout, child.give_up)
     try:
-        with anyio.move_on_after(limits.timeout) as scope:
-            await child.is_over.wait()
+        await child.is_over.wait()
     finally:
-        with anyio.CancelScope(shield=True):
-            await child.end(limits.grace)
-    if scope.cancelled_caught:
+        timer.cancel()
+        await _all_of(child.end(limits.grace))
+    if child.is_given_up:
         return TimedOut(limits.timeout, child.stderr.text(), child.stdout.data())
     return child.outcome()
+
+
+async def _all_of(work: Coroutine[Any, Any, None]) -> None:
+    """Do the work to its end. It goes on when the caller is cancelled meanwhile, who learns of it afterwards."""
+    task, cancelled = asyncio.create_task(work), None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    task.result()
+    if cancelled is not None:
+        raise cancelled
 
 
 def _not_started(command: Command, error: OSError) -> NotStarted:
@@ -113,6 +124,7 @@ class _Child:
         )
         self._descendants = Descendants(self._process.pid, mark, began)
         self.is_over = asyncio.Event()
+        self.is_given_up = False
         self.ended = _end_of(self._process.pid, self.is_over.set)
         self._stdin = Writer(_open(self._process.stdin), command.stdin) if command.stdin is not None else None
         self._stdout_limit = command.stdout_limit or 0
@@ -120,6 +132,11 @@ class _Child:
         self.stdout = WholeReader(stdout, command.stdout_limit, self.is_over.set, command.on_stdout)
         # Never left unread: Gemini CLI fails when it cannot write to stderr.
         self.stderr = EndReader(_open(self._process.stderr), command.stderr_limit)
+
+    def give_up(self) -> None:
+        """End the run, unless something else has ended it: its time is over."""
+        self.is_given_up = not self.is_over.is_set()
+        self.is_over.set()
 
     async def end(self, grace: Callable[[], float]) -> None:
         """End the child and all that it has started. SIGKILL is sent even when the event loop stops meanwhile."""

@@ -4,11 +4,10 @@ It decides only when to send; the caller chooses the messages.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from time import monotonic
-
-import anyio
+from typing import Any, NoReturn
 
 INTERVAL = 8.0
 """Seconds between two notifications; the specification asks for at least one every ten."""
@@ -43,34 +42,39 @@ class Progress:
         if self._report is None:
             yield
             return
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._repeat)
+        async with _beside(self._repeat()):
             yield
-            tasks.cancel_scope.cancel()
 
     @asynccontextmanager
     async def following(self, take: Callable[[], str | None], pause: float) -> AsyncGenerator[Callable[[], None]]:
         """Send what can be taken while the body runs, with a pause before each; the body says when there is more."""
         is_more = asyncio.Event()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._follow, take, pause, is_more)
+        async with _beside(self._follow(take, pause, is_more)):
             yield is_more.set
-            tasks.cancel_scope.cancel()
 
     async def _follow(self, take: Callable[[], str | None], pause: float, is_more: asyncio.Event) -> None:
         while await is_more.wait():
-            await anyio.sleep(self._until(pause))
+            await asyncio.sleep(self._until(pause))
             is_more.clear()
             if message := take():
                 await self.say(message)
                 is_more.set()
 
-    async def _repeat(self) -> None:
+    async def _repeat(self) -> NoReturn:
         while True:
-            await anyio.sleep(self._until(INTERVAL))
+            await asyncio.sleep(self._until(INTERVAL))
             if not self._until(INTERVAL):
                 await self.say(self._message)
 
     def _until(self, pause: float) -> float:
         """Seconds until the last message is so old."""
         return max(0.0, self._began + self._last + pause - monotonic())
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+    """Do endless work while the body runs."""
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(work)
+        yield
+        task.cancel()

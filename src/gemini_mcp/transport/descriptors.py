@@ -83,7 +83,7 @@ class Sender:
     """Sends lines to the client in order. What cannot be written at once is left to the thread."""
 
     def __init__(self, descriptor: int) -> None:
-        self.on_broken: Callable[[], None] = lambda: None
+        self.on_broken: Callable[[], object] = lambda: None
         self.problem: str | None = None
         self._descriptor = descriptor
         self._lines: queue.SimpleQueue[Line] = queue.SimpleQueue()

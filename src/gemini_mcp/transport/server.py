@@ -3,9 +3,11 @@
 Nothing is decided here. `eras.py` is its counterpart for stdio, and a test keeps the two in step.
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Coroutine, Mapping
 from typing import Any, cast
 
+import anyio
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -44,13 +46,27 @@ def build(spec: ServerSpec, calls: Calls) -> Server[Any]:
     async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Json]:
         try:
             name, arguments = _as_sent(context, params)
-            return {**whole(await calls.call(name, arguments, _progress(context))), **COMPLETE}
+            answer = await _cancelled_once(calls.call(name, arguments, _progress(context)))
+            return {**whole(answer), **COMPLETE}
         except ProtocolError as error:
             raise MCPError(error.code, str(error), error.data) from None
 
     server.add_request_handler("tools/list", PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
     return server
+
+
+async def _cancelled_once(call: Coroutine[Any, Any, Json]) -> Json:
+    """What a call answers. anyio cancels what it waits for again and again, and a call has its gemini to end."""
+    task = asyncio.create_task(call)
+    try:
+        await asyncio.wait((task,))
+    except asyncio.CancelledError:
+        task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait((task,))
+        raise
+    return task.result()
 
 
 def _as_sent(context: Context, params: CallToolRequestParams) -> tuple[str, Mapping[str, Json]]:

@@ -10,11 +10,9 @@ import fcntl
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-
-import anyio
-from anyio.abc import TaskGroup
 
 from gemini_mcp.call import descendants, temporary
 from gemini_mcp.call.calls import Calls
@@ -78,32 +76,30 @@ async def _serve(spec: ServerSpec, options: Options) -> str | None:
     calls = Calls(spec, options, os.environ)
     sender = Sender(_take(1, _stderr()))
     receiver = Receiver(_take(0, os.open(os.devnull, os.O_RDONLY)))
-    # The receiver outlives the tasks: a second signal must not end the server before its calls have ended.
-    with anyio.open_signal_receiver(*SIGNALS) as signals:
-        async with anyio.create_task_group() as tasks:
-
-            def end() -> None:
-                calls.close()
-                tasks.cancel_scope.cancel()
-
-            sender.on_broken = end
-            tasks.start_soon(_end_on_signal, signals, end)
-            await _receive(receiver, sender, Client(spec, calls, sender, tasks))
-            end()
-        sender.flush(LAST_WORDS)
+    client = Client(spec, calls, sender)
+    receiving = asyncio.create_task(_receive(receiver, sender, client))
+    sender.on_broken = receiving.cancel
+    # They stay until the loop closes: a second signal must not end the server before its calls have ended.
+    for number in SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, receiving.cancel)
+    with suppress(asyncio.CancelledError):
+        await receiving
+    calls.close()
+    await client.end()
+    sender.flush(LAST_WORDS)
     return sender.problem or receiver.problem
 
 
 class Client:
-    """The client on the other side: answers its requests, and runs its calls in `tasks`."""
+    """The client on the other side: answers its requests, and runs its calls."""
 
-    def __init__(self, spec: ServerSpec, calls: Calls, sender: Sender, tasks: TaskGroup) -> None:
+    def __init__(self, spec: ServerSpec, calls: Calls, sender: Sender) -> None:
         self._spec = spec
         self._calls = calls
         self._sender = sender
-        self._tasks = tasks
         self._era: Era | None = None
-        self._running: dict[Id, anyio.CancelScope] = {}
+        self._running: dict[asyncio.Task[None], Id] = {}
+        self._unwanted: set[asyncio.Task[None]] = set()
 
     def take(self, line: bytes) -> None:
         """Do what a line asks for."""
@@ -125,31 +121,32 @@ class Client:
             self._sender.send(_refusal(request.id, wrong))
             return
         if isinstance(answer, ToolCall):
+            task = asyncio.create_task(self._carry_out(request.id, answer, era))
             # Noted before the task starts: the client may cancel in its next line.
-            scope = self._running[request.id] = anyio.CancelScope()
-            self._tasks.start_soon(self._carry_out, request.id, answer, era, scope)
+            self._running[task] = request.id
+            task.add_done_callback(self._forget)
         else:
             self._sender.send(result(request.id, answer))
 
-    async def _carry_out(self, id: Id, call: ToolCall, era: Era, scope: anyio.CancelScope) -> None:
+    async def _carry_out(self, id: Id, call: ToolCall, era: Era) -> None:
         progress = Progress(None if call.progress_token is None else partial(self._report, call.progress_token))
         try:
-            with scope:
-                answer = await self._calls.call(call.name, call.arguments, progress)
-                self._settle(scope, result(id, era.complete(answer)))
+            answer = await self._calls.call(call.name, call.arguments, progress)
+            self._settle(result(id, era.complete(answer)))
         except ProtocolError as wrong:
-            self._settle(scope, _refusal(id, wrong))
-        except anyio.get_cancelled_exc_class():
-            self._settle(scope, error(id, Code.CLOSED, "The server ends."))
+            self._settle(_refusal(id, wrong))
+        except asyncio.CancelledError:
+            self._settle(error(id, Code.CLOSED, "The server ends."))
             raise
-        finally:
-            if self._running.get(id) is scope:
-                del self._running[id]
 
-    def _settle(self, scope: anyio.CancelScope, line: bytearray) -> None:
+    def _settle(self, line: bytearray) -> None:
         """Send the answer of a call, unless the client has cancelled it: it may have ended all the same."""
-        if not scope.cancel_called:
+        if asyncio.current_task() in self._running:
             self._sender.send(line)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._running.pop(task, None)
+        self._unwanted.discard(task)
 
     async def _report(self, token: Id | float, progress: float, total: float | None, message: str | None) -> None:
         params = {"progressToken": token, "progress": progress, "message": message}
@@ -157,8 +154,19 @@ class Client:
 
     def _cancel(self, params: Params) -> None:
         id = (params or {}).get("requestId")
-        if is_id(id) and id in self._running:
-            self._running[id].cancel()
+        task = next((task for task, its in reversed(self._running.items()) if is_id(id) and its == id), None)
+        # Once: a call that is cancelled again while it ends gemini gives it no time.
+        if task is not None:
+            del self._running[task]
+            self._unwanted.add(task)
+            task.cancel()
+
+    async def end(self) -> None:
+        """End the calls, and answer them."""
+        for task in self._running:
+            task.cancel()
+        if tasks := {*self._running, *self._unwanted}:
+            await asyncio.wait(tasks)
 
 
 async def _receive(receiver: Receiver, sender: Sender, client: Client) -> None:
@@ -179,11 +187,6 @@ async def _receive(receiver: Receiver, sender: Sender, client: Client) -> None:
 def _batched(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """The lines, a few at a time: with calls at work the loop needs long for a turn, so a line each takes too long."""
     return (lines[start : start + TOGETHER] for start in range(0, len(lines), TOGETHER))
-
-
-async def _end_on_signal(signals: AsyncIterator[signal.Signals], end: Callable[[], None]) -> None:
-    async for _ in signals:
-        end()
 
 
 def _refusal(id: Id, wrong: ProtocolError) -> bytearray:

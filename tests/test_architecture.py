@@ -35,36 +35,41 @@ def _name(folder: Path, file: Path) -> str:
     return ".".join(file.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
 
 
-TREES: Mapping[str, ast.Module] = {
-    _name(folder, file): ast.parse(file.read_text(encoding="utf-8"))
-    for folder in FOLDERS
-    for package in folder.glob("gemini_mcp*")
-    for file in sorted(package.rglob("*.py"))
-}
+@cache
+def trees() -> Mapping[str, ast.Module]:
+    """The modules. They are read when a test first asks: each process that runs tests collects all of them."""
+    return {
+        _name(folder, file): ast.parse(file.read_text(encoding="utf-8"))
+        for folder in FOLDERS
+        for package in folder.glob("gemini_mcp*")
+        for file in sorted(package.rglob("*.py"))
+    }
 
 
 def claim(name: str) -> str:
     """What a module says of itself before the first blank line."""
-    return (ast.get_docstring(TREES[name]) or "").split("\n\n")[0]
+    return (ast.get_docstring(trees()[name]) or "").split("\n\n")[0]
 
 
 def is_pure(name: str) -> bool:
     return claim(name).lower().rstrip(".").endswith("pure") or "; pure." in claim(name)
 
 
-PURE = [name for name in TREES if is_pure(name)]
+@cache
+def pure_modules() -> list[str]:
+    return [name for name in trees() if is_pure(name)]
 
 
 @cache
 def imported(name: str) -> frozenset[str]:
     """The modules that a module names; for `from a import b` that is `a.b` where it is one of ours, or else `a`."""
     found: set[str] = set()
-    for node in ast.walk(TREES[name]):
+    for node in ast.walk(trees()[name]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {one if one in TREES else node.module for one in inner}
+            found |= {one if one in trees() else node.module for one in inner}
     return frozenset(found)
 
 
@@ -76,7 +81,7 @@ def reached(name: str) -> frozenset[str]:
     while waiting:
         one = waiting.pop()
         seen.add(one)
-        waiting |= (imported(one) if one in TREES else frozenset[str]()) - seen
+        waiting |= (imported(one) if one in trees() else frozenset[str]()) - seen
     return frozenset(seen)
 
 
@@ -87,7 +92,7 @@ def effects(name: str) -> set[str]:
 
 def ours(name: str, but: tuple[str, ...]) -> list[str]:
     """The modules of ours that a module imports, but for those whose names begin like this."""
-    return [other for other in imported(name) if other in TREES and not other.startswith(but)]
+    return [other for other in imported(name) if other in trees() and not other.startswith(but)]
 
 
 def told_of(names: Iterable[str], wrong: Callable[[str], Collection[str]]) -> dict[str, Collection[str]]:
@@ -96,7 +101,7 @@ def told_of(names: Iterable[str], wrong: Callable[[str], Collection[str]]) -> di
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    graph = {name: [other for other in imported(name) if other in TREES] for name in TREES}
+    graph = {name: [other for other in imported(name) if other in trees()] for name in trees()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -112,14 +117,14 @@ def test_every_module_of_the_reference_says_whether_it_is_pure() -> None:
     words = ("pure", "effect", "edge", "reads files")
     silent = [
         name
-        for name in TREES
+        for name in trees()
         if not name.startswith((SUITE, GATE)) and not any(w in claim(name).lower() for w in words)
     ]
     assert silent == ["gemini_mcp"]
 
 
 def test_a_pure_module_reaches_no_effect() -> None:
-    assert told_of(PURE, effects) == {}
+    assert told_of(pure_modules(), effects) == {}
 
 
 @pytest.mark.parametrize(
@@ -130,37 +135,37 @@ def test_a_pure_module_reaches_no_effect() -> None:
     ],
 )
 def test_the_core_claims_to_be_pure(name: str) -> None:
-    assert f"gemini_mcp.{name}" in PURE
+    assert f"gemini_mcp.{name}" in pure_modules()
 
 
 def test_the_reference_and_the_gate_do_not_know_the_suite() -> None:
-    others = [name for name in TREES if not name.startswith(SUITE)]
+    others = [name for name in trees() if not name.startswith(SUITE)]
     assert told_of(others, lambda name: [one for one in reached(name) if one.startswith(SUITE)]) == {}
 
 
 def test_nobody_needs_the_gate() -> None:
-    others = [name for name in TREES if not name.startswith(GATE)]
+    others = [name for name in trees() if not name.startswith(GATE)]
     assert told_of(others, lambda name: [one for one in imported(name) if one.startswith(GATE)]) == {}
 
 
 def test_one_module_of_the_gate_asks_the_reference_and_the_others_only_read_the_specification() -> None:
     known = ("gemini_mcp_", SPEC, GEMINI, STREAMS, *SHARED)
-    gate = [name for name in TREES if name.startswith(GATE) and name != ASKS]
+    gate = [name for name in trees() if name.startswith(GATE) and name != ASKS]
     assert told_of(gate, lambda name: ours(name, known)) == {}
 
 
 def test_what_the_gate_and_the_host_share_knows_neither_of_them() -> None:
-    shared = [name for name in TREES if name.startswith(SHARED)]
+    shared = [name for name in trees() if name.startswith(SHARED)]
     assert told_of(shared, lambda name: ours(name, (f"{SPEC}.values", *SHARED))) == {}
 
 
 def test_only_the_gate_and_the_host_judge_changes_of_schemas() -> None:
-    others = [name for name in TREES if not name.startswith((GATE, HOST, *SHARED))]
+    others = [name for name in trees() if not name.startswith((GATE, HOST, *SHARED))]
     assert told_of(others, lambda name: [one for one in imported(name) if one.startswith(SHARED)]) == {}
 
 
 def test_the_suite_knows_nothing_of_the_reference_but_the_specification() -> None:
-    suite = [name for name in TREES if name.startswith(SUITE)]
+    suite = [name for name in trees() if name.startswith(SUITE)]
     assert told_of(suite, lambda name: {*ours(name, (SUITE, SPEC, GEMINI, STREAMS))} - {"gemini_mcp"}) == {}
 
 
@@ -172,23 +177,23 @@ def room(name: str) -> str:
 @pytest.mark.parametrize("place", range(len(ROOMS)), ids=ROOMS)
 def test_a_room_of_the_suite_imports_only_those_before_it(place: int) -> None:
     behind = ROOMS[place + 1 :]
-    modules = [name for name in TREES if name.startswith(SUITE) and room(name) == ROOMS[place]]
+    modules = [name for name in trees() if name.startswith(SUITE) and room(name) == ROOMS[place]]
     others = {name: [one for one in imported(name) if one.startswith(SUITE)] for name in modules}
     assert told_of(modules, lambda name: [one for one in others[name] if room(one) in behind]) == {}
 
 
 def test_a_room_that_claims_to_be_pure_reaches_no_effect() -> None:
-    pure = [name for name in TREES if name.startswith(SUITE) and room(name) in PURE_ROOMS]
+    pure = [name for name in trees() if name.startswith(SUITE) and room(name) in PURE_ROOMS]
     assert told_of(pure, effects) == {}
 
 
 def test_the_reference_does_not_know_what_it_is_judged_by() -> None:
-    reference = [name for name in TREES if not name.startswith((SUITE, GATE, GEMINI))]
+    reference = [name for name in trees() if not name.startswith((SUITE, GATE, GEMINI))]
     assert told_of(reference, lambda name: [one for one in imported(name) if one.startswith(GEMINI)]) == {}
 
 
 def test_only_its_reader_and_the_gate_open_the_specification() -> None:
-    codes = {name: ast.unparse(tree) for name, tree in TREES.items() if not name.startswith((SPEC, GATE))}
+    codes = {name: ast.unparse(tree) for name, tree in trees().items() if not name.startswith((SPEC, GATE))}
     given_to_the_reader = r"\bspec\.\w+\((?:spec\.)?default_root\(\)"
     opened = [name for name, code in codes.items() if "default_root(" in re.sub(given_to_the_reader, "", code)]
     assert opened == []
@@ -210,14 +215,14 @@ def foreign(name: str, owners: Mapping[str, Sequence[str]]) -> set[str]:
 
 def clocks(name: str) -> set[str]:
     """The clocks that can be set which a module reads."""
-    nodes = [*ast.walk(TREES[name])]
+    nodes = [*ast.walk(trees()[name])]
     taken = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     return WALL_CLOCKS & (taken | {node.attr for node in nodes if isinstance(node, ast.Attribute)})
 
 
 def test_the_server_reads_no_clock_that_can_be_set() -> None:
     """Every wait of the server is by `monotonic`, so a change of the machine's time cannot make it longer."""
-    assert told_of([name for name in TREES if not name.startswith((SUITE, GATE, HOST))], clocks) == {}
+    assert told_of([name for name in trees() if not name.startswith((SUITE, GATE, HOST))], clocks) == {}
 
 
 def test_every_distribution_that_is_imported_is_declared() -> None:
@@ -226,6 +231,6 @@ def test_every_distribution_that_is_imported_is_declared() -> None:
     allowed = {"gemini_mcp": always}
     more = always | names(project["optional-dependencies"]["conformance"])
     owners = packages_distributions()
-    undeclared = {name: foreign(name, owners) - allowed.get(name.split(".")[0], more) for name in TREES}
+    undeclared = {name: foreign(name, owners) - allowed.get(name.split(".")[0], more) for name in trees()}
     assert {name: missing for name, missing in undeclared.items() if missing} == {}
     assert [one for one in project["dependencies"] if not re.search(r">=[\d.]+,<\d", one)] == []

@@ -1,21 +1,21 @@
 """What `--only` plays: the conversations that can show what is asked for, on no more ports than are worth a start."""
 
 import pytest
+from gathered import every
 
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.plan import ANYWHERE, EQUIVALENCE, gather, useful
+from gemini_mcp_conformance.run.plan import ANYWHERE, EQUIVALENCE, useful
 from gemini_mcp_conformance.run.playing import SHARING, worthwhile
 from gemini_mcp_conformance.run.selection import Selection
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.steps import Request
 
-EVERY, _ = gather(Options(Target()))
 JOBS = 5
 
 
 def chosen(*ids: str) -> tuple[Conversation, ...]:
-    return useful(EVERY, Options(Target(), Selection(only=ids)), set(ids))
+    return useful(every(), Options(Target(), Selection(only=ids)), set(ids))
 
 
 def kinds(conversations: tuple[Conversation, ...]) -> set[str]:
@@ -25,8 +25,8 @@ def kinds(conversations: tuple[Conversation, ...]) -> set[str]:
 
 @pytest.mark.parametrize("id", sorted(ANYWHERE))
 def test_what_every_conversation_shows_is_looked_for_in_a_few_of_every_kind(id: str) -> None:
-    assert len(chosen(id)) < len(EVERY) / 10
-    assert kinds(chosen(id)) == kinds(EVERY)
+    assert len(chosen(id)) < len(every()) / 10
+    assert kinds(chosen(id)) == kinds(every())
 
 
 def test_a_requirement_that_is_named_is_looked_for_where_it_is_named() -> None:
@@ -36,7 +36,7 @@ def test_a_requirement_that_is_named_is_looked_for_where_it_is_named() -> None:
 
 
 def test_what_nobody_can_place_is_looked_for_everywhere() -> None:
-    assert chosen("further:requirement") == EVERY
+    assert chosen("further:requirement") == every()
 
 
 def test_few_conversations_share_a_port() -> None:

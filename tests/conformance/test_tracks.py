@@ -5,33 +5,29 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from gathered import every
 
-from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.play.tracks import parts, tracks_of
-from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.plan import gather
-
-EVERY = gather(Options(Target()))[0]
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3, 8])
 def test_every_conversation_is_on_one_track(jobs: int) -> None:
-    played = Counter(each.id for track in tracks_of(EVERY, jobs) for each in track)
-    assert played == Counter(each.id for each in EVERY)
+    played = Counter(each.id for track in tracks_of(every(), jobs) for each in track)
+    assert played == Counter(each.id for each in every())
 
 
 def test_the_tracks_that_begin_play_what_kills_most_ports_in_that_order() -> None:
-    begun = tracks_of(EVERY, 8)[:4]
-    places = {each.id: place for place, each in enumerate(EVERY)}
+    begun = tracks_of(every(), 8)[:4]
+    places = {each.id: place for place, each in enumerate(every())}
     shared = [[places[each.id] for each in track if not each.alone] for track in begun]
-    assert sorted(place for track in shared for place in track) == [places[each.id] for each in parts(EVERY)[0]]
+    assert sorted(place for track in shared for place in track) == [places[each.id] for each in parts(every())[0]]
     assert shared == [sorted(track) for track in shared]
 
 
 def test_one_port_plays_all_that_can_share_it_where_no_other_runs_beside_it() -> None:
-    shared = [track for track in tracks_of(EVERY, 1) if not all(each.alone for each in track)]
+    shared = [track for track in tracks_of(every(), 1) if not all(each.alone for each in track)]
     assert len(shared) == 1
 
 
 def test_a_conversation_that_ends_its_port_is_the_last_on_it() -> None:
-    assert not [each.id for track in tracks_of(EVERY, 8) for each in track[:-1] if each.ends]
+    assert not [each.id for track in tracks_of(every(), 8) for each in track[:-1] if each.ends]

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-P", "-m", "gemini_mcp_conformance.command.main")
 SECONDS = 120
 PING = ("--only", "lifecycle:ping")
-GENERATED = ("--only", "command:chat:no-model", "--examples", "1")
+GENERATED = ("--only", "arguments:prompt:type", "--examples", "1")
 """Few conversations, a generated one among them."""
 FORMATS = ("json", "junit", "sarif", "html", "markdown", "github", "badge")
 

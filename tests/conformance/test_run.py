@@ -158,8 +158,8 @@ def test_a_matrix_shows_every_port_and_ends_as_the_worst_one(tmp_path: Path) -> 
 def test_a_port_of_a_matrix_is_told_where_the_specification_is(tmp_path: Path) -> None:
     command = json.dumps(port("follows", "{spec}"))
     (tmp_path / "PORTS.toml").write_text(f'[[port]]\nname = "follower"\ncommand = {command}\n', encoding="utf-8")
-    done = suite(tmp_path, "matrix", "PORTS.toml", "--only", "command:chat-reply:no-model")
-    assert (done.code, "|`command:chat-reply:no-model`|MUST|✓|" in done.out.replace(" ", "")) == (0, True)
+    done = suite(tmp_path, "matrix", "PORTS.toml", "--only", "result:session-id:chat-reply")
+    assert (done.code, "|`result:session-id:chat-reply`|MUST|✓|" in done.out.replace(" ", "")) == (0, True)
 
 
 def test_what_every_greeting_shows_needs_few_conversations(tmp_path: Path) -> None:

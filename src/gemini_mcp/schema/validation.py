@@ -114,7 +114,13 @@ def _branch(error: ValidationError) -> str | int | None:
 
 def schema_violation(schema: Json, others: Mapping[str, Json] | None = None) -> Violation | None:
     """Why `schema` cannot be used, if so: it is no JSON Schema, too large, or refers to what is not there."""
-    return _schema_violation(canonical(schema), canonical(others or {}))
+    return beside(others or {})(schema)
+
+
+def beside(others: Mapping[str, Json]) -> Callable[[Json], Violation | None]:
+    """Why a schema cannot be used, if so, where it may refer to these documents."""
+    known = canonical(others)
+    return lambda schema: _schema_violation(canonical(schema), known)
 
 
 @lru_cache(maxsize=256)
@@ -160,7 +166,8 @@ def _judged(validator: Validator, instance: Json) -> bool | None:
 def by_kind(metas: Mapping[str, Json]) -> Mapping[str, Validator]:
     """The validator of every kind whose document in `meta/` can be used; references are followed once."""
     others = by_id(metas)
-    sound = {path: schema for path, schema in metas.items() if schema_violation(schema, others) is None}
+    violation = beside(others)
+    sound = {path: schema for path, schema in metas.items() if violation(schema) is None}
     return {_kind(path): validator(inline(schema, others)) for path, schema in sound.items()}
 
 

@@ -6,7 +6,7 @@ Only what is true of any file belongs here.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from referencing.exceptions import Unresolvable
 
@@ -74,7 +74,9 @@ class SpecFiles:
         return version if isinstance(version, str) else "0.0.0"
 
 
+@lru_cache(maxsize=2048)
 def _document(path: str, content: bytes) -> Json | Unreadable:
+    """Read once: most files of two specifications that are compared are the same."""
     try:
         return document(path, content)
     except Unreadable as error:

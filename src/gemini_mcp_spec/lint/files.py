@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from gemini_mcp.report.positions import Path
 from gemini_mcp.report.values import shown
-from gemini_mcp.schema.validation import Violation, by_id, by_kind, schema_violation, violations
+from gemini_mcp.schema.validation import Violation, beside, by_id, by_kind, schema_violation, violations
 from gemini_mcp.spec.values import table
 from gemini_mcp_spec.files.kinds import NEEDED, SCHEMA, kind_of, named_by
 from gemini_mcp_spec.files.requirements import FILE, documents
@@ -106,12 +106,12 @@ def schema_reference(spec: SpecFiles) -> Iterator[Complaint]:
 
 def _unusable(spec: SpecFiles) -> Iterator[tuple[str, Path, Violation]]:
     """Every schema that cannot be used, with the place of the reason."""
-    others = by_id(spec.folder("meta"))
+    of_meta = beside(by_id(spec.folder("meta")))
     schemas = [(file, (), document) for file, document in spec.documents.items() if kind_of(file) == SCHEMA]
     tools = spec.folder("server/tools").items()
     arguments = [(file, ("inputSchema",), tool.get("inputSchema", {})) for file, tool in tools]
     for file, path, schema in (*schemas, *arguments):
-        if violation := schema_violation(schema, {} if path else others):
+        if violation := schema_violation(schema) if path else of_meta(schema):
             yield file, (*path, *violation.path), violation
 
 

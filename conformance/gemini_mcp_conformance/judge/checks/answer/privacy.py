@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 
 from gemini_mcp.spec.values import decode, texts_in
 from gemini_mcp_conformance.judge.check import Complaints
@@ -63,7 +64,8 @@ def is_refused(exchange: Exchange) -> bool:
     return bool(schema_faults(exchange)) or any(refusals(*each, exchange.spec.invocation) for each in given)
 
 
-def _traces(text: str, masks: Sequence[str]) -> list[str]:
+@lru_cache(64)
+def _traces(text: str, masks: tuple[str, ...]) -> list[str]:
     """What of a private text must not be found: the text, as it is and escaped; the parts around a key in it, which a
     mask leaves; and its second half, which a cut of stderr leaves.
     """

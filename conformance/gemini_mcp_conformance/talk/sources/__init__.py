@@ -52,6 +52,14 @@ class Sources(Asking, Plays):
         names = self.spec.told_apart
         return names[(names.index(tool) + 1) % len(names)] if tool in names else (*names, tool)[0]
 
+    def falls_to(self, tool: str, number: int, argument: str | None = None) -> bool:
+        """Whether a tool plays what two of them share, the one this and the other that; a thorough run shares nothing.
+
+        Those share that have the argument, so that who alone has it plays all.
+        """
+        able = [name for name in self.spec.names if argument is None or argument in self.spec.tools[name].properties]
+        return self.thorough or (number - able.index(tool)) % min(2, len(able)) == 0
+
 
 class Maker:
     """Makes the conversations of one phase; the ids of all of them begin alike."""
@@ -83,6 +91,11 @@ class ToolMaker(Maker):
         super().__init__(sources)
         self.tool, self.usual = tool, sources.arguments(tool, PLAIN)
         self.answer: Script = sources.answers("The answer to an odd call.")
+
+    def own(self, argument: str, shared: Mapping[str, Json]) -> Mapping[str, Json]:
+        """What of the odd values of an argument falls to this tool, by their names."""
+        numbered = enumerate(shared.items())
+        return {kind: value for n, (kind, value) in numbered if self.sources.falls_to(self.tool, n, argument)}
 
     def one(self, name: str, arguments: Json, shows: tuple[str, ...], how: Json = None, **more: Json) -> Conversation:
         """One call, its required arguments added to those that are named; `how` are fields of its request."""

@@ -136,7 +136,7 @@ class Boundaries(ToolMaker):
     def _values(self, name: str, shows: tuple[str, ...]) -> Iterator[Conversation]:
         """Values of other types, and those that the schema lists or bounds."""
         schema = self.properties[name]
-        for kind, value in WRONG.items():
+        for kind, value in self.own(name, WRONG).items():
             if kind != "text" or not is_valid(schema, value):
                 yield self.one(f"{kebab(name)}-is-{kind}", {name: value}, shows)
         for number, value in enumerate(schema.get("enum", ())):
@@ -163,10 +163,11 @@ class Boundaries(ToolMaker):
         """Each argument with each odd text, beside a usual prompt; with everything where its size is what is odd."""
         for name in self.properties:
             table = self._table(name)
-            for kind, text in table.items():
+            sizes = {kind: text for kind, text in table.items() if kind in sized(self.spec.limit)}
+            for kind, text in {**sizes, **self.own(name, table)}.items():
                 given = text.replace("canary-NAME", f"canary-{name}")
                 # Other arguments on the command line do not count.
-                others = self.everything if kind in sized(self.spec.limit) else {}
+                others = self.everything if kind in sizes else {}
                 yield self.one(f"{kebab(name)}-{kind}", {**others, name: given}, shown_by(self.spec, self.tool, name))
             if not table and name != self.spec.directory(self.tool):
                 usual = {name: self.everything.get(name)}

@@ -87,14 +87,14 @@ class Directories(ToolMaker):
     def _existing(self) -> Iterator[Conversation]:
         # A name with a slash would be two directories.
         hostile = {kind: text for kind, text in self.hostile.items() if "/" not in text}
-        for kind, folder in {**DIRECTORIES, **hostile}.items():
+        for kind, folder in self.own(self.name, {**DIRECTORIES, **hostile}).items():
             forms: dict[str, Json] = {"absolute": path(folder), **({"relative": folder} if kind in RELATIVE else {})}
             for form, cwd in forms.items():
                 yield self.one(f"{self.key}-{form}-{kind}", {self.name: cwd}, self.shows, files={folder: None})
 
     def _odd(self) -> Iterator[Conversation]:
         missing = {f"no-such-{kind}": f"no-such-{self.hostile[kind]}" for kind in MISSING}
-        for kind, cwd in {**PATHS, **missing}.items():
+        for kind, cwd in {**PATHS, **self.own(self.name, missing)}.items():
             also = (f"arguments:empty:{self.key}",) if cwd == "" else ("arguments:nul",) if kind == "nul" else ()
             yield self.one(f"{self.key}-{kind}", {self.name: cwd}, (*self.shows, *also), files=MADE)
 

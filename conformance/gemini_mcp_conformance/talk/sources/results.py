@@ -144,8 +144,7 @@ class Results(Maker):
 
     def has(self, number: int) -> bool:
         """Whether this tool plays what two tools share; one alone plays all of it."""
-        shares = min(2, len(self.names))
-        return (number - self.place) % shares == 0
+        return self.sources.falls_to(self.tool, number)
 
     def texts(self) -> Conversation:
         steps: list[Request] = []

@@ -57,6 +57,8 @@ class HttpWire:
         self._revision: str | None = None
         self._stateless: str | None = None
         self._pending: dict[str, asyncio.Task[Web]] = {}
+        self._tasks: set[asyncio.Task[Web]] = set()
+        """All that is under way; `_pending` knows only the latest request of an id."""
         self._answers: dict[str, Answer] = {}
         self._over = False
         self.fault: str | None = None
@@ -91,6 +93,8 @@ class HttpWire:
         if inside(message, "method") == "notifications/cancelled":
             self._give_up(inside(message, "params", "requestId"))
         task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         if {"method", "id"} <= set(table(message)):
             self._pending[_key(message["id"])] = task
             task.add_done_callback(lambda _: self._on_end())
@@ -187,7 +191,7 @@ class HttpWire:
         return b""
 
     def kill(self) -> None:
-        for task in self._pending.values():
+        for task in self._tasks:
             task.cancel()
 
     async def closed(self) -> None:
@@ -196,7 +200,7 @@ class HttpWire:
             headers = {SESSION: self._session, "mcp-protocol-version": self._revision or ""}
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
-        await asyncio.gather(*self._pending.values(), return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _heard(self, data: bytes) -> None:
         spoken = inside(decoded(data), "result", "protocolVersion")

@@ -63,6 +63,8 @@ class Player:
     began: float = field(default_factory=time.monotonic)
     is_reading: bool = True
     """Whether anybody reads what the port writes."""
+    is_session_over: bool = False
+    """Whether the port has ended the session when it was asked to."""
 
     def __post_init__(self, patience: Patience) -> None:
         self.requests = Requests(self.session, self.place, self.spec, self.fake, patience)
@@ -125,7 +127,9 @@ class Player:
     async def _step(self, number: int, step: Step) -> None:
         match step:
             case Request():
-                await self.requests.ask(number, step)
+                # Where a stranger could end the session, the answer would say nothing of the request.
+                if not self.is_session_over:
+                    await self.requests.ask(number, step)
             case Raw():
                 await self._raw(number, step)
             case Notify():
@@ -207,6 +211,7 @@ class Player:
         await asyncio.wait((task,), timeout=max(self.requests.patience.answer, self.requests.patience.launch))
         if task.done() and task.result().ends_session and OTHER_SESSION not in step.headers.values():
             self.requests.expect_nothing()
+            self.is_session_over = True
         task.cancel()
 
     async def _finish(self) -> None:

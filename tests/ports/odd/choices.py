@@ -1,17 +1,20 @@
 """Odd choices: how gemini's command line is spelled, what an error says, whose turn it is, when gemini is asked."""
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from answering import Failure
 from odd.record import odd
 from planning import PROPERTIES, Refusal
-from running import Call
+from running import Call, Cancelled
 from steps import before, gives, takes
 
+EIGHT = threading.Semaphore(8)
 MANY = 50
 WHILE = 0.3
 ADVICE = """
@@ -79,6 +82,31 @@ def newest_next(port: Any, real: Any, call: Call, turn: str | None) -> None:
             line.insert(0, line.pop())
 
 
+def looks_in_turn(port: Any, real: Any, call: Call) -> Any:
+    given = {name: text for name, text in call.arguments.items() if isinstance(text, str) and text.isprintable()}
+    turn = port.turn(call.tool, {name: text for name, text in given.items() if text})
+    port.take_turn(call, turn)
+    try:
+        return real(call)
+    finally:
+        port.end_turn(call, turn)
+
+
+def one_of_eight(port: Any, real: Any, call: Call) -> Any:
+    while not EIGHT.acquire(timeout=0.05):
+        if call.is_cancelled:
+            raise Cancelled
+    try:
+        return real(call)
+    finally:
+        EIGHT.release()
+
+
+def with_id(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """gemini takes an id for a session that it begins, and for no other."""
+    return argv if "-r" in argv else (argv[0], f"--session-id={uuid4()}", *argv[1:])
+
+
 def asked_again(port: Any, real: Any, call: Call, plan: Any) -> Any:
     """A list that names no session is asked for once more; one that hangs is not."""
     listing = real(call, plan)
@@ -125,6 +153,11 @@ odd("one-form-of-errors", "Gives advice in every error, over several lines, and 
 odd("last-come-first-served", "Of replies in the same session that wait, serves the newest first.")(
     end_turn=newest_next
 )
+odd("refuses-in-turn", "Looks at the arguments of a reply when its turn in its session has come.")(
+    execute=looks_in_turn
+)
+odd("eight-at-once", "Serves eight calls at a time, those that it refuses among them.")(execute=one_of_eight)
+odd("chooses-session-ids", "Gives gemini the id of each session that it begins.")(argv=gives(with_id))
 odd("asks-for-list-again", "Asks for the list of sessions a second time when the first names none.")(
     list_sessions=asked_again
 )

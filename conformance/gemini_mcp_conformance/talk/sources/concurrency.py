@@ -142,7 +142,7 @@ class Concurrency(Maker):
         yield self._pair("same-session", "Replies in one session, three of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),
-                         call(tool, {**self.arguments(tool, **same), **self.wrong(tool)}),
+                         call(tool, {**self.arguments(tool, **same), **self.wrong(tool)}, until="sent"),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
                          *self.behind(tool, "third", **same))  # fmt: skip
 

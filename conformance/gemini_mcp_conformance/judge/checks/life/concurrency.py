@@ -212,7 +212,9 @@ def _is_late(held: Exchange, each: Exchange) -> bool:
 
 
 def _refused_meanwhile(observation: Observation) -> list[tuple[Exchange, Exchange]]:
-    return [(held, each) for held, each in while_held(observation) if is_call(each) and fate(each) == "refused"]
+    """The calls to refuse while another runs. A port may look at a reply only when its turn in a session has come."""
+    found = [(held, each) for held, each in while_held(observation) if is_call(each) and fate(each) == "refused"]
+    return [pair for pair in found if relation(*pair) in ("calls", "other-session")]
 
 
 def _while_listed(observation: Observation, method: str) -> list[Exchange]:

@@ -230,7 +230,8 @@ class Boundaries(ToolMaker):
                  self.answer)
             for number, (name, text) in enumerate(absent)
         ]  # fmt: skip
-        shows = ("cwd:relative", "prompt:long:whole", *dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent))
+        empty = dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent)
+        shows = ("cwd:relative", "prompt:long:whole", *empty)
         title = f"Calls of `{tool}` with everything but one argument, which is empty or blank."
         if steps:
             yield self.conversation(f"{tool}-absent", title, steps, *shows, files=folder)

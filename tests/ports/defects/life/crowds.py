@@ -69,8 +69,8 @@ defect(
 defect(
     "exits-of-a-moment-mixed",
     "Gives two runs that end in the same moment the exit code of the first.",
+    "result:success",
     "error:exit",
-    "concurrency:crossed",
 )(wait=waits_for_any)
 defect(
     "equal-system-prompts-wait",

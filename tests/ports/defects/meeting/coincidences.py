@@ -47,12 +47,12 @@ defect(
 defect(
     "blank-system-prompt-before-stdin",
     "Writes a blank system prompt before a long prompt.",
-    "prompt:long",
+    "prompt:long:whole",
     "arguments:empty:system-prompt",
 )(ask=blank_before_stdin)
 defect(
     "gemini-of-directory-run",
     "Runs the `gemini` that lies in the directory of the call.",
-    "command:chat",
     "cwd:used",
+    "command:chat",
 )(spawn=from_directory)

@@ -103,6 +103,7 @@ defect(
 defect(
     "gone-session-remembered",
     "Fails every later reply in a session that gemini did not know once.",
+    "command:once",
     "concurrency:after-failure",
 )(execute=gone_for_good)
 defect(
@@ -128,6 +129,6 @@ defect(
 defect(
     "no-tools-behind-refused-page",
     "Lists no tools to a client whose cursor it has just refused.",
-    "tools:chat",
     "tools:order",
+    "tools:chat",
 )(list_tools=at_end_of_pages)

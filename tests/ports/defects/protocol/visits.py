@@ -1,4 +1,4 @@
-"""Defects of a port over HTTP in single posts: how a body is laid out, where events go, and when a client leaves."""
+"""Defects of a port over HTTP in single posts: how a body is laid out, what it lacks, and when a client leaves."""
 
 import time
 from collections.abc import Mapping
@@ -13,17 +13,6 @@ from speaking import INVALID_REQUEST, Message, RpcError, as_object
 from steps import before, takes
 
 EARLY = 0.5
-
-
-def to_newest_stream(port: Any, real: Any, message: Message) -> None:
-    own = port.current.post
-    told = [call for call in list(port.calls) if call.token is not None]
-    if message.get("method") == "notifications/progress" and told:
-        port.current.post = port.posts[told[-1]]
-    try:
-        real(message)
-    finally:
-        port.current.post = own
 
 
 def ends_stream_of_refused(port: Any, real: Any, call: Call, result: Message) -> None:
@@ -80,20 +69,15 @@ defect(
     "http:content-type",
 )(HttpPort, posted=takes(lambda body: body.split(b"\n")[0]))
 defect(
-    "progress-on-newest-stream",
-    "Sends all progress into the stream of the call that has come last.",
-    "progress:start",
-    "progress:interval",
-)(HttpPort, write=to_newest_stream)
-defect(
     "stream-of-refused-ended",
     "Ends the stream of a refused call that asks for progress without an answer.",
+    "http:equivalence",
     "arguments:refused:is-error",
 )(HttpPort, answer=ends_stream_of_refused)
 defect(
     "unknown-cancellation-not-found",
     "Answers the cancellation of an unknown call with status 404.",
-    "http:notification",
+    "cancel:unknown",
 )(HttpPort, notified=unknown_is_not_found)
 defect(
     "falsy-ids-accepted",
@@ -104,6 +88,7 @@ defect(
 defect(
     "version-header-needed",
     "Refuses the requests of clients that send no header of the version.",
+    "lifecycle:ping",
     "http:equivalence",
 )(HttpPort, params=needs_header)
 defect(

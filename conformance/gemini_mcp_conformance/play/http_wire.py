@@ -26,6 +26,8 @@ from gemini_mcp_conformance.talk.messages import SESSION, VERSION
 from gemini_mcp_conformance.talk.steps import AUTHORITY, OTHER_SESSION
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+NAMED_SINCE = "2025-06-18"
+"""The revision of MCP that has brought the header of the revision."""
 
 
 class Answer:
@@ -92,7 +94,8 @@ class HttpWire:
         message = json.loads(data)
         if inside(message, "method") == "notifications/cancelled":
             self._give_up(inside(message, "params", "requestId"))
-        task = asyncio.create_task(self.ask("POST", data.strip(), self.headers(message), self._heard))
+        body = _laid_out(data.strip()) if inside(message, "method") == "tools/call" else data.strip()
+        task = asyncio.create_task(self.ask("POST", body, self.headers(message), self._heard))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         if {"method", "id"} <= set(table(message)):
@@ -102,6 +105,11 @@ class HttpWire:
             return True
         done, _ = await asyncio.wait((task,), timeout=seconds)
         return bool(done)
+
+    @property
+    def _named(self) -> str | None:
+        """The revision in the header that names it, of which clients of older ones know nothing."""
+        return self._revision if self._revision is not None and self._revision >= NAMED_SINCE else None
 
     def headers(self, message: Json) -> dict[str, str]:
         """What a client sends with this message."""
@@ -113,7 +121,7 @@ class HttpWire:
         if version is None and self._stateless is not None and "method" in table(message):
             version = self._stateless
         if version is None:
-            kept = {SESSION: self._session, "mcp-protocol-version": self._revision}
+            kept = {SESSION: self._session, "mcp-protocol-version": self._named}
             return {**headers, **{name: value for name, value in kept.items() if value is not None}}
         headers |= {"mcp-protocol-version": str(version), "mcp-method": str(inside(message, "method"))}
         name = inside(message, "params", "name")
@@ -197,7 +205,8 @@ class HttpWire:
     async def closed(self) -> None:
         if self._session is not None:
             # MCP asks a client to end the session that it needs no more.
-            headers = {SESSION: self._session, "mcp-protocol-version": self._revision or ""}
+            named = {} if self._named is None else {"mcp-protocol-version": self._named}
+            headers = {SESSION: self._session, **named}
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -238,6 +247,11 @@ def _header(text: str) -> str:
     """A text as a header can carry it."""
     plain = text.isascii() and text.isprintable() and text == text.strip()
     return text if plain else f"=?base64?{b64encode(text.encode('utf-8', 'surrogatepass')).decode('ascii')}?="
+
+
+def _laid_out(message: bytes) -> bytes:
+    """The same JSON on several lines, which only stdio forbids."""
+    return b"{\n" + message[1:-1] + b"\n}"
 
 
 def decoded(data: bytes) -> Json:

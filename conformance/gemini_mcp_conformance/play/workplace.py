@@ -46,7 +46,7 @@ def make_place(root: Path) -> Place:
 
 
 def make_files(place: Place, files: Mapping[str, str | None]) -> None:
-    """Write the files of a conversation below the working directory; None is a directory."""
+    """Write the files of a conversation below the working directory; None is a directory, and `#!` begins a program."""
     for name, text in files.items():
         file = Path(place.work, name)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -54,6 +54,8 @@ def make_files(place: Place, files: Mapping[str, str | None]) -> None:
             file.mkdir(exist_ok=True)
         else:
             file.write_text(text, encoding="utf-8", newline="")
+            if text.startswith("#!"):
+                file.chmod(0o755)
 
 
 def make_links(place: Place, links: Mapping[str, str]) -> None:

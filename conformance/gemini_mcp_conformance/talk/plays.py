@@ -44,6 +44,10 @@ DEAF: dict[str, Json] = {"ignore": ["TERM", "INT", "HUP"]}
 """A step behind which gemini ignores signals."""
 
 
+CHILD: Json = {"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}
+"""A step that starts a process, which ignores SIGTERM."""
+
+
 BEGUN: Json = {"stderr": "A run that has no end has begun.\n"}
 """What a run says that will not end: nobody is to hear of it."""
 
@@ -51,7 +55,7 @@ BEGUN: Json = {"stderr": "A run that has no end has begun.\n"}
 def hangs(child: bool = False, stubborn: bool = False) -> Script:
     """A script that does not end; with a child that ignores SIGTERM, or ignoring signals itself."""
     ignored: list[Json] = [DEAF] if stubborn else []
-    started: list[Json] = [{"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}] if child else []
+    started: list[Json] = [CHILD] if child else []
     return Script("hangs", (*ignored, *started, BEGUN, {"hang": True}))
 
 

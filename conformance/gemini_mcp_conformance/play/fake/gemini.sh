@@ -133,7 +133,11 @@ wait_to_read() {
   if is_late_reader; then
     case $unread in
       */) never=yes ;;
-      *) read -r released < "$unread" ;;
+      *)
+        # Of what it says before it reads, nothing is JSON, and a stream is nothing else.
+        [ -n "$form" ] || printf 'A notice.\n'
+        read -r released < "$unread"
+        ;;
     esac
   fi
 }

@@ -55,8 +55,10 @@ STATS: Json = {
 """What JSON may hold beside an answer; JavaScript can print every one of these numbers."""
 
 DUMPS: tuple[Mapping[str, Json], ...] = ({"ensure_ascii": False}, {}, {"ensure_ascii": False, "indent": 2})
+FAREWELL = "Goodbye.\n" * 400
+"""More lines than anybody looks back from the end."""
 AROUND = (
-    *("JSON", "Loaded cached credentials.\nJSON", "JSON\nGoodbye.\n", "Using [1]\nJSON\nDone.\n"),
+    *("JSON", "Loaded cached credentials.\nJSON", f"JSON\n{FAREWELL}", "Using [1]\nJSON\nDone.\n"),
     *("A screen of 5\" isn't wide.\nJSON", "\ufeffJSON", "Loading... done. JSON"),
     *(
         "[WARN] A notice.\nJSON",
@@ -105,7 +107,7 @@ TEXTS: Mapping[str, str] = {
 PLAIN = (
     "  Two blanks before turn TURN, and two behind.  \n",
     "Replace {name} by {{name}} in f(x) { return TURN; }\n",
-    f"\n\nNo JSON, {{but}} text of turn TURN:\r\n서울 👍 {ALL_CHARACTERS}",
+    f"\n\nNo JSON, {{but}} text of turn TURN:\r\n{NOTICE}(node:42) Warning: 서울 👍 {ALL_CHARACTERS}",
     "\ufeffA mark stands before turn TURN.\r\n",
     '"In quotes stands \\u0041 turn TURN."\n',
     "[TURN, null]",

@@ -81,4 +81,5 @@ def _warned(turn: Turn) -> dict[str, Json]:
 
 
 def _words(turn: Turn) -> str:
-    return f"No session is named in turn {turn.number}."
+    """What gemini has answered; every third time nothing."""
+    return f"No session is named in turn {turn.number}." if turn.number % 3 else ""

@@ -16,6 +16,7 @@ from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import MOST_ITEMS, is_valid, matching, sample, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.outcomes.answers import DEEP, nested
+from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
 from gemini_mcp_conformance.talk.steps import call, path
@@ -228,7 +229,11 @@ class Boundaries(ToolMaker):
             call(tool, {**everything, **(relative if number % 2 else {}), name: text}, self.answer)
             for number, (name, text) in enumerate(absent)
         ]
-        shows = ("cwd:relative", *dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent))
+        # Whoever joins texts may put a blank one before a prompt that goes another way.
+        long = {**everything, **self.arguments(tool, self.overlong("Beside nothing. "))}
+        steps += [call(tool, {**long, name: text}, self.answer) for name, text in dict(absent).items()]
+        empty = dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent)
+        shows = ("cwd:relative", "prompt:long:whole", *empty)
         title = f"Calls of `{tool}` with everything but one argument, which is empty or blank."
         if steps:
             yield self.conversation(f"{tool}-absent", title, steps, *shows, files=folder)
@@ -246,15 +251,27 @@ class Boundaries(ToolMaker):
         yield self.conversation(f"{self.tool}-placeholders", title, steps, *dict.fromkeys(shows))
 
     def alike(self) -> Conversation:
-        """One text in all arguments that take it, and in the prompt beside what else is on the command line."""
+        """One text in all arguments that take it, and words of the template in all of them beside a usual session."""
         names = [name for name in self.properties if name != self.spec.directory(self.tool)]
+        words = self._words_of_template()
+        given = [dict.fromkeys(names, text) for text in ("alike", "two words alike", *words)]
+        session = self.spec.session(self.tool)
+        given += [{**dict.fromkeys(names, text), session: SESSION} for text in words if session is not None]
         steps = [
-            call(self.tool, {name: self.sources.value(self.tool, name, text) for name in names}, self.answer)
-            for text in ("alike", "two words alike", *filter(None, (self.spec.latest(self.tool),)))
+            call(
+                self.tool, {name: self.sources.value(self.tool, name, text) for name, text in each.items()}, self.answer
+            )
+            for each in given
         ]
         shows = tuple(id for name in names for id in shown_by(self.spec, self.tool, name))
         title = f"Calls of `{self.tool}` whose arguments are the same text."
         return self.conversation(f"{self.tool}-alike", title, steps, *dict.fromkeys(shows))
+
+    def _words_of_template(self) -> list[str]:
+        """What the command line holds of itself and a value can be, for whoever looks for the place of a value."""
+        words = (each for each in self.spec.template(self.tool).argv if isinstance(each, str))
+        own = (self.spec.latest(self.tool), self.spec.invocation.program, *words)
+        return [word for word in own if word is not None and not word.startswith("-")]
 
     def _undeclared(self) -> dict[str, Json]:
         """What other tools declare and this one does not."""

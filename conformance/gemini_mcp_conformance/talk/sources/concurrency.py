@@ -252,6 +252,7 @@ class Concurrency(Maker):
             "concurrency:list",
             "concurrency:calls",
             "process:stdin:ended",
+            "prompt:long:whole",
             "result:session-id",
         )
         title = "A gemini that takes its time to read."

@@ -48,6 +48,9 @@ REFERRING = "$$ $& $1 {0} %s %%"
 PATTERNS = ("dem*", "d?mo", "[d]emo", "{demo,x}")
 """What matches a directory that exists, and names none."""
 
+PROGRAM = "#!/bin/sh\nexit 70\n"
+"""What nobody may run because it lies in a directory."""
+
 MISSING = ("substitution", "backticks", "semicolon")
 """Hostile names of directories that do not exist."""
 
@@ -123,7 +126,9 @@ class Directories(ToolMaker):
         ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."), "..")
         there = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in ways)
         links = {"demo/link": "real", "demo/deep": "real/inner"}
-        arranged = Arrange({"demo/real/inner": None}, links, tuple(links))
+        # A stranger's program of that name lies in one of them.
+        files = {"demo/real/inner": None, f"demo/real/{self.spec.invocation.program}": PROGRAM}
+        arranged = Arrange(files, links, tuple(links))
         title = "Working directories behind a link, at the root, and written in other ways."
         return self.conversation(f"{self.tool}-{self.key}-links", title, (arranged, *there), *self.shows)
 

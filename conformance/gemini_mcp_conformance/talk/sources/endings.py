@@ -9,7 +9,7 @@ from itertools import cycle
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import DEAF, SESSION, fails, hangs, session
+from gemini_mcp_conformance.talk.plays import CHILD, DEAF, SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import (
     Await,
@@ -41,6 +41,8 @@ TIMES, SOON = 50_000, 0.5
 LOGS = "stdio:stderr:private"
 BEGINNING: Json = {"stdout": '{"a": ["Not the end yet", '}
 """A step that prints the beginning of an answer: what comes behind it, from whatever gemini, is no answer."""
+GOING_ON: tuple[Json, ...] = ({"wait": 0.3}, {"stdout": '"nor yet", '}) * 40
+"""Steps that print something again and again, for longer than a port may take to end gemini."""
 LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
 LINGERS = 0.3
@@ -133,6 +135,7 @@ class Endings(Maker):
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
             {"script": Script("broken off", (BEGINNING, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
+            {"script": Script("begins late", ({"until": "TERM"}, CHILD, {"hang": True}))},
             *({**family, "id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
         steps: list[Step] = []
@@ -151,11 +154,14 @@ class Endings(Maker):
             first = self.ask(tool, f"Who answers before {name}?", self.answers("Answered."), name=name)
             steps += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
         steps += [Request("tools/list", name="list"), Cancel("list", "sent"), Request("tools/list")]
-        held = self.hanging(other, f"beside {tool}", self.answers("Beside.", release="beside"))
+        beside = f"beside {tool}"
+        before = self.ask(other, f"Answered before {beside}", self.answers("Before."), session=session(beside))
+        held = self.hanging(other, beside, self.answers("Beside.", release="beside"))
         # A session of its own, as in `served`.
         how = {"session": session(f"answered {tool}"), "name": "answered"}
         answered = self.ask(tool, "Answered beside another", self.answers("Answered."), **how)
-        steps += [held, answered, Cancel("answered"), Request("tools/list"), Release("beside"), Await(held.name)]
+        steps += [replace(before, name="before"), held, answered, Cancel("answered"), Cancel("before")]
+        steps += [Request("tools/list"), Release("beside"), Await(held.name)]
         title = f"A {tool} cancelled after its answer."
         shows = ("cancel:late", "cancel:others", "rpc:response:id")
         return self._cancel(f"{tool}-late", title, steps, *shows)
@@ -229,8 +235,10 @@ class Endings(Maker):
 
         steps: list[Step] = [reply("runs", hangs(), "started")]
         steps += [reply("second", self.answers("Second.", release="second")), reply("waits", hangs())]
-        steps += [reply("waits too", hangs()), reply("last", self.answers("Last.")), self.served("the line")]
-        steps += [Cancel("waits"), Cancel("runs"), self.served("the first in line"), Cancel("waits too")]
+        steps += [reply("waits too", hangs()), reply("waits as well", hangs()), reply("last", self.answers("Last."))]
+        steps += [self.served("the line"), Cancel("waits"), Cancel("runs"), self.served("the first in line")]
+        # Two in a row: whoever removes them from the line while it goes through it may pass over the second.
+        steps += [Cancel("waits too"), Cancel("waits as well")]
         new = reply("new", self.answers("New.", release="new"), "started")
         steps += [Release("second"), Await("second"), Await("last"), new, reply("behind", self.answers("Behind."))]
         steps += [self.served("the new one"), Release("new"), Await("new"), Await("behind")]
@@ -249,10 +257,10 @@ class Endings(Maker):
         for number, tool in enumerate(self.names):
             entry = self.sources.entry(1, session(f"listed {number}"))
             listed = self.sources.unnamed(f"Listed after {tool}.", {"stdout": f"{entry}\n"})
-            steps += [self._listed(tool), Request("ping"), Request("tools/list"), Cancel(f"list of {tool}")]
+            steps += [self._listed(tool, CHILD), Request("ping"), Request("tools/list"), Cancel(f"list of {tool}")]
             steps.append(self.ask(tool, f"Is {tool} listed now?", listed))
         shows = ("cancel:child", "cancel:unanswered", "system:removed:cancel", "fallback:list-sessions")
-        shows = (*shows, "concurrency:ping", "concurrency:list", "cancel:others")
+        shows = (*shows, "concurrency:ping", "concurrency:list", "cancel:others", "cancel:group")
         return self._cancel("in-list", "Calls cancelled during the list of sessions.", steps, *shows)
 
     def same_looking_ids(self) -> Conversation:
@@ -366,9 +374,9 @@ class Endings(Maker):
 
     def _stubborn(self) -> list[Step]:
         names = {tool: f"{tool}, stubborn" for tool in self.names}
-        # Every other one has begun its answer.
+        # Every other one has begun its answer, and goes on with it whatever it is asked.
         deaf = hangs(stubborn=True)
-        scripts = cycle((deaf, Script("begun", (BEGINNING, *deaf.play))))
+        scripts = cycle((deaf, Script("goes on", (DEAF, BEGINNING, *GOING_ON, {"hang": True}))))
         return [
             self.hanging(tool, name, script, id=name, file="You are stubborn.")
             for (tool, name), script in zip(names.items(), scripts, strict=False)

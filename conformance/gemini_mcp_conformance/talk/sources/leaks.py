@@ -47,7 +47,8 @@ TEXTS: Mapping[str, str] = {
     "few characters": "s3cr3t-7",
     "a long word": "0ne-w0rd-0f-the-plan-that-n0b0dy-else-may-read",
     "a word": "pa55w0",
-    "much": "A sentence of the plan that goes on. " * 150,
+    # Unlike itself in every part: where the beginning is taken out wherever it stands, the rest is still there.
+    "much": "".join(f"Sentence {number} of the plan that goes on. " for number in range(130)),
     "a key": f"Nobody else may know the key {KEY} of the plan that is told here.",
     "markup": "<plan> & &amp; %20 ${HOME} %s",
 }
@@ -192,8 +193,10 @@ class Leaks(Maker):
                 if refusals(name, wrong, spec.invocation):
                     steps.append(self.ask(self.tool, "What is wrong?", also={name: wrong}))
         for name in self.spec.tools[self.tool].properties:
-            given = {each: text for each in self.spec.template(self.tool).private if each != name}
-            steps.append(self.ask(self.tool, text, also={**given, name: {"not": "allowed"}}))
+            private = self.spec.template(self.tool).private
+            given: dict[str, Json] = {each: text for each in private if each != name}
+            wrong = {"not": text if name in private else "allowed"}
+            steps.append(self.ask(self.tool, text, also={**given, name: wrong}))
         title = f"Refused calls of {self.tool} with something private."
         return self.conversation(f"{self.tool}-refused", title, steps, "error:prompt", "arguments:refused:is-error")
 

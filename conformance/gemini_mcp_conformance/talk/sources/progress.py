@@ -19,6 +19,9 @@ LONG = 12.0
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
 
+WARNING: Json = {"stderr": "It takes a while.\n"}
+"""A step behind which there is something on stderr, whatever is still to come."""
+
 HALTING = "the halting one"
 
 TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, '질문 "\\\n', "t" * 200)
@@ -105,9 +108,10 @@ class Progress(Maker):
         one, answers, long = self.first, self.answers, VERY_LONG if self.sources.thorough else LONG
         line = self._line()
         unasked = answers("At last as well.", wait=long)
+        warns, too = answers("At last.", wait=long), answers("At last, too.", wait=long)
         steps = (
-            self.asking(one, "0", answers("At last.", wait=long), "long", until="started"),
-            self.asking(self.last, 0, answers("At last, too.", wait=long), "reply", until="started"),
+            self.asking(one, "0", replace(warns, play=(WARNING, *warns.play)), "long", until="started"),
+            self.asking(self.last, 0, too, "reply", until="started"),
             *line,
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
             self.asking(one, "short", answers("At once."), "short"),

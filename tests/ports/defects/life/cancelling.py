@@ -10,7 +10,7 @@ from typing import Any
 from answering import Failure
 from defects.record import defect
 from port import Port
-from running import Call
+from running import GRACE, Call
 from speaking import as_object
 from steps import Step, after, always, before, for_tool, only
 
@@ -50,6 +50,22 @@ def only_asks(test: Callable[[Port, Call], bool]) -> Step:
             port.signal_group(process.pid, signal.SIGTERM)
         else:
             real(call)
+
+    return stop
+
+
+def stops_leader(test: Callable[[Port, Call], bool]) -> Step:
+    """Of `stop`: ends gemini but not what it has started, for the calls of which `test` holds."""
+
+    def stop(port: Any, real: Any, call: Call) -> None:
+        process = call.process
+        if process is None or not test(port, call):
+            real(call)
+            return
+        port.memory.setdefault("spared", set[int]()).add(process.pid)
+        process.terminate()
+        if not call.ended.wait(GRACE):
+            process.kill()
 
     return stop
 

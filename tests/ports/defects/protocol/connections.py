@@ -4,11 +4,11 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from defects.life.cancelling import only_asks, spares_group
+from defects.life.cancelling import only_asks, spares_group, stops_leader
 from defects.record import defect
 from http_port import HttpPort
 from port import Port
-from running import GRACE, Call
+from running import Call
 from speaking import Message
 from steps import before
 
@@ -39,17 +39,6 @@ def is_gone(port: Any, call: Call) -> bool:
 def keeps_turn_of_gone(port: Any, real: Any, call: Call, turn: str | None) -> None:
     if not is_gone(port, call):
         real(call, turn)
-
-
-def stops_leader_of_gone(port: Any, real: Any, call: Call) -> None:
-    process = call.process
-    if not is_gone(port, call) or process is None:
-        real(call)
-        return
-    port.memory.setdefault("spared", set[int]()).add(process.pid)
-    process.terminate()
-    if not call.ended.wait(GRACE):
-        process.kill()
 
 
 def first_gone_only(port: Any, real: Any, call: Call) -> None:
@@ -125,7 +114,7 @@ defect(
     "disconnection-spares-group",
     "Ends gemini but not what it has started when a client closes its connection.",
     "http:stateless:disconnect",
-)(HttpPort, disconnected=before(notes_gone), stop=stops_leader_of_gone, signal_group=spares_group)
+)(HttpPort, disconnected=before(notes_gone), stop=stops_leader(is_gone), signal_group=spares_group)
 defect(
     "disconnection-only-asks",
     "Sends SIGTERM when a client closes its connection, and leaves it at that.",

@@ -17,7 +17,7 @@ from gemini_mcp_conformance.judge.checks.answer.error import (
     shows_error,
     stderr_of,
 )
-from gemini_mcp_conformance.judge.expectation import declared, end_of, is_call, schema_faults, text_of
+from gemini_mcp_conformance.judge.expectation import declared, end_of, is_call, schema_faults
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange
@@ -38,9 +38,9 @@ LONG_ENOUGH = 16
 
 
 def private_texts(exchange: Exchange) -> list[str]:
-    """The texts of a call that no error may repeat."""
-    given = (text_of(exchange, name) for name in exchange.spec.template(exchange.tool).private)
-    return [text for text in given if text]
+    """The texts of a call that no error may repeat, also those inside of a value that should be a text."""
+    given = (exchange.arguments.get(name) for name in exchange.spec.template(exchange.tool).private)
+    return [text for value in given for text in texts_in(value) if text]
 
 
 @remembered

@@ -132,7 +132,21 @@ def notification_is_accepted(web: Web) -> Complaints:
         yield f"The port answered {method(web)} with {said(web)}, and should answer with status 202 and no body."
 
 
-@check_web("http:content-type", judges=lambda web: is_request(web) and web.status == 200)
+@check_all("cancel:unknown", judges=lambda seen: bool(_cancellations(seen)))
+def cancellation_leaves_the_session(observation: Observation) -> Complaints:
+    for web in _cancellations(observation):
+        if web.status == 404:
+            yield f"The port answered a cancellation with {said(web)}, which ends a session, and should ignore it."
+
+
+def _cancellations(observation: Observation) -> list[Web]:
+    """What cancels a call in a session that no client has ended."""
+    ends = (number for number, web in enumerate(observation.web) if web.verb == "DELETE")
+    living = observation.web[: next(ends, None)]
+    return [web for web in living if method(web) == "notifications/cancelled" and is_as_it_should(web)]
+
+
+@check_web("http:content-type", judges=lambda web: is_request(web) and 200 <= (web.status or 0) < 300)
 def answer_is_json_or_events(web: Web) -> Complaints:
     kind = web.answered.get("content-type", "").split(";")[0].strip().lower()
     if kind not in (JSON, STREAM):

@@ -147,8 +147,8 @@ def _notations(text: str) -> Iterator[str]:
 
 
 def _plain(text: bytes) -> bytes:
-    """The text in small letters, without blanks and NULs, so that it is the same however it is laid out."""
-    return b"".join(text.lower().replace(b"\0", b"").split())
+    """The text in small letters, without blanks, NULs and what joins words, so that it is the same in any layout."""
+    return b"".join(text.lower().translate(None, b"\0-_").split())
 
 
 def is_spread(lines: list[bytes]) -> bool:

@@ -23,6 +23,8 @@ from gemini_mcp_conformance.talk.steps import call, path
 from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, placeholders, sized
 
 ORDER = 80
+LONG = 1000
+"""Characters from which on a text is odd for its size."""
 TOO_LONG = 1 << 20
 """Texts of this length are not sent a second time for a rule that forbids them."""
 
@@ -161,13 +163,15 @@ class Boundaries(ToolMaker):
                 yield self.one(f"{kebab(name)}-{limit}", {name: [item] * count}, shows)
 
     def texts(self) -> Iterator[Conversation]:
-        """Each argument with each odd text, beside a usual prompt; with everything where its size is what is odd."""
+        """Each argument with odd texts, beside a usual prompt; those of odd sizes with each tool, the others with one.
+
+        Beside a text at a limit stands everything else: other arguments on the command line do not count.
+        """
         for name in self.properties:
-            table = self._table(name)
-            sizes = {kind: text for kind, text in table.items() if kind in sized(self.spec.limit)}
-            for kind, text in {**sizes, **self.own(name, table)}.items():
+            table, sizes = self._table(name), sized(self.spec.limit)
+            sizable = {kind: text for kind, text in table.items() if kind in sizes or len(text) >= LONG}
+            for kind, text in {**sizable, **self.own(name, table)}.items():
                 given = text.replace("canary-NAME", f"canary-{name}")
-                # Other arguments on the command line do not count.
                 others = self.everything if kind in sizes else {}
                 yield self.one(f"{kebab(name)}-{kind}", {**others, name: given}, shown_by(self.spec, self.tool, name))
             if not table and name != self.spec.directory(self.tool):

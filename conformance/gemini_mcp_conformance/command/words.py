@@ -133,7 +133,9 @@ def glob_options(group: Container) -> None:
         group.add_argument(name, action="append", default=[], metavar="GLOB", help=f"{purpose}, as tools:*; repeatable")
     group.add_argument("--examples", type=count, default=100, metavar="N", help="generated calls (default: 100)")
     group.add_argument(
-        "--thorough", action="store_true", help="let any three things meet in a call, and generate 5 times as many"
+        "--thorough",
+        action="store_true",
+        help="let any three things meet in a call, give every tool every value, and generate 5 times as many",
     )
 
 

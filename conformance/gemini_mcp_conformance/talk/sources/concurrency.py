@@ -139,12 +139,12 @@ class Concurrency(Maker):
                    *self.behind(tool, "third", **same), Release("second"), Await("second"))  # fmt: skip
         yield self.conversation("same-session-in-turn", "A reply behind one that had to wait itself.", in_turn,
                                 "concurrency:same-session", "concurrency:crossed")  # fmt: skip
-        yield self._pair("same-session", "Replies in one session, three of them.",
+        yield self._pair("same-session", "Replies in one session, four of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),
                          call(tool, {**self.arguments(tool, **same), **self.wrong(tool)}, until="sent"),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
-                         *self.behind(tool, "third", **same))  # fmt: skip
+                         *self.behind(tool, "third", **same), *self.behind(tool, "fourth", **same))  # fmt: skip
 
     def _odd_sessions(self, tool: str) -> Conversation:
         """Two replies in each of several sessions whose ids are unusual."""

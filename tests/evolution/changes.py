@@ -29,7 +29,7 @@ from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, JsonObject, items, table
 
 LONGEST = ("refusals", "too-long", "maxBytes")
-CONTROLS = ("chat-model-escape", "chat-model-delete", "chat-model-quotes")
+CONTROLS = ("*-model-escape", "chat-model-delete", "chat-model-quotes")
 ENTRY, LISTS, OTHERS = "^#([0-9]+) <([^<>\\s]+)>$", ("listings-chat",), ("others-chat",)
 SMALL = ("chat-prompt-too-long", "combined-chat-006")
 MODEL_EDGES = ("chat-model-edges",)
@@ -522,7 +522,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             ("tools:chat:topic",),
             variant=True,
         ),
-        Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("chat-model-upper",)),
+        Change("pattern", declared("model", pattern="^gemini-"), ("arguments:model:value",), ("*-model-upper",)),
         Change("variable", word(INVOCATION, "GEMINI_SYSTEM_MD", "GEMINI_SYSTEM_FILE"), ("system:content",)),
         Change("longest prompt", value(INVOCATION, *LONGEST, to=200_000), ("prompt:over-limit",), ("*-over-200000",)),
     ),
@@ -635,7 +635,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "swallowed prompt",
             command_line(lambda argv: [*reversed(argv)]),
             ("command:chat", "command:chat-reply"),
-            ("chat-model-upper",),
+            ("*-model-upper",),
         ),
     ),
     (
@@ -693,13 +693,13 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "prompts by pattern",
             declared("prompt", pattern="^(?:Q: |[a-z])"),
             ("arguments:prompt:value",),
-            ("chat-prompt-number", "concurrency-sessions", "cancel-some"),
+            ("*-prompt-number", "concurrency-sessions", "cancel-some"),
         ),
         Change(
             "option or null",
             declared("model", type=["string", "null"]),
             ("tools:chat:model",),
-            ("chat-model-null", "chat-model-number", *CALLS),
+            ("chat-model-null", "*-model-number", *CALLS),
             variant=True,
         ),
     ),
@@ -726,7 +726,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "shortest element",
             value(INVOCATION, *ELEMENT, to=3),
             ("prompt:long",),
-            ("chat-prompt-quotes", "chat-cwd-null"),
+            ("*-prompt-quotes", "chat-cwd-null"),
         ),
         Change("new saying", new_saying, ("error:saying:disk-full",), ("causes-*",)),
         Change(
@@ -774,15 +774,15 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
         ),
     ),
     (
-        Change("choice of models", declared("model", enum=MODELS), ("arguments:model:value",), ("chat-model-is-text",)),
+        Change("choice of models", declared("model", enum=MODELS), ("arguments:model:value",), ("*-model-is-text",)),
         Change(
             "shortest text",
             declared("prompt", minLength=5),
             ("arguments:prompt:value",),
-            ("chat-prompt-word-mcp", "chat-prompt-word-help"),
+            ("chat-prompt-word-mcp", "*-prompt-word-help"),
         ),
         Change("described", described),
-        Change("no element", value(INVOCATION, *ELEMENT, to=0), ("prompt:long",), ("chat-prompt-quotes",)),
+        Change("no element", value(INVOCATION, *ELEMENT, to=0), ("prompt:long",), ("*-prompt-quotes",)),
         Change("raised", level("prompt:empty:kept", "MUST")),
         Change("lowered", level("result:text", "SHOULD")),
         Change(
@@ -796,7 +796,7 @@ TOGETHER: tuple[tuple[Change, ...], ...] = (
             "empty prompt",
             dropped_refusal("empty"),
             ("command:chat", "command:once"),
-            ("chat-prompt-empty",),
+            ("*-prompt-empty",),
             variant=True,
         ),
         Change("removed requirement", removed_requirement(REMOVED)),

@@ -134,10 +134,11 @@ class Concurrency(Maker):
                          *self.behind(tool, "third", **same), Cancel("second"),
                          *self.behind(tool, "fourth", **same))  # fmt: skip
         yield self._odd_sessions(tool)
-        second = replace(self.held(tool, "second", **same), until="sent")
-        in_turn = (self.held(tool, "first", **same), second, Release("first"), Await("first"),
-                   *self.behind(tool, "third", **same), Release("second"), Await("second"))  # fmt: skip
-        yield self.conversation("same-session-in-turn", "A reply behind one that had to wait itself.", in_turn,
+        first = self.held(tool, "first", **same)
+        second, third = (replace(self.held(tool, name, **same), until="sent") for name in ("second", "third"))
+        in_turn = (first, second, third, Release("first"), Await("first"), *self.behind(tool, "fourth", **same),
+                   Release("second"), Await("second"), Release("third"), Await("third"))  # fmt: skip
+        yield self.conversation("same-session-in-turn", "Replies behind one that had to wait itself.", in_turn,
                                 "concurrency:same-session", "concurrency:crossed")  # fmt: skip
         yield self._pair("same-session", "Replies in one session, four of them.",
                          ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import pytest
 from command import ROOT, port
+from gathered import every
 
 from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.judging import judge
@@ -17,8 +18,6 @@ from gemini_mcp_conformance.play.pace import ENOUGH, NEVER, Kind, Pace
 from gemini_mcp_conformance.play.patience import BRIEF, FAMILIAR, HOPELESS, LEAST, MARGIN, MOST, STARTS, Patience
 from gemini_mcp_conformance.play.stderr import KEPT
 from gemini_mcp_conformance.play.target import Target
-from gemini_mcp_conformance.run.options import Options
-from gemini_mcp_conformance.run.plan import gather
 from gemini_mcp_conformance.run.selection import Selection, select
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
@@ -138,7 +137,7 @@ def played(command: tuple[str, ...], patience: Patience, play: Callable[[Bench],
 
 
 def offered(id: str) -> Conversation:
-    return next(each for each in gather(Options(Target()))[0] if each.id == id)
+    return next(each for each in every() if each.id == id)
 
 
 def test_a_start_that_takes_longer_than_an_answer_may_fails_nothing() -> None:

@@ -30,6 +30,16 @@ def notes_method(port: Any, request: Message) -> None:
     port.memory["method"] = request["method"]
 
 
+def notes_listing(port: Any, call: Call, plan: Plan) -> None:
+    """Before `list_sessions`: remembers the call."""
+    port.memory[call] = "listing"
+
+
+def has_listed(port: Any, call: Call) -> bool:
+    """Whether a list of sessions was asked for in the call, where `notes_listing` remembers it."""
+    return call in port.memory
+
+
 def asks(test: Callable[[Call, Plan], bool], change: Callable[[Plan], Plan]) -> Step:
     """Of `ask`: runs another plan than the right one for the calls of which `test` holds."""
     return lambda port, real, call, plan: real(call, change(plan) if test(call, plan) else plan)

@@ -84,10 +84,11 @@ def explained(findings: Sequence[Finding], requirements: Sequence[Requirement]) 
     if any(finding.cause == FOREIGN for finding in findings):
         return [_strange(finding) for finding in findings]
     # What no requirement speaks of has done its part.
-    levels = levels_of(requirements)
-    if not any(finding.outcome == "fail" for finding in findings):
-        return [each for each in findings if each.requirement in levels]
-    findings = [each for each in owned(findings, requirements) if each.requirement in levels]
+    levels, is_right = levels_of(requirements), all(finding.outcome != "fail" for finding in findings)
+    known = findings if is_right else owned(findings, requirements)
+    findings = [each for each in known if each.requirement in levels]
+    if is_right:
+        return findings
     calls = _calls(findings)
     complainers = _complainers(findings, calls)
     causes: dict[str, Causes] = {}

@@ -94,8 +94,9 @@ class HttpWire:
         message = json.loads(data)
         if inside(message, "method") == "notifications/cancelled":
             self._give_up(inside(message, "params", "requestId"))
-        body = _laid_out(data.strip()) if inside(message, "method") == "tools/call" else data.strip()
-        task = asyncio.create_task(self.ask("POST", body, self.headers(message), self._heard))
+        body = data.strip()
+        laid_out = _laid_out(body) if inside(message, "method") == "tools/call" else body
+        task = asyncio.create_task(self.ask("POST", laid_out, self.headers(message), self._heard))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         if {"method", "id"} <= set(table(message)):
@@ -107,9 +108,11 @@ class HttpWire:
         return bool(done)
 
     @property
-    def _named(self) -> str | None:
-        """The revision in the header that names it, of which clients of older ones know nothing."""
-        return self._revision if self._revision is not None and self._revision >= NAMED_SINCE else None
+    def _kept(self) -> dict[str, str]:
+        """What a session adds to each request: its id, and the revision, which clients of older ones do not name."""
+        named = self._revision if self._revision is not None and self._revision >= NAMED_SINCE else None
+        kept = {SESSION: self._session, "mcp-protocol-version": named}
+        return {name: value for name, value in kept.items() if value is not None}
 
     def headers(self, message: Json) -> dict[str, str]:
         """What a client sends with this message."""
@@ -121,8 +124,7 @@ class HttpWire:
         if version is None and self._stateless is not None and "method" in table(message):
             version = self._stateless
         if version is None:
-            kept = {SESSION: self._session, "mcp-protocol-version": self._named}
-            return {**headers, **{name: value for name, value in kept.items() if value is not None}}
+            return {**headers, **self._kept}
         headers |= {"mcp-protocol-version": str(version), "mcp-method": str(inside(message, "method"))}
         name = inside(message, "params", "name")
         return {**headers, "mcp-name": _header(name)} if isinstance(name, str) else headers
@@ -205,10 +207,8 @@ class HttpWire:
     async def closed(self) -> None:
         if self._session is not None:
             # MCP asks a client to end the session that it needs no more.
-            named = {} if self._named is None else {"mcp-protocol-version": self._named}
-            headers = {SESSION: self._session, **named}
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.ask("DELETE", b"", headers), 1)
+                await asyncio.wait_for(self.ask("DELETE", b"", self._kept), 1)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _heard(self, data: bytes) -> None:

@@ -20,7 +20,7 @@ STEP, SCRIPT, OTHER_WAITS = 0.003, 0.012, 0.7
 """Seconds that a step and a script take, and those that a conversation takes which waits for more than its scripts."""
 
 EARLY = 3
-"""One conversation in so many is played at once. These are the longer ones, and take as long as the rest."""
+"""One conversation in so many is played at once: those that kill most ports for the time they take."""
 
 
 def parts(conversations: Iterable[Conversation]) -> tuple[Track, Track]:

@@ -50,9 +50,14 @@ def strays(observation: Observation) -> list[Line]:
     return [line for line in responses if not any(same_id(line.table.get("id"), id) for id in known)]
 
 
+def lists_without_end(exchange: Exchange) -> bool:
+    """Whether its list of sessions does not end by itself."""
+    return any("hang" in step for script in exchange.scripts for step in script.list_sessions or ())
+
+
 def waits_for(exchange: Exchange) -> str | None:
     """The release without which its gemini or its list does not end, or gemini does not read its stdin."""
-    plays = [play for script in exchange.scripts for play in (*script.play, *(script.list_sessions or ()))]
+    plays = [play for script in exchange.scripts for play in script.steps]
     kinds = ("release", "unread") if reads_late(exchange) else ("release",)
     return next((str(play[kind]) for play in plays for kind in kinds if kind in play), None)
 

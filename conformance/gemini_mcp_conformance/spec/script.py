@@ -24,6 +24,11 @@ class Script:
     play: tuple[Mapping[str, Json], ...]
     list_sessions: tuple[Mapping[str, Json], ...] | None = None
 
+    @property
+    def steps(self) -> tuple[Mapping[str, Json], ...]:
+        """All that it may do: what the call does, and what the listing answers."""
+        return (*self.play, *(self.list_sessions or ()))
+
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Script:
         if "play" not in value:

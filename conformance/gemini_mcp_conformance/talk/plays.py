@@ -68,7 +68,7 @@ def pieces(*parts: bytes, stream: str = "stdout") -> Script:
 
 def does(script: Script, kinds: Set[str]) -> bool:
     """Whether a step of the script, or of its list of sessions, is of one of these kinds."""
-    return any(step.keys() & kinds for step in (*script.play, *(script.list_sessions or ())))
+    return any(step.keys() & kinds for step in script.steps)
 
 
 def takes_time(script: Script) -> bool:

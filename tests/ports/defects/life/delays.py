@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from answering import Outcome
-from defects.life.moments import OUTPUT
+from defects.life.moments import notes_output
 from defects.record import defect
 from http_port import HttpPort
 from running import GRACE, Call
@@ -16,10 +16,6 @@ from steps import Step, before
 
 OF_SESSION = threading.Lock()
 PATIENCE, PAUSE, INTERVAL = 2.0, 0.5, 0.1
-
-
-def notes_output(port: Any, call: Call, *started: Any) -> None:
-    port.memory[call] = started[OUTPUT]
 
 
 def ends_silent(seconds: float, has_printed: bool) -> Step:

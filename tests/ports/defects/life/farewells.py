@@ -10,21 +10,28 @@ from contextlib import suppress
 from typing import IO, Any
 
 from answering import Outcome
+from conditions import has_listed, notes_listing
 from defects.life.cancelling import spares_group, stops_leader
+from defects.life.moments import notes_output, size_of
 from defects.record import defect
 from planning import Plan
 from port import EXIT_SECONDS, Port
 from running import GRACE, Call, Cancelled
+from steps import before
 
 PAUSE = 0.05
 PIECE = 32 * 1024
 
 
+def processes() -> Iterator[int]:
+    return map(int, filter(str.isdecimal, os.listdir("/proc")))
+
+
 def members(group: int) -> Iterator[int]:
-    for name in filter(str.isdecimal, os.listdir("/proc")):
+    for each in processes():
         with suppress(ProcessLookupError):
-            if os.getpgid(int(name)) == group:
-                yield int(name)
+            if os.getpgid(each) == group:
+                yield each
 
 
 def kills_members_asked(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
@@ -38,11 +45,6 @@ def kills_members_asked(port: Any, real: Any, leader: int, number: signal.Signal
             os.kill(each, number)
 
 
-def notes_files(port: Any, real: Any, call: Call, argv: Any, cwd: Any, env: Any, *others: Any) -> Any:
-    port.memory[call] = others[1]
-    return real(call, argv, cwd, env, *others)
-
-
 def kills_the_silent(port: Any, real: Any, call: Call) -> None:
     """A gemini that prints is taken for one that cleans up."""
     process, size = call.process, -1
@@ -50,24 +52,9 @@ def kills_the_silent(port: Any, real: Any, call: Call) -> None:
         real(call)
         return
     port.signal_group(process.pid, signal.SIGTERM)
-    while not call.ended.wait(GRACE) and size != (now := printed(port.memory[call])):
+    while not call.ended.wait(GRACE) and size != (now := size_of(port.memory[call])):
         size = now
     port.signal_group(process.pid, signal.SIGKILL)
-
-
-def printed(file: IO[bytes]) -> int:
-    with suppress(OSError, ValueError):
-        return os.fstat(file.fileno()).st_size
-    return 0
-
-
-def notes_listing(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
-    port.memory.setdefault("listing", set()).add(call)
-    return real(call, plan)
-
-
-def is_listing(port: Any, call: Call) -> bool:
-    return call in port.memory.get("listing", ())
 
 
 def kept_for_list(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
@@ -113,13 +100,11 @@ def waits_for_holders(port: Any, real: Any, call: Call, exit: int, out: IO[bytes
 
 def is_held(file: IO[bytes]) -> bool:
     own = os.fstat(file.fileno())
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        if int(name) != os.getpid() and any(os.path.samestat(own, each) for each in opened(name)):
-            return True
-    return False
+    others = (each for each in processes() if each != os.getpid())
+    return any(os.path.samestat(own, file) for each in others for file in opened(each))
 
 
-def opened(process: str) -> Iterator[os.stat_result]:
+def opened(process: int) -> Iterator[os.stat_result]:
     with suppress(OSError):
         for each in os.scandir(f"/proc/{process}/fd"):
             with suppress(OSError):
@@ -129,7 +114,7 @@ def opened(process: str) -> Iterator[os.stat_result]:
 def ends_input_at_output(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     """Writes no more of a prompt once gemini has begun to speak."""
     given = options["stdin"]
-    if not printed(given):
+    if not size_of(given):
         return real(argv, **options)
     process = real(argv, **{**options, "stdin": subprocess.PIPE})
     threading.Thread(target=fed, args=(process, given.read(), options["stdout"]), daemon=True).start()
@@ -140,7 +125,7 @@ def fed(process: subprocess.Popen[bytes], text: bytes, out: IO[bytes]) -> None:
     assert process.stdin is not None
     with suppress(OSError), process.stdin as pipe:
         for at in range(0, len(text), PIECE):
-            if at and printed(out):
+            if at and size_of(out):
                 return
             pipe.write(text[at : at + PIECE])
             pipe.flush()
@@ -155,12 +140,12 @@ defect(
     "printing-gemini-spared",
     "Sends no SIGKILL to a cancelled gemini that still prints something.",
     "cancel:ignored-term",
-)(begin=notes_files, stop=kills_the_silent)
+)(begin=before(notes_output), stop=kills_the_silent)
 defect(
     "children-of-list-spared",
     "Ends the list of sessions of a cancelled call, but not what the list started.",
     "cancel:group",
-)(list_sessions=notes_listing, stop=stops_leader(is_listing), signal_group=spares_group)
+)(list_sessions=before(notes_listing), stop=stops_leader(has_listed), signal_group=spares_group)
 defect(
     "system-prompt-kept-by-cancelled-list",
     "Removes a system prompt behind the list of sessions, and not when that is cancelled.",

@@ -1,14 +1,14 @@
 """Defects in when progress is told: what else the port says, what gemini says, and whose number a token is."""
 
 import time
-from typing import IO, Any
+from typing import Any
 
-from defects.life.farewells import printed
+from defects.life.moments import ERRORS, has_printed, notes_file
 from defects.record import defect
 from port import PROGRESS_SECONDS
 from running import Call
 from speaking import Message
-from steps import after
+from steps import after, before
 
 THROTTLE = 0.25
 
@@ -16,8 +16,10 @@ THROTTLE = 0.25
 def throttled_together(port: Any, real: Any, call: Call) -> None:
     """One limit for all calls on how often progress is told."""
     now = time.monotonic()
-    if call.token is None or now - port.memory.get("told", 0.0) >= THROTTLE:
-        port.memory["told"] = now if call.token is not None else port.memory.get("told", 0.0)
+    if call.token is None:
+        real(call)
+    elif now - port.memory.get("told", 0.0) >= THROTTLE:
+        port.memory["told"] = now
         real(call)
     else:
         call.next_progress = now + PROGRESS_SECONDS
@@ -29,17 +31,11 @@ def postpones(port: Any, message: Message) -> None:
         call.next_progress = time.monotonic() + PROGRESS_SECONDS
 
 
-def notes_stderr(port: Any, real: Any, call: Call, argv: Any, cwd: Any, env: Any, *others: Any) -> Any:
-    port.memory[call] = others[2]
-    return real(call, argv, cwd, env, *others)
-
-
 def until_stderr(port: Any, real: Any, call: Call) -> None:
-    file: IO[bytes] | None = port.memory.get(call)
-    if file is None or not printed(file):
-        real(call)
-    else:
+    if has_printed(port, call):
         call.next_progress = time.monotonic() + PROGRESS_SECONDS
+    else:
+        real(call)
 
 
 def unless_id(port: Any, real: Any, call: Call) -> None:
@@ -62,7 +58,7 @@ defect(
     "progress-until-stderr",
     "Tells no progress any more once gemini has written to stderr.",
     "progress:interval",
-)(begin=notes_stderr, report_progress=until_stderr)
+)(begin=before(notes_file(ERRORS)), report_progress=until_stderr)
 defect(
     "progress-lost-to-id",
     "Tells no progress to a token while a call runs whose id is the same.",

@@ -6,19 +6,20 @@ import shutil
 import signal
 import tempfile
 import threading
+from contextlib import suppress
 from queue import Queue
-from typing import Any
+from typing import IO, Any
 
 from defects.life.cancelling import wanted
 from defects.record import defect
 from port import SIGNALS, Stop
 from running import Call, Cancelled
 from speaking import INVALID_REQUEST, as_object
-from steps import before, only
+from steps import Step, before, only
 
 CROWD = 16
 OUTBOX = Queue[Any]()
-OUTPUT = 4
+OUTPUT, ERRORS = 4, 5
 """The place of the file for stdout among what a run is begun with."""
 KNOWN = {"requestId", "reason"}
 
@@ -53,13 +54,29 @@ def deaf_while_unread(port: Any, real: Any, method: str, params: Any) -> None:
         real(method, params)
 
 
-def notes_output(port: Any, call: Call, *started: Any) -> None:
-    port.memory[call] = started[OUTPUT]
+def notes_file(place: int) -> Step:
+    """Beside `begin`: remembers one of the files that gemini is given."""
+
+    def note(port: Any, call: Call, *started: Any) -> None:
+        port.memory[call] = started[place]
+
+    return note
+
+
+notes_output = notes_file(OUTPUT)
+
+
+def size_of(file: IO[bytes]) -> int:
+    """Of a file that is closed it is 0."""
+    with suppress(OSError, ValueError):
+        return os.fstat(file.fileno()).st_size
+    return 0
 
 
 def has_printed(port: Any, call: Call) -> bool:
+    """Whether the file that is remembered holds something."""
     file = port.memory.get(call)
-    return file is not None and not file.closed and os.fstat(file.fileno()).st_size > 0
+    return file is not None and size_of(file) > 0
 
 
 def unless_printed(port: Any, real: Any, call: Call) -> None:

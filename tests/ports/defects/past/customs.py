@@ -8,7 +8,7 @@ from conditions import failed
 from defects.record import defect
 from running import Call
 from speaking import INVALID_REQUEST, Message, RpcError, as_object
-from steps import before
+from steps import before, notes
 
 GONE = "does not know this session"
 
@@ -40,12 +40,6 @@ def gone_for_good(port: Any, real: Any, call: Call) -> Message:
     return result
 
 
-def notes_session(port: Any, real: Any, call: Call) -> Message:
-    result = real(call)
-    port.memory["served"] = result.get("_meta", {}).get("sessionId")
-    return result
-
-
 def shortened_to_latest(port: Any, real: Any, texts: Mapping[str, str]) -> tuple[str, ...]:
     return ("-r", "latest") if port.resumed(texts) == port.memory.get("served") else real(texts)
 
@@ -60,9 +54,8 @@ def last_named_if_empty(port: Any, real: Any, tool: str, arguments: Mapping[str,
     return texts
 
 
-def notes_served(port: Any, real: Any, call: Call) -> Message:
+def notes_asked(port: Any, call: Call) -> None:
     port.memory.setdefault("sessions", {})[repr(call.id)] = call.arguments.get("sessionId")
-    return real(call)
 
 
 def ends_by_session(port: Any, real: Any, method: str, params: Any) -> None:
@@ -76,11 +69,10 @@ def ends_by_session(port: Any, real: Any, method: str, params: Any) -> None:
     real(method, params)
 
 
-def discovered_once(port: Any, real: Any) -> Message:
-    if port.memory.setdefault("discovered", False):
+def refuses_second(port: Any) -> None:
+    if port.memory.get("discovered"):
         raise RpcError(INVALID_REQUEST, "The server has been discovered.")
     port.memory["discovered"] = True
-    return real()
 
 
 def at_end_of_pages(port: Any, real: Any, params: Mapping[str, Any], stateless: bool) -> Message:
@@ -110,7 +102,10 @@ defect(
     "session-served-last-is-latest",
     "Resumes `latest` in the place of the session that it has served last.",
     "command:chat-reply:session-id",
-)(execute=notes_session, resume_option=shortened_to_latest)
+)(
+    execute=notes("served", lambda result: result.get("_meta", {}).get("sessionId")),
+    resume_option=shortened_to_latest,
+)
 defect(
     "empty-session-is-last-named",
     "Resumes the session that was named last when a reply names an empty one.",
@@ -120,12 +115,12 @@ defect(
     "late-cancel-ends-session",
     "Ends the reply that runs when an answered one of its session is cancelled.",
     "cancel:others",
-)(execute=notes_served, notified=ends_by_session)
+)(execute=before(notes_asked), notified=ends_by_session)
 defect(
     "discovered-once",
     "Answers `server/discover` once, as if it were a handshake.",
     "stateless:discover",
-)(discover=discovered_once)
+)(discover=before(refuses_second))
 defect(
     "no-tools-behind-refused-page",
     "Lists no tools to a client whose cursor it has just refused.",

@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 from answering import SESSION_GONE, Failure, Outcome
-from conditions import is_named, lacking, refused
+from conditions import has_listed, is_named, lacking, notes_listing, refused
 from defects.call.system import keeps
 from defects.life.cancelling import only_asks
 from defects.record import defect
@@ -70,12 +70,8 @@ def believes_exit(port: Any, real: Any, call: Call, exit: int, out: Any, err: An
     return real(call, exit, out, err)
 
 
-def notes_listing(port: Any, call: Call, plan: Plan) -> None:
-    port.memory[call] = "listing"
-
-
 def is_listed(port: Any, call: Call) -> bool:
-    return call in port.memory and not port.is_ending and not call.is_timed_out
+    return has_listed(port, call) and not port.is_ending and not call.is_timed_out
 
 
 def writes_before_waiting(port: Any, real: Any, call: Call, turn: str | None) -> None:

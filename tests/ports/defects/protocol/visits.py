@@ -1,7 +1,6 @@
 """Defects of a port over HTTP in single posts: how a body is laid out, what it lacks, and when a client leaves."""
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from conditions import refused
@@ -37,10 +36,9 @@ def accepts_falsy(port: Any, real: Any, request: Message) -> None:
         port.accept(port.current.post)
 
 
-def needs_header(port: Any, real: Any, request: Message) -> Mapping[str, Any]:
+def needs_header(port: Any, request: Message) -> None:
     if port.current.post.version is None and request["method"] != "initialize":
         raise RpcError(INVALID_REQUEST, "The header `MCP-Protocol-Version` is missing.")
-    return real(request)
 
 
 def notes_begin(port: Any, call: Call) -> None:
@@ -90,7 +88,7 @@ defect(
     "Refuses the requests of clients that send no header of the version.",
     "lifecycle:ping",
     "http:equivalence",
-)(HttpPort, params=needs_header)
+)(HttpPort, params=before(needs_header))
 defect(
     "early-leave-unnoticed",
     "Does not notice a client that leaves in the first half second.",

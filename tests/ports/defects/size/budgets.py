@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from answering import Answer, Failure, Outcome
+from conditions import STDERR
 from defects.record import defect
 from planning import PROPERTIES, Refusal
 from running import Call
@@ -13,7 +14,6 @@ from steps import before
 ALL_ANSWERS = 12 * 1024 * 1024
 ONE_OUTPUT = 16 * 1024 * 1024
 ALL_STDERR = 24 * 1024
-LABEL = "\nStderr: "
 LINES_BEFORE, LINES_BEHIND = 64, 32
 WAITING = 3
 UNDECLARED = 64 * 1024
@@ -22,21 +22,25 @@ UNDECLARED = 64 * 1024
 def of_all_answers(port: Any, outcome: Outcome) -> None:
     total = port.memory["total"] = port.memory.get("total", 0) + len(outcome.stdout)
     if total > ALL_ANSWERS:
-        raise Failure("gemini has printed too much.", port.decode(outcome.stderr))
+        raise too_much(port, outcome)
 
 
 def of_one_output(port: Any, outcome: Outcome) -> None:
     if len(outcome.stdout) > ONE_OUTPUT:
-        raise Failure("gemini has printed too much.", port.decode(outcome.stderr))
+        raise too_much(port, outcome)
+
+
+def too_much(port: Any, outcome: Outcome) -> Failure:
+    return Failure("gemini has printed too much.", port.decode(outcome.stderr))
 
 
 def of_all_stderr(port: Any, real: Any, failure: Failure) -> str:
-    quoted = real(failure).removeprefix(LABEL).encode()
+    quoted = real(failure).removeprefix(STDERR).encode()
     if failure.stderr is None:
         return ""
     left = port.memory.get("left", ALL_STDERR)
     port.memory["left"] = max(0, left - len(quoted))
-    return LABEL + (quoted[-left:].decode("utf-8", "ignore") if left else "")
+    return STDERR + (quoted[-left:].decode("utf-8", "ignore") if left else "")
 
 
 def in_first_lines(port: Any, real: Any, stdout: str, stderr: str) -> Answer:

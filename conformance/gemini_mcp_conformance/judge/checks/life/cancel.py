@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.expectation import answer, fate
 from gemini_mcp_conformance.judge.registry import check, check_all
@@ -16,16 +13,12 @@ from gemini_mcp_conformance.see.witness import reply, shown
 
 def starts_others(exchange: Exchange) -> bool:
     """Whether its gemini starts processes, be it the one that lists the sessions."""
-    return any("child" in step for step in _played(exchange))
+    return any("child" in step for script in exchange.scripts for step in script.steps)
 
 
 def ignores_term(exchange: Exchange) -> bool:
     """Whether its gemini itself ignores SIGTERM, be it the one that lists the sessions."""
-    return any("TERM" in step.get("ignore", ()) for step in _played(exchange))
-
-
-def _played(exchange: Exchange) -> list[Mapping[str, Json]]:
-    return [step for script in exchange.scripts for step in (*script.play, *(script.list_sessions or ()))]
+    return any("TERM" in step.get("ignore", ()) for script in exchange.scripts for step in script.steps)
 
 
 def has_survivors(exchange: Exchange) -> bool:

@@ -12,6 +12,7 @@ from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import (
+    lists_without_end,
     open_calls,
     ran_before_end,
     ran_beside,
@@ -221,15 +222,11 @@ def _while_listed(observation: Observation, method: str) -> list[Exchange]:
     """The requests of a method that were sent while the list of sessions of a call hung, which is cancelled next."""
     steps = list(enumerate(observation.conversation.steps))
     found: list[Exchange] = []
-    for call in filter(_hangs_in_list, observation.calls):
+    for call in filter(lists_without_end, observation.calls):
         cancellations = (number for number, step in steps if number > call.step and isinstance(step, Cancel))
         until = next(cancellations, call.step)
         found += [each for each in observation.exchanges if each.method == method and call.step < each.step < until]
     return found
-
-
-def _hangs_in_list(call: Exchange) -> bool:
-    return any("hang" in step for script in call.scripts for step in script.list_sessions or ())
 
 
 def _late_beside_list(observation: Observation, method: str) -> Complaints:

@@ -8,6 +8,7 @@ from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.life.cancel import has_survivors, ignores_term
 from gemini_mcp_conformance.judge.registry import check_all
 from gemini_mcp_conformance.see.observation import Exchange, Observation
+from gemini_mcp_conformance.see.timeline import lists_without_end
 
 LIMIT = 2.0
 """Seconds in which a port should exit."""
@@ -27,11 +28,6 @@ def unfinished(observation: Observation) -> list[Exchange]:
     """The calls of which something could run when the port was to end: one that was answered may have left its list."""
     ended = interrupted(observation)
     return [each for each in observation.calls if each in ended or (each.listings and lists_without_end(each))]
-
-
-def lists_without_end(exchange: Exchange) -> bool:
-    """Whether its list of sessions does not end by itself."""
-    return any("hang" in step for script in exchange.scripts for step in script.list_sessions or ())
 
 
 def asked(*ways: str, busy: bool | None = None) -> Callable[[Observation], bool]:

@@ -88,7 +88,7 @@ def thorough(trial: Trial) -> Proof:
 
 
 def measured(trial: Trial) -> Proof:
-    """Find out which conversations kill a defective port, and keep the cheapest that do so on their own."""
+    """Find out which conversations kill a defective port, and keep the first of a run that does so on its own."""
     for attempt in _attempts(_killing(trial)):
         began = time.monotonic()
         if not _survival(_judged(trial, attempt)):
@@ -98,9 +98,9 @@ def measured(trial: Trial) -> Proof:
 
 def _attempts(killing: Iterable[str]) -> Iterator[tuple[str, ...]]:
     """One conversation, or more for a port that remembers what it should not."""
-    cheapest = sorted(killing, key=lambda id: (price(conversations()[id]), id))
-    yield from ((each,) for each in cheapest[:ENOUGH])
-    yield from (tuple(cheapest[:count]) for count in (2, 4, len(cheapest)) if count > 1)
+    first = [id for id in conversations() if id in killing]
+    yield from ((each,) for each in first[:ENOUGH])
+    yield from (tuple(first[:count]) for count in (2, 4, len(first)) if count > 1)
 
 
 def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt
 from gemini_mcp_conformance.play.fake.fake import Fake
@@ -25,8 +26,16 @@ class Gemini:
 
     def __init__(self, fake: Fake | None, spec: Specification, requests: Sequence[Pending]) -> None:
         self._fake, self._spec, self._requests = fake, spec, requests
+        self.state = "present"
         self._runs: dict[int, Run] = {}
         """The runs that have ended, by their number: nothing about them changes any more."""
+
+    def become(self, state: Literal["", "absent", "present"]) -> None:
+        """Take the program away or put it back."""
+        if self._fake is None or state in ("", self.state):
+            return
+        (self._fake.take_away if state == "absent" else self._fake.put_back)()
+        self.state = state
 
     def forget_releases(self) -> None:
         if self._fake is not None:

@@ -69,6 +69,7 @@ class Player:
     def __post_init__(self, patience: Patience) -> None:
         self.requests = Requests(self.session, self.place, self.spec, self.fake, patience)
         self._gemini = self.requests.gemini
+        self._gemini.state = self.conversation.gemini if self.conversation.gemini != "only" else "present"
 
     @property
     def lost(self) -> float:
@@ -148,6 +149,7 @@ class Player:
                 remove_files(self.place, step.gone)
                 make_files(self.place, step.files)
                 make_links(self.place, step.links)
+                self._gemini.become(step.gemini)
             case Http():
                 await self._http(step)
 
@@ -250,6 +252,5 @@ class Player:
             "place": self.place,
             "revision": self.session.revision,
             "transport": self.session.wire.transport,
-            "gemini": self.conversation.gemini,
             "delay": self.lateness.since(self.began),
         }

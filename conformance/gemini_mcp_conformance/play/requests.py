@@ -90,7 +90,8 @@ class Requests:
     ) -> Pending:
         """Send a request, and wait as its step says."""
         before = self.temporary()
-        pending = Pending(self.spec, number, step, message, self.gemini.last(), is_page=is_page)
+        mark, state = self.gemini.last(), self.gemini.state
+        pending = Pending(self.spec, number, step, message, mark, is_page=is_page, gemini=state)
         self._find_directory(pending)
         self.every.append(pending)
         # Before the request is sent, since gemini may start as soon as the port has read it.

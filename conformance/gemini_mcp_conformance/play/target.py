@@ -20,6 +20,7 @@ INHERITED: Mapping[str, str] = {
     "NODE_NO_WARNINGS": "1",
     "npm_config_loglevel": "silent",
     "SECRET_TOKEN_OF_THE_OPERATOR": "kept-as-well",
+    "SETTING_OF_MCP_SERVERS": "kept, too",
     "Setting_Of_The_Operator": "kept in another case",
     **{f"SETTING_{number}": str(number) for number in range(40)},
 }

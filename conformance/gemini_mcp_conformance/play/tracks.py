@@ -13,8 +13,10 @@ from gemini_mcp_conformance.talk.steps import Raw, Request
 
 Track = list[Conversation]
 
-JOBS = 8
-"""Ports that run side by side. Nearly half of those that begin mostly wait, so two cores are busy and not crowded."""
+JOBS = 10
+"""Ports that run side by side. Half of those that begin mostly wait, so two cores are busy and not crowded."""
+BUSY = 2 / 5
+"""The share of them that does not wait."""
 
 STEP, SCRIPT, OTHER_WAITS = 0.003, 0.012, 0.7
 """Seconds that a step and a script take, and those that a conversation takes which waits for more than its scripts."""
@@ -36,10 +38,10 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     Conversations come in the order in which they should be played. Those that wait cost a port little, so some tracks
     begin with them. The last job goes on from one port to the next, for conversations that need ports of their own.
     """
-    half = max(1, jobs // 2)
+    busy = max(1, int(jobs * BUSY))
     first, rest = parts(conversations)
-    early, late = (_dealt(first, half), _dealt(rest, half)) if jobs > 1 else ([[*first, *rest]], [])
-    waiting = _dealt([each for each in conversations if each.only_waits], max(1, jobs - half - 1))
+    early, late = (_dealt(first, busy), _dealt(rest, busy)) if jobs > 1 else ([[*first, *rest]], [])
+    waiting = _dealt([each for each in conversations if each.only_waits], max(1, jobs - busy - 1))
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
     others = _grouped(each for each in conversations if each.alone and not each.only_waits and each not in ending)
     # Shutdown conversations reuse a port that has served calls already, to save a start. Long ones are begun early.

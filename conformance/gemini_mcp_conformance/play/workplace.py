@@ -84,11 +84,10 @@ def environment(
     if not target.keep_home:
         directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
     base = {**base, **directories, **INHERITED, **target.env}
-    base = (
-        fake.environ(base)
-        if gemini == "present"
-        else {**base, "PATH": _path_without(base, fake.program.name, gemini, place)}
-    )
+    if gemini != "present":
+        base["PATH"] = _path_without(base, fake.program.name, gemini, place)
+    if gemini in ("present", "only"):
+        base = fake.environ(base)
     return {**base, **(own or {})}
 
 

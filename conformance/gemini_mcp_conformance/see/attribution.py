@@ -23,7 +23,7 @@ class Pending:
     """A request that the player has sent, while the conversation is played.
 
     `mark` is the number of the last run in the journal when it was sent, `last` that when it was finished. `is_page`
-    says that it asks for a further page of a list.
+    says that it asks for a further page of a list. `gemini` is what is on PATH meanwhile.
     """
 
     spec: Specification
@@ -41,6 +41,7 @@ class Pending:
     cwd: Directory = "none"
     directory: str = ""
     is_page: bool = False
+    gemini: str = "present"
 
     @property
     def id(self) -> Json:
@@ -134,6 +135,7 @@ def exchange(
         canaries=pending.canaries,
         cwd=pending.cwd,
         directory=pending.directory,
+        gemini=pending.gemini,
         alone=not any(_overlap(pending, other) for other in requests if other is not pending),
         silence=pending.silence,
         waited=pending.waited,

@@ -21,7 +21,8 @@ class Conversation:
     It is made to show `requirements`, but every check judges what it can. `aside` means that it mostly waits, so that
     it runs beside others. `fresh` means that it needs a new port. `revision` is the protocol revision to speak.
     `greet=False` leaves out the handshake. `stdio=True` demands pipes. `files` are written below the port's working
-    directory; None is a directory. `gemini` may be absent from PATH, or a file that cannot be executed.
+    directory; None is a directory. `gemini` may be absent from PATH, or a file that cannot be executed, or the only one
+    there, so that a step can take it away.
     """
 
     id: str
@@ -36,7 +37,7 @@ class Conversation:
     files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     stdio: bool = False
-    gemini: Literal["present", "absent", "not-executable"] = "present"
+    gemini: Literal["present", "only", "absent", "not-executable"] = "present"
 
     @property
     def alone(self) -> bool:

@@ -140,13 +140,14 @@ class Http:
 class Arrange:
     """Remove what lies at `gone` below the port's working directory, then make `files` there; None is a directory.
 
-    `links` are made last, each with the path that it leads to.
+    `links` are made last, each with the path that it leads to. `gemini` is taken away or put back.
     """
 
     kind: ClassVar[str] = "arrange"
     files: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     links: Mapping[str, str] = field(default_factory=dict[str, str])
     gone: tuple[str, ...] = ()
+    gemini: Literal["", "absent", "present"] = ""
 
 
 Step = Request | Notify | Raw | Await | Cancel | Release | End | Listen | Http | Arrange

@@ -41,6 +41,7 @@ class Fake:
         self.watched = watched or usual()
         self.bin = root / "bin"
         self.program = self.bin / self.watched.program
+        self._aside = root / "aside"
         self._plays = root / "plays"
         self._releases = root / "releases"
         self._journal = Journal(root / "journal", self.watched.variables)
@@ -69,6 +70,13 @@ class Fake:
     def environ(self, base: Mapping[str, str]) -> dict[str, str]:
         """`base` with the fake first on PATH."""
         return {**base, "PATH": os.pathsep.join(filter(None, (str(self.bin), base.get("PATH"))))}
+
+    def take_away(self) -> None:
+        """Leave no program on PATH, until it is put back."""
+        self.program.rename(self._aside)
+
+    def put_back(self) -> None:
+        self._aside.rename(self.program)
 
     def expect(self, environ: Mapping[str, str]) -> None:
         """Tell what every call should be given. Of a call that is, only that and the watched variables are kept."""

@@ -51,6 +51,7 @@ UNKNOWN: Mapping[str, Json] = {
     "x-nothing": None,
     "x-comment": "before\0after",
     "x-half": "\ud83d",
+    "x-large": 2**70,
     "x-nested": nested(DEEP),
     "x-attachment": "z" * (1 << 17),
 }

@@ -146,7 +146,7 @@ class Endings(Maker):
         unread = self.unread(tool, f"unread {tool}")
         steps += [*map(Await, names[FIRST:]), unread, Cancel(unread.name), self.served(unread.name, other)]
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS, "cancel:group")
-        return self._cancel(tool, f"A cancelled {tool}.", steps, *shows)
+        return self._cancel(tool, f"A cancelled {tool}.", steps, *shows, aside=True)
 
     def _cancel_late(self, tool: str, other: str) -> Conversation:
         steps: list[Step] = []
@@ -315,7 +315,8 @@ class Endings(Maker):
         yield self._end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(how), group, *_of_term(how))
         if how == "TERM":
             shows = (*_of_term(how), "shutdown:prompt", "stdio:stdout")
-            yield self._end(name, "SIGTERM while nothing runs.", how, [*self._past(how)], *shows)
+            title, begun = "SIGTERM in the middle of a line.", Raw(b'{"jsonrpc": "2.0"')
+            yield self._end(name, title, how, [*self._past(how), begun, Listen(True, SOON)], *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
             title = "SIGTERM while nobody reads an answer."

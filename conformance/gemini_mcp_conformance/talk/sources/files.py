@@ -94,8 +94,9 @@ class Files(Maker):
             yield self.conversation(id, title, [step], *shows, aside=True, gemini=gemini)
         long: dict[str, Json] = {"option": "x" * WRONG_WORD}
         title = "A text in a file beside an argument that is too long for any command line."
-        steps = [self._call(tool, 1, self.answers("It fits."), **long)]
-        yield self.conversation(f"{tool}-system-too-long", title, steps, "system:removed:failure")
+        steps = [self._call(tool, 1, self.answers("It fits."), **long), self._call(tool, 1, self.answers("Next."))]
+        shows = ("system:removed:failure", "concurrency:after-failure")
+        yield self.conversation(f"{tool}-system-too-long", title, steps, *shows)
         begun = self._call(tool, 1, hangs(), name="it", until="started")
         yield self.conversation(
             f"{tool}-system-cancel", TITLE, (begun, Cancel("it")), "system:removed:cancel", aside=True

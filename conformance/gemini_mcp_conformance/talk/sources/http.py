@@ -31,6 +31,7 @@ STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://12
 Python SDK lets in what only has that prefix."""
 MOMENT, WHILE = 0.6, 3.2
 """Seconds in which a port notices that a client has left, and in which it may forget to look for that."""
+EVENTS_FIRST = {"accept": "text/event-stream, application/json"}
 EVENTS = {"accept": "text/event-stream"}
 OTHER: Mapping[str, str | None] = {SESSION: OTHER_SESSION}
 ID = "an id of two clients"
@@ -91,7 +92,7 @@ class OverHttp(Maker):
             yield Http(message=message, headers={"mcp-protocol-version": version})
         for kind in ("application/json; charset=utf-8", "application/json;charset=UTF-8"):
             yield Http(message=LIST, headers={"content-type": kind})
-        for accepted in ("text/event-stream, application/json", "application/json;q=0.9,text/event-stream;q=0.1"):
+        for accepted in (EVENTS_FIRST["accept"], "application/json;q=0.9,text/event-stream;q=0.1"):
             yield Http(message=LIST, headers={"accept": accepted})
         yield from (Request("tools/list"), Request("ping"))
 
@@ -149,6 +150,7 @@ class OverHttp(Maker):
         stranger = Http(message=_message(revision, "tools/list"), headers={"origin": STRANGERS[0]})
         steps = (Request("tools/list"), *self._contradictions(revision), stranger, Request("tools/list"))
         shows = ("http:stateless:header", "http:stateless:version", "http:stateless:method", "http:origin")
+        shows = (*shows, "http:content-type")
         return self.conversation("headers", "Headers of the stateless era.", steps, *shows, revision=revision)
 
     def _contradictions(self, revision: str) -> Iterable[Step]:
@@ -170,6 +172,9 @@ class OverHttp(Maker):
             for other in (None, method.upper(), "ping"):
                 yield Http(message=_message(revision, method, params), headers={"mcp-method": other})
         yield from (Http(message=_message(revision, method)) for method in NO_METHODS)
+        yield Http(message=_message(revision, NO_METHODS[0]), headers=EVENTS_FIRST)
+        called = {**called, "_meta": {"progressToken": "told of a mismatch"}}
+        yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": "no-such"})
 
     def disconnect(self, revision: str) -> Conversation:
         script = self.answers("Beside it.", release="go")

@@ -47,6 +47,7 @@ TEXTS: Mapping[str, str] = {
     "few characters": "s3cr3t-7",
     "a long word": "0ne-w0rd-0f-the-plan-that-n0b0dy-else-may-read",
     "a word": "pa55w0",
+    "signs": "a+b=c?",
     # Unlike itself in every part: where the beginning is taken out wherever it stands, the rest is still there.
     "much": "".join(f"Sentence {number} of the plan that goes on. " for number in range(130)),
     "a key": f"Nobody else may know the key {KEY} of the plan that is told here.",

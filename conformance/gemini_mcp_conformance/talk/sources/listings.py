@@ -57,6 +57,7 @@ class Listings(Maker):
             # Gemini CLI before 0.24 prints the list to stderr.
             "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
+            "brackets": unnamed({"stdout": "No previous sessions found for [the-project].\n"}),
             "failure": unnamed({"stdout": text}, {"exit": 1}),
             "death": unnamed({"stdout": text}, {"signal": "TERM"}),
         }

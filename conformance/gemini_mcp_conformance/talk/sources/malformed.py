@@ -94,7 +94,8 @@ class Malformed(Maker):
 
     def lines(self, id: str, title: str, lines: Sequence[bytes], *shows: str) -> Conversation:
         """Each line with a sign of life behind it, the first one twice in a row."""
-        steps: list[Step] = [Raw(lines[0] + b"\n"), Raw(lines[0] + b"\n"), *self.alive("two")]
+        first = Raw(lines[0] + b"\n")
+        steps: list[Step] = [first, first, Request("no/such/method"), *self.alive("two")]
         for data in lines[1:]:
             steps += [Raw(data + b"\n"), Request("tools/list")]
         return self.conversation(id, title, (*steps, *self.alive("all", self.last)), *shows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import cycle
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
@@ -16,6 +17,8 @@ from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, S
 ORDER = 70
 LONG = 12.0
 """Seconds of a call that is long enough to show an interval of ten."""
+LONGER, QUICK = 21.0, 2.5
+"""Seconds of such a call that shows also whether the intervals grow, and of those beside it."""
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
 
@@ -34,6 +37,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.tokens()
     yield made.at_once()
     yield made.long()
+    yield made.longer()
 
 
 class Progress(Maker):
@@ -127,3 +131,16 @@ class Progress(Maker):
         shows = (*SHOWN, "progress:interval", "progress:unasked", "stdio:stderr:private", "concurrency:same-session")
         shows = (*shows, "result:success", "result:text", "result:text:split")
         return self.conversation("long", "Calls that take twelve seconds.", steps, *shows, aside=True)
+
+    def longer(self) -> Conversation:
+        """A long call whose client does not stop to speak."""
+        long = self.asking(self.first, "longer", self.answers("At the end.", wait=LONGER), "longer", until="started")
+        beside: list[Step] = []
+        for number, tool in zip(range(int(LONGER / QUICK)), cycle(self.names), strict=False):
+            own = session(f"number {number}")
+            answer = self.answers(f"Number {number}.", own, wait=QUICK)
+            beside.append(self.ask(tool, f"What comes as number {number}?", answer, session=own))
+        steps = (long, *beside, Await("longer"), Request("ping"))
+        shows = ("progress:interval", "progress:increase", "progress:end")
+        title = f"A call of {LONGER:g} seconds, and others meanwhile."
+        return self.conversation("longer", title, steps, *shows, aside=True)

@@ -44,7 +44,7 @@ class Reading(Maker):
         """Answers that are short, and so many that no pipe holds them all."""
         names = [f"unread {number}" for number in range(LISTS)]
         asked = (Request("tools/list", id=name, name=name, until="sent") for name in names)
-        steps = (Listen(False), *asked, Listen(True, 0.5), Request("ping"))
+        steps = (Listen(False), *asked, Listen(True, SOON), Request("ping"))
         shows = ("rpc:response:id", "stdio:framing", "tools:order")
         return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
 

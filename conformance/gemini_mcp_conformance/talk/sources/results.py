@@ -168,12 +168,16 @@ class Results(Maker):
         whole = json.dumps(document, ensure_ascii=False).encode("utf-8")
         start = whole.index("서".encode())
         cuts = range(start + 1, start + 10)
-        steps = [self.ask(f"Cut after byte {cut}", pieces(whole[:cut], whole[cut:])) for cut in cuts]
+        broken_off = Script("fails", (*pieces(whole[: cuts[0]]).play, {"exit": 1}))
+        plain = Script("plain", ({"stdout": "Plain, and whole.\n"},))
+        steps = [self.ask("Broken off within a character", broken_off), self.ask("Plain behind it", plain)]
+        steps += [self.ask(f"Cut after byte {cut}", pieces(whole[:cut], whole[cut:])) for cut in cuts]
         for cut in cuts[::3]:
             failing = pieces(whole[:cut], whole[cut:], stream="stderr")
             steps.append(self.ask(f"Fail, cut after byte {cut}", Script("fails", (*failing.play, {"exit": 1}))))
         title = f"Answers and errors of {self.tool} that arrive in two pieces, cut within a character."
-        return self.conversation(f"split-{self.tool}", title, steps, "result:text:split", "error:stderr")
+        shows = ("result:text:split", "result:plain-text", "error:stderr")
+        return self.conversation(f"split-{self.tool}", title, steps, *shows)
 
     def script(self, name: str, script: Script) -> Conversation:
         words = f"What is the capital of France, says {name}?"
@@ -374,7 +378,7 @@ class Results(Maker):
         steps += [self.in_turn(number, f"What is cut off, {number}?", each) for number, each in enumerate(cuts)]
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
-        shows = (*shows, "result:json:notice-after", "error:stderr:empty", "result:truncated")
+        shows = (*shows, "result:json:notice-after", "error:stderr:empty", "result:truncated", "result:success")
         title = f"{self.tool}, answered with what is known by its key."
         return self.conversation(f"keyed-{self.tool}", title, steps, *shows)
 

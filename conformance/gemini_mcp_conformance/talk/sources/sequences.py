@@ -6,7 +6,7 @@ Some are the same in every run; others are lists of moves that hypothesis genera
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import does, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources
-from gemini_mcp_conformance.talk.steps import Arrange, Cancel, Request, Step, call, path
+from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path
 
 ORDER = 40
 PHASE = "sequences"
@@ -63,6 +63,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     sessions = [Move(begins), Move(begins), *(Move(resumes, session=back) for back in (0, 1, 0, 1, 2, 1))]
     yield conversation([*sessions, Move(resumes), Move(begins)], sources, "sequence-sessions")
     yield from (_moving(tool, sources) for tool in names if sources.spec.directory(tool) is not None)
+    yield _without_gemini(sources)
     failing = [Move(tool, outcome=outcome) for outcome in _failures(sources) for tool in names]
     yield conversation([*failing, Move(begins), Move(resumes)], sources, "sequence-failures")
     for number, tool in enumerate(names):
@@ -80,6 +81,23 @@ def _tour(tool: str, shift: int) -> Iterator[Move]:
         happening = (first, second) if first != second else (first, first, first)
         yield from (Move(tool, given, 0, outcome) for outcome in happening)
         yield Move(tool, asked, None if number % 4 < 2 else 1)
+
+
+def _without_gemini(sources: Sources) -> Conversation:
+    """Gemini goes while it runs, and comes back; more calls meanwhile than a port may serve at once."""
+    every, nothing = frozenset(OPTIONS), frozenset[str]()
+    moves = [Move(tool, options, 0) for options in (every, nothing) for tool in sources.spec.names]
+    served = [step for step in _steps(moves, sources) if isinstance(step, Request)]
+    unserved = [replace(step, scripts=()) for step in served] * 3
+    name, tool = "left", sources.spec.begins or sources.spec.names[0]
+    unlisted = Script("unlisted", ({"release": name}, *sources.unnamed("No list can name it.").play), ({"exit": 1},))
+    left = sources.ask(tool, "What is left of gemini?", unlisted, name=name, until="started")
+    goes = (left, Arrange(gemini="absent"), Release(name), Await(name))
+    steps = (*served, *goes, *unserved, Arrange(gemini="present"), *served)
+    id, title = "sequence-without-gemini", "Gemini goes and comes back."
+    shown = (*shows(sources), "error:not-started", "error:not-started:remedy", "system:removed:failure")
+    shown = (*shown, "fallback:failure", "fallback:none")
+    return Conversation(id, title, steps, PHASE, shown, files=FILES, gemini="only")
 
 
 def _moving(tool: str, sources: Sources) -> Conversation:

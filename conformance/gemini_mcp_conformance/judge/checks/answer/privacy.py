@@ -88,8 +88,14 @@ def _words(exchange: Exchange) -> list[re.Pattern[str]]:
     """The short private texts that gemini has written as words of their own."""
     if not is_call(exchange) or not shows_error(exchange):
         return []
-    texts = (text for text in private_texts(exchange) if FEWEST <= len(text) < RECOGNISED and text.isalnum())
-    return [word for text in texts if (word := re.compile(rf"(?<!\w){text}(?!\w)")).search(stderr_of(exchange))]
+    texts = (text for text in private_texts(exchange) if FEWEST <= len(text) < RECOGNISED and text == text.strip())
+    return [word for text in texts if (word := _alone(text)).search(stderr_of(exchange))]
+
+
+def _alone(text: str) -> re.Pattern[str]:
+    """A word of its own; where it has signs, nothing but blanks may be around it."""
+    beside = r"\w" if text.isalnum() else r"\S"
+    return re.compile(rf"(?<!{beside}){re.escape(text)}(?!{beside})")
 
 
 @check("error:prompt", judges=lambda exchange: bool(_words(exchange)))

@@ -247,13 +247,17 @@ def _crowd(observation: Observation) -> list[Exchange]:
 
 def _after_failure(observation: Observation) -> Iterator[Exchange]:
     """The calls that must succeed and were sent after another had failed."""
-    failed = [each.sent.order for each in observation.calls if _must_fail(each)]
+    failed = [each.sent.order for each in observation.calls if _must_fail(each) or _may_fail(each)]
     return (each for each in observation.calls if answered(each) and failed and each.sent.order > min(failed))
 
 
 def _must_fail(exchange: Exchange) -> bool:
     ends = [ending(script) for script in exchange.scripts]
     return refused(exchange) or any(end.signal or end.exit for end in ends)
+
+
+def _may_fail(exchange: Exchange) -> bool:
+    return fate(exchange) == "either" and exchange.is_error
 
 
 def _session(exchange: Exchange) -> str | None:

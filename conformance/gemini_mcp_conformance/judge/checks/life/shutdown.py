@@ -76,8 +76,11 @@ def port_exits(observation: Observation) -> Complaints:
 def every_process_of_gemini_ends(observation: Observation) -> Complaints:
     left = [each for each in unfinished(observation) if has_survivors(each) and not is_told_apart(observation, each)]
     lists = [run for run in observation.unclaimed if run.call.kind == "list" and run.survivors]
-    for what in (*(f"for the call in {each.label}" for each in left), *("for a list of sessions" for _ in lists)):
-        yield f"The port left processes of gemini running after {way(observation)}, {what}, and should end them all."
+    found = [(f"for the call in {each.label}", each.all_runs) for each in left]
+    found += [("for a list of sessions", (run,)) for run in lists]
+    for what, runs in found:
+        who = "gemini itself" if any(run.call.pid in run.survivors for run in runs) else "what gemini had started"
+        yield f"The port left {who} running after {way(observation)}, {what}, and should end every process."
 
 
 @check_all("shutdown:stdin-end:ignored-term", judges=ends_stubborn_gemini, about="end")

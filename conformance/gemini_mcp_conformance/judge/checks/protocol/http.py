@@ -146,7 +146,12 @@ def _cancellations(observation: Observation) -> list[Web]:
     return [web for web in living if method(web) == "notifications/cancelled" and is_as_it_should(web)]
 
 
-@check_web("http:content-type", judges=lambda web: is_request(web) and 200 <= (web.status or 0) < 300)
+def has_to_be_json(web: Web) -> bool:
+    """Requests that are answered, and those that are refused by a JSON-RPC error."""
+    return is_request(web) and (200 <= (web.status or 0) < 300 or contradicts(web) or is_of_unknown_method(web))
+
+
+@check_web("http:content-type", judges=has_to_be_json)
 def answer_is_json_or_events(web: Web) -> Complaints:
     kind = web.answered.get("content-type", "").split(";")[0].strip().lower()
     if kind not in (JSON, STREAM):

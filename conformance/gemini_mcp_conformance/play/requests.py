@@ -26,7 +26,7 @@ from gemini_mcp_conformance.see.attribution import Pending, own_responses, stray
 from gemini_mcp_conformance.see.observation import Line, Place, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.durations import BUSY, seconds
+from gemini_mcp_conformance.talk.durations import BUSY, ignores, seconds
 from gemini_mcp_conformance.talk.steps import AUTO, Raw, Request, located
 
 PAGES = 50
@@ -183,8 +183,13 @@ class Requests:
         """Wait until the runs of gemini for a cancelled request have ended."""
         runs = self.gemini.runs_of(pending)
         is_listing = any(run.call.kind == "list" for run in runs)
-        # The port itself ends a list that takes too long.
-        await self.gone(runs, self.patience.before(self.spec.invocation.listing.timeout) if is_listing else None)
+        if is_listing:
+            # The port itself ends a list that takes too long.
+            patience = self.patience.before(self.spec.invocation.listing.timeout)
+        else:
+            is_stubborn = any(map(ignores, pending.step.scripts))
+            patience = self.patience.end if is_stubborn else min(self.patience.end, self.patience.answer)
+        await self.gone(runs, patience)
         pending.last = self.gemini.last() if pending.last is None else pending.last
 
     async def gone(self, runs: tuple[Run, ...], patience: float | None = None) -> None:

@@ -13,13 +13,16 @@ from gemini_mcp_conformance.talk.steps import Raw, Request
 
 Track = list[Conversation]
 
-JOBS = 10
-"""Ports that run side by side. Half of those that begin mostly wait, so two cores are busy and not crowded."""
+JOBS = 12
+"""Ports that run side by side. Most of those that begin only wait, so two cores are busy and not crowded."""
 BUSY = 2 / 5
 """The share of them that does not wait."""
 
 STEP, SCRIPT, OTHER_WAITS = 0.003, 0.012, 0.7
 """Seconds that a step and a script take, and those that a conversation takes which waits for more than its scripts."""
+
+LONG = 8.0
+"""Seconds from which on a conversation is begun as early as can be."""
 
 EARLY = 3
 """One conversation in so many is played at once: those that kill most ports for the time they take."""
@@ -41,14 +44,19 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     busy = max(1, int(jobs * BUSY))
     first, rest = parts(conversations)
     early, late = (_dealt(first, busy), _dealt(rest, busy)) if jobs > 1 else ([[*first, *rest]], [])
-    waiting = _dealt([each for each in conversations if each.only_waits], max(1, jobs - busy - 1))
+    waiting = _dealt(_long_first(each for each in conversations if each.only_waits), max(1, jobs - busy - 1))
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
     others = _grouped(each for each in conversations if each.alone and not each.only_waits and each not in ending)
     # Shutdown conversations reuse a port that has served calls already, to save a start. Long ones are begun early.
     # None comes behind the late tracks: a port that ends has little to do, and a run would wait for it at its end.
     begun = [*early, *waiting]
-    shared = _ended(begun, sorted(ending, key=lambda each: -each.seconds))
+    shared = _ended(begun, _long_first(ending))
     return [*shared[: len(begun)], *others, *late, *shared[len(begun) :]]
+
+
+def _long_first(conversations: Iterable[Conversation]) -> Track:
+    """Those that a run would wait for at its end, then the others in their order."""
+    return sorted(conversations, key=lambda each: each.seconds < LONG)
 
 
 def _ended(tracks: Iterable[Track], endings: Iterable[Conversation]) -> list[Track]:

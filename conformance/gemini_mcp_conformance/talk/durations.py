@@ -30,7 +30,7 @@ def of_steps(steps: Iterable[Step]) -> float:
     in_turn = sum(_waits(script) for step in asked if step.until == "answered" for script in step.scripts)
     paused = sum(step.pause * len(step.cuts) for step in asked if isinstance(step, Raw))
     paused += sum(step.wait for step in steps if isinstance(step, Listen))
-    stubborn = {step.name for step in asked if any(map(_ignores, step.scripts))}
+    stubborn = {step.name for step in asked if any(map(ignores, step.scripts))}
     cancelled = [step for step in steps if isinstance(step, Cancel) and step.name in stubborn]
     paused += STUBBORN * len({step.name if step.until == "ended" else "" for step in cancelled})
     return in_turn + max(side_by_side, default=0) + paused
@@ -52,5 +52,6 @@ def _waits(script: Script, listing: float = LISTING) -> float:
     return waited + (listing + LEEWAY) * any("hang" in play for play in script.list_sessions or ())
 
 
-def _ignores(script: Script) -> bool:
+def ignores(script: Script) -> bool:
+    """Whether something that it starts ignores SIGTERM."""
     return any("ignore" in play or inside(play, "child", "ignore") for play in script.play)

@@ -17,13 +17,12 @@ import argparse
 import gc
 import json
 import multiprocessing
-import signal
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import killers
 import precision
@@ -51,20 +50,11 @@ def side_by_side(work: Sequence[Callable[[], Done]], jobs: int) -> Iterator[Done
     conversations()
     gc.collect()
     gc.freeze()
-    with multiprocessing.get_context("fork").Pool(jobs, _end_when_asked) as pool:
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
         for number, done in enumerate(pool.imap_unordered(_done, work), 1):
             yield done
             if number % 25 == 0:
                 print(f"{number} of {len(work)} ports", flush=True)
-
-
-def _end_when_asked() -> None:
-    """On SIGTERM, end what was started too."""
-
-    def end(*_: object) -> NoReturn:
-        sys.exit(1)
-
-    signal.signal(signal.SIGTERM, end)
 
 
 def _done(work: Callable[[], Done]) -> Done:
@@ -110,7 +100,6 @@ def kept(name: str) -> Path:
 
 def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
-    _end_when_asked()
     trials = defective(options.names)
     if options.precision:
         work = [partial(precision.accused, trial, options.all) for trial in trials]

@@ -48,6 +48,7 @@ LONGER = 1.5
 LINGERS = 0.3
 """Seconds that a gemini lives on behind SIGTERM: fewer than ports wait before they send SIGKILL."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
+HALF_A_LINE = Raw(b'{"jsonrpc": "2.0"')
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -283,8 +284,8 @@ class Endings(Maker):
         removed = (*shows, "system:removed:stdin-end", "shutdown:prompt")
         idle = ("shutdown:stdin-end", "shutdown:prompt")
         # That of a whole line is in the scenarios.
-        title, begun = "The end of stdin in the middle of a line.", Raw(b'{"jsonrpc": "2.0"')
-        yield self._end("stdin", title, "stdin", [*self._past("stdin"), begun], *idle)
+        title = "The end of stdin in the middle of a line."
+        yield self._end("stdin", title, "stdin", [*self._past("stdin"), HALF_A_LINE], *idle)
         yield self._end("stdin-unasked", "The end of stdin before any message.", "stdin", (), idle[0], greet=False)
         title = "The end of stdin while nobody reads an answer."
         yield self._end("stdin-unread", title, "stdin", self._unread(), *idle)
@@ -315,8 +316,8 @@ class Endings(Maker):
         yield self._end(f"{name}-busy", f"{name.upper()} during calls.", how, self._busy(how), group, *_of_term(how))
         if how == "TERM":
             shows = (*_of_term(how), "shutdown:prompt", "stdio:stdout")
-            title, begun = "SIGTERM in the middle of a line.", Raw(b'{"jsonrpc": "2.0"')
-            yield self._end(name, title, how, [*self._past(how), begun, Listen(True, SOON)], *shows)
+            steps = [*self._past(how), HALF_A_LINE, Listen(True, SOON)]
+            yield self._end(name, "SIGTERM in the middle of a line.", how, steps, *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
             title = "SIGTERM while nobody reads an answer."

@@ -3,14 +3,15 @@
 A step is as in steps.py. What several areas need is here; what one area needs stands above its rows.
 """
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any, cast
 
 from answering import Outcome
-from planning import Plan
+from planning import Plan, Refusal
 from running import Call
 from speaking import Message
 from steps import Change, Step, gives, notes
@@ -126,6 +127,43 @@ def replacing(pattern: str, by: str = "") -> Callable[[str], str]:
 def without_variables(test: Callable[[str, str], bool]) -> Step:
     """Of `environment`: hands no variable on of whose name and value `test` holds."""
     return gives(lambda variables: {name: value for name, value in variables.items() if not test(name, value)})
+
+
+def stdin_open(test: Callable[[tuple[str, ...]], bool]) -> Step:
+    """Of `spawn`: gives gemini a stdin that does not end where `test` holds of its command line."""
+
+    def spawn(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+        if not test(argv):
+            return real(argv, **options)
+        reading, _writing = os.pipe()
+        try:
+            return real(argv, **{**options, "stdin": reading})
+        finally:
+            os.close(reading)
+
+    return spawn
+
+
+def path_shown(spelt: Callable[[str], str]) -> Step:
+    """Of `check_cwd`: writes a refused path in another way than that of `repr`."""
+
+    def check_cwd(port: Any, real: Any, cwd: str) -> None:
+        try:
+            real(cwd)
+        except Refusal as refusal:
+            raise Refusal(str(refusal).replace(repr(cwd), spelt(cwd))) from None
+
+    return check_cwd
+
+
+def in_any_case(names: Collection[str]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Reads members of these names however they are spelt; one that is spelt right counts."""
+
+    def change(members: Mapping[str, Any]) -> dict[str, Any]:
+        lower = {name.lower(): value for name, value in members.items() if name.lower() in names}
+        return {**lower, **members}
+
+    return change
 
 
 def stdin_changed(change: Callable[[str], str]) -> Step:

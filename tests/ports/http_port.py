@@ -29,6 +29,10 @@ class Current(threading.local):
     post: Post
 
 
+def answers_handshake(message: Message) -> bool:
+    return "protocolVersion" in message.get("result", {})
+
+
 class HttpPort(Port):
     """The server. A call is served in the thread of its post."""
 
@@ -172,7 +176,7 @@ class HttpPort(Port):
 
     def session(self, message: Message) -> dict[str, str]:
         """A session of its own for every client that begins with a handshake."""
-        if "protocolVersion" not in message.get("result", {}):
+        if not answers_handshake(message):
             return {}
         session = uuid4().hex
         self.sessions.add(session)

@@ -182,15 +182,16 @@ class Requests:
     async def ended(self, pending: Pending) -> None:
         """Wait until the runs of gemini for a cancelled request have ended."""
         runs = self.gemini.runs_of(pending)
-        is_listing = any(run.call.kind == "list" for run in runs)
-        if is_listing:
-            # The port itself ends a list that takes too long.
-            patience = self.patience.before(self.spec.invocation.listing.timeout)
-        else:
-            is_stubborn = any(map(ignores, pending.step.scripts))
-            patience = self.patience.end if is_stubborn else min(self.patience.end, self.patience.answer)
-        await self.gone(runs, patience)
+        await self.gone(runs, self._time_to_end(pending, runs))
         pending.last = self.gemini.last() if pending.last is None else pending.last
+
+    def _time_to_end(self, pending: Pending, runs: tuple[Run, ...]) -> float:
+        """How long the runs of a cancelled request are waited for."""
+        if any(run.call.kind == "list" for run in runs):
+            # The port itself ends a list that takes too long.
+            return self.patience.before(self.spec.invocation.listing.timeout)
+        is_stubborn = any(map(ignores, pending.step.scripts))
+        return self.patience.end if is_stubborn else min(self.patience.end, self.patience.answer)
 
     async def gone(self, runs: tuple[Run, ...], patience: float | None = None) -> None:
         """Wait until no process of these runs lives."""

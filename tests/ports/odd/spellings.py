@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from answering import KEYS, STDERR_LIMIT
+from conditions import path_shown
 from odd.record import odd
-from planning import Refusal
 from running import Call
 from speaking import Message
 from steps import before, gives
@@ -47,13 +47,6 @@ def whole_lines(port: Any, real: Any, text: str) -> str:
     return kept.partition("\n")[2] or kept if is_cut else kept
 
 
-def in_ascii(port: Any, real: Any, cwd: str) -> None:
-    try:
-        real(cwd)
-    except Refusal as refusal:
-        raise Refusal(str(refusal).replace(repr(cwd), json.dumps(cwd))) from None
-
-
 def warms_up(port: Any, call: Call) -> None:
     if "is warm" not in port.memory:
         port.memory["is warm"] = True
@@ -82,5 +75,5 @@ odd("message-on-one-line", "Puts what gemini says of its failure on one line.")(
     message=gives(lambda said: said and " ".join(said.split()))
 )
 odd("path-in-ascii", "Names a refused directory by the escapes of JSON in the place of letters beyond ASCII.")(
-    check_cwd=in_ascii
+    check_cwd=path_shown(json.dumps)
 )

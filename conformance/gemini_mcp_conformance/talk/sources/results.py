@@ -168,13 +168,13 @@ class Results(Maker):
         whole = json.dumps(document, ensure_ascii=False).encode("utf-8")
         start = whole.index("서".encode())
         cuts = range(start + 1, start + 10)
-        broken_off = Script("fails", (*pieces(whole[: cuts[0]]).play, {"exit": 1}))
+        broken_off = _failing(pieces(whole[: cuts[0]]))
         plain = Script("plain", ({"stdout": "Plain, and whole.\n"},))
         steps = [self.ask("Broken off within a character", broken_off), self.ask("Plain behind it", plain)]
         steps += [self.ask(f"Cut after byte {cut}", pieces(whole[:cut], whole[cut:])) for cut in cuts]
         for cut in cuts[::3]:
             failing = pieces(whole[:cut], whole[cut:], stream="stderr")
-            steps.append(self.ask(f"Fail, cut after byte {cut}", Script("fails", (*failing.play, {"exit": 1}))))
+            steps.append(self.ask(f"Fail, cut after byte {cut}", _failing(failing)))
         title = f"Answers and errors of {self.tool} that arrive in two pieces, cut within a character."
         shows = ("result:text:split", "result:plain-text", "error:stderr")
         return self.conversation(f"split-{self.tool}", title, steps, *shows)
@@ -401,6 +401,11 @@ class Results(Maker):
             yield Script("laid out", ({"stdout": text},))
         for around in AMONG:
             yield Script("laid out", ({"stdout": around.replace("JSON", json.dumps(self.sources.document("Among.")))},))
+
+
+def _failing(script: Script) -> Script:
+    """The script, behind which gemini fails."""
+    return Script("fails", (*script.play, {"exit": 1}))
 
 
 def _between(failures: Iterable[Request], answered: Iterable[Request]) -> Iterator[Request]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Answer, Failure, Outcome, Scan
-from conditions import is_named
+from conditions import in_any_case, is_named
 from defects.record import defect
 from planning import Plan
 from running import Call
@@ -51,13 +51,8 @@ def silent_of_what_is_shown(failure: Failure) -> Failure:
     return replace(failure, said=None) if stderr.startswith("{") and stderr.endswith("}") else failure
 
 
-def lower_keys(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    lower = {name.lower(): item for name, item in value.items() if name.lower() in KEYS}
-    return {**value, **lower, **{name: value[name] for name in KEYS if name in value}}
-
-
 def keys_in_any_case(scan: Scan) -> Scan:
-    return replace(scan, objects=[(begins_line, lower_keys(value)) for begins_line, value in scan.objects])
+    return replace(scan, objects=[(begins_line, in_any_case(KEYS)(value)) for begins_line, value in scan.objects])
 
 
 def keeps_empty_session(port: Any, real: Any, value: Mapping[str, Any], stderr: str) -> Answer:

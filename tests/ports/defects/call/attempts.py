@@ -3,23 +3,22 @@
 from typing import Any
 
 from answering import Answer, Outcome
-from conditions import has_model, is_named, lacking
+from conditions import is_named, lacking
 from defects.record import defect
 from planning import Plan
 from running import Call
+from steps import Step
 
 
-def again_without_model(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
-    outcome = real(call, plan)
-    is_unknown = outcome.exit != 0 and b"ModelNotFoundError" in outcome.stderr
-    return real(call, lacking("-m")(plan)) if is_unknown and has_model(plan) else outcome
+def again_without(option: str, said: bytes) -> Step:
+    """Takes gemini for one that does not know the option, or its value, when it says so."""
 
+    def run_prompt(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
+        outcome = real(call, plan)
+        is_unknown = outcome.exit != 0 and said in outcome.stderr and option in plan.argv
+        return real(call, lacking(option)(plan)) if is_unknown else outcome
 
-def again_without_format(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
-    """Takes gemini for one that is too old to know the option."""
-    outcome = real(call, plan)
-    is_usage = outcome.exit != 0 and b"Usage: gemini" in outcome.stderr
-    return real(call, lacking("--output-format")(plan)) if is_usage else outcome
+    return run_prompt
 
 
 def again_for_text(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
@@ -47,12 +46,12 @@ defect(
     "unknown-model-retried-without",
     "Runs the prompt again without a model when gemini does not know the one that is named.",
     "command:once",
-)(run_prompt=again_without_model)
+)(run_prompt=again_without("-m", b"ModelNotFoundError"))
 defect(
     "usage-retried-without-format",
     "Runs the prompt again without an output format when gemini shows its usage.",
     "command:once",
-)(run_prompt=again_without_format)
+)(run_prompt=again_without("--output-format", b"Usage: gemini"))
 defect(
     "empty-answer-to-reply-retried",
     "Runs the prompt of a reply again to which the answer is an empty text.",

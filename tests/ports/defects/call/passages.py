@@ -5,7 +5,7 @@ import re
 import unicodedata
 from typing import Any
 
-from conditions import without_variables
+from conditions import path_shown, stdin_open, without_variables
 from defects.record import defect
 from planning import Refusal
 from steps import before, gives, takes
@@ -33,28 +33,17 @@ def one_blank_behind_command(prompt: str) -> str:
     return COMMAND.sub(r"\1 ", prompt)
 
 
-def names_ends_of_path(port: Any, real: Any, cwd: str) -> None:
-    try:
-        real(cwd)
-    except Refusal as refusal:
-        if len(cwd) <= 2 * SHOWN:
-            raise
-        raise Refusal(str(refusal).replace(repr(cwd), repr(f"{cwd[:SHOWN]}…{cwd[-SHOWN:]}"))) from None
+def ends_of_path(cwd: str) -> str:
+    return repr(cwd if len(cwd) <= 2 * SHOWN else f"{cwd[:SHOWN]}…{cwd[-SHOWN:]}")
 
 
 def with_filled_values(variables: dict[str, str]) -> dict[str, str]:
     return {name: os.path.expandvars(value) for name, value in variables.items()}
 
 
-def stdin_open_behind_flag(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+def appends_prompt(argv: tuple[str, ...]) -> bool:
     """gemini appends its prompt to what stands on stdin."""
-    if "-r" not in argv or not any(word.startswith("--prompt=") for word in argv):
-        return real(argv, **options)
-    reading, _writing = os.pipe()
-    try:
-        return real(argv, **{**options, "stdin": reading})
-    finally:
-        os.close(reading)
+    return "-r" in argv and any(word.startswith("--prompt=") for word in argv)
 
 
 defect(
@@ -78,7 +67,7 @@ defect(
     "middle-of-long-directory-unnamed",
     "Leaves the middle of a path of more than sixty characters out when it refuses the directory.",
     "cwd:reason",
-)(check_cwd=names_ends_of_path)
+)(check_cwd=path_shown(ends_of_path))
 defect(
     "variables-filled-into-variables",
     "Fills variables into the values of others that write `$NAME`.",
@@ -93,4 +82,4 @@ defect(
     "stdin-open-behind-flag-in-reply",
     "Gives gemini an open pipe as stdin in a reply whose prompt follows `--prompt=`.",
     "process:stdin:ended",
-)(spawn=stdin_open_behind_flag)
+)(spawn=stdin_open(appends_prompt))

@@ -7,7 +7,6 @@ from defects.life.moments import ERRORS, has_printed, notes_file
 from defects.record import defect
 from port import PROGRESS_SECONDS
 from running import Call
-from speaking import Message
 from steps import after, before
 
 THROTTLE = 0.25
@@ -25,8 +24,8 @@ def throttled_together(port: Any, real: Any, call: Call) -> None:
         call.next_progress = now + PROGRESS_SECONDS
 
 
-def postpones(port: Any, message: Message) -> None:
-    """The client has just heard of the server."""
+def postpones(port: Any, said: object) -> None:
+    """Whoever has just heard or spoken knows that the server lives."""
     for call in list(port.calls):
         call.next_progress = time.monotonic() + PROGRESS_SECONDS
 

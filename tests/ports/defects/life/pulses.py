@@ -7,19 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from answering import Failure
+from defects.life.heartbeats import postpones
 from defects.record import defect
-from port import PROGRESS_SECONDS
 from running import Call
 from steps import after, before
 
 PIECE = 1 << 16
 FIRST_SECONDS = 6.0
-
-
-def postpones(port: Any, line: bytes) -> None:
-    """Whoever speaks knows that the server lives."""
-    for call in list(port.calls):
-        call.next_progress = time.monotonic() + PROGRESS_SECONDS
 
 
 def backs_off(port: Any, call: Call) -> None:

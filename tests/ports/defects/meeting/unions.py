@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import EXITS, Answer, Failure, Outcome
-from conditions import ends, results
+from conditions import ends, results, stdin_open
 from defects.record import defect
 from planning import Plan
 from running import LIST, Call
@@ -116,16 +116,6 @@ def list_must_succeed(port: Any, real: Any, call: Call, plan: Plan) -> Outcome |
     return listing
 
 
-def stdin_of_list_open(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
-    if LIST not in argv:
-        return real(argv, **options)
-    reading, _writing = os.pipe()
-    try:
-        return real(argv, **{**options, "stdin": reading})
-    finally:
-        os.close(reading)
-
-
 def more_beside_system_prompt(port: Any, real: Any, failure: Failure) -> str:
     if failure.stderr is None or len(failure.private) < 2:
         return real(failure)
@@ -197,7 +187,7 @@ defect("long-prompt-spares-list", "Asks for no list in a `chat` whose prompt is 
 )
 defect(
     "stdin-of-list-open", "Gives a list of sessions an open pipe as stdin and never closes it.", "process:stdin:ended"
-)(spawn=stdin_of_list_open)
+)(spawn=stdin_open(lambda argv: LIST in argv))
 defect(
     "damaged-answer-of-reply-with-model-fails",
     "Fails in a reply with a model when the output is not UTF-8.",

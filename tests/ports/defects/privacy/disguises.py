@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import KEYS, Answer, Failure
+from conditions import path_shown
 from defects.record import defect
 from planning import Plan, Refusal
 from running import Call
@@ -70,13 +71,9 @@ def by_name(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | 
     return "latest" if texts.get("sessionId") == "latest" else real(tool, texts)
 
 
-def filled_in(port: Any, real: Any, cwd: str) -> None:
+def filled_in(cwd: str) -> str:
     """Fills a path into a sentence as JavaScript does."""
-    try:
-        real(cwd)
-    except Refusal as refusal:
-        shown = repr(cwd)
-        raise Refusal(str(refusal).replace(shown, shown.replace("$$", "$").replace("$&", "{cwd}"))) from None
+    return repr(cwd).replace("$$", "$").replace("$&", "{cwd}")
 
 
 def quotes_raw(port: Any, real: Any, message: Message) -> bytes:
@@ -163,7 +160,7 @@ defect("latest-by-name-apart", "Lets replies to `latest` by name overlap with th
     turn=by_name
 )
 defect("dollars-of-directory-read", "Reads `$$` and `$&` in the path of a refused directory.", "cwd:reason")(
-    check_cwd=filled_in
+    check_cwd=path_shown(filled_in)
 )
 defect("session-composed", "Composes the characters of a session.", "command:chat-reply:session-id")(
     resumed=gives(lambda session: unicodedata.normalize("NFC", session))

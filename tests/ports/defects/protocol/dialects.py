@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from conditions import in_any_case
 from defects.record import defect
 from speaking import as_object
 from steps import gives
@@ -12,10 +13,7 @@ BITS = 64
 
 
 def members_in_any_case(message: Any) -> Any:
-    if as_object(message) is None:
-        return message
-    lower = {name.lower(): value for name, value in message.items() if name.lower() in MEMBERS}
-    return {**lower, **message}
+    return message if as_object(message) is None else in_any_case(MEMBERS)(message)
 
 
 def whole_number(digits: str) -> int:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from defects.record import defect
-from http_port import HEADER_MISMATCH, HttpPort
+from http_port import HEADER_MISMATCH, HttpPort, answers_handshake
 from posting import SESSION, STREAM
 from speaking import Message, as_object
 from steps import only
@@ -14,7 +14,7 @@ from steps import only
 def streams_as_preferred(port: Any, real: Any, message: Message) -> None:
     post = port.current.post
     is_preferred = post.headers.get("Accept", "").startswith(STREAM)
-    if is_preferred and "protocolVersion" not in message.get("result", {}):
+    if is_preferred and not answers_handshake(message):
         with suppress(OSError):
             post.event(port.encoded(message))
     else:
@@ -41,7 +41,7 @@ def notes_client(port: Any, real: Any, params: Mapping[str, Any]) -> Message:
 
 
 def session_of_client(port: Any, real: Any, message: Message) -> dict[str, str]:
-    if "protocolVersion" not in message.get("result", {}):
+    if not answers_handshake(message):
         return {}
     known = port.memory.setdefault("clients", dict[str, str]())
     session = known.get(port.current.client)

@@ -25,8 +25,17 @@ def test_the_tracks_that_begin_play_what_kills_most_ports_in_that_order() -> Non
 
 
 def test_one_port_plays_all_that_can_share_it_where_no_other_runs_beside_it() -> None:
-    shared = [track for track in tracks_of(every(), 1) if not all(each.alone for each in track)]
+    over_stdio = [each for each in every() if not each.needs_http]
+    shared = [track for track in tracks_of(over_stdio, 1) if not all(each.alone for each in track)]
     assert len(shared) == 1
+
+
+def test_where_no_port_runs_beside_another_http_comes_first_and_waiting_last() -> None:
+    played = [each for track in tracks_of(every(), 1) for each in track]
+    over_http = [each for each in played if each.needs_http]
+    assert over_http
+    assert played[: len(over_http)] == over_http
+    assert played[-1].only_waits
 
 
 def test_a_conversation_that_ends_its_port_is_the_last_on_it() -> None:

@@ -6,6 +6,7 @@ not removed; only processes that gemini left running are ended.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,10 +36,10 @@ class HttpBench(Bench):
 
     async def play(self, conversation: Conversation, track: int = 0) -> Observation:
         """Play one conversation over HTTP, and over stdio too if both are compared."""
-        observation = await super().play(conversation, track)
-        if self._twin is None or conversation.alone or conversation.needs_http or observation.declined:
-            return observation
-        return replace(observation, twin=await self._twin.play(conversation))
+        if self._twin is None or conversation.alone or conversation.needs_http:
+            return await super().play(conversation, track)
+        observation, twin = await asyncio.gather(super().play(conversation, track), self._twin.play(conversation))
+        return observation if observation.declined else replace(observation, twin=twin)
 
     async def end(self) -> None:
         await super().end()

@@ -6,7 +6,7 @@ The order is the same in every run, so that a port which keeps state between cal
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.steps import Raw, Request
@@ -41,9 +41,11 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     Conversations come in the order in which they should be played. Those that wait cost a port little, so some tracks
     begin with them. The last job goes on from one port to the next, for conversations that need ports of their own.
     """
+    if jobs == 1:
+        return _in_a_row(conversations)
     busy = max(1, int(jobs * BUSY))
     first, rest = parts(conversations)
-    early, late = (_dealt(first, busy), _dealt(rest, busy)) if jobs > 1 else ([[*first, *rest]], [])
+    early, late = _dealt(first, busy), _dealt(rest, busy)
     waiting = _dealt(_long_first(each for each in conversations if each.only_waits), max(1, jobs - busy - 1))
     ending = [each for each in conversations if each.ends and not each.needs_new_port]
     others = _grouped(each for each in conversations if each.alone and not each.only_waits and each not in ending)
@@ -52,6 +54,16 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     begun = [*early, *waiting]
     shared = _ended(begun, _long_first(ending))
     return [*shared[: len(begun)], *others, *late, *shared[len(begun) :]]
+
+
+def _in_a_row(conversations: Iterable[Conversation]) -> list[Track]:
+    """The tracks of one job: what only HTTP can show, then what can share a port; waiting is left to the end."""
+    ordered = sorted(conversations, key=_turn)
+    return [track for _, group in groupby(ordered, key=_turn) for track in _grouped(group)]
+
+
+def _turn(conversation: Conversation) -> tuple[bool, ...]:
+    return not conversation.needs_http, conversation.alone, conversation.only_waits
 
 
 def _long_first(conversations: Iterable[Conversation]) -> Track:

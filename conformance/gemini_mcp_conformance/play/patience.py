@@ -6,9 +6,12 @@ in vain.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gemini_mcp_conformance.play.pace import Kind, Pace
+from gemini_mcp_conformance.spec.script import Script
+from gemini_mcp_conformance.talk.durations import ignores
 
 MARGIN = 10
 """How many times as long as usual an answer is waited for."""
@@ -64,6 +67,10 @@ class Patience:
             usual=pace.usual,
             hopeless=pace.hopeless,
         )
+
+    def end_of(self, scripts: Iterable[Script]) -> float:
+        """How long processes may take to end; where none of these ignores a signal, no longer than an answer."""
+        return self.end if any(map(ignores, scripts)) else min(self.end, self.answer)
 
     def before(self, seconds: float) -> float:
         """How long processes may take to end that end by themselves after so many seconds."""

@@ -177,8 +177,9 @@ class Player:
             await asyncio.sleep(AGAIN)
             await wire.end(step.how)
         patience = self.requests.patience
+        time_to_end = patience.end_of(script for each in self.requests.every for script in each.step.scripts)
         # A port that has said nothing yet may still be starting.
-        time_to_end = patience.end if self.session.is_heard else max(patience.end, patience.launch)
+        time_to_end = time_to_end if self.session.is_heard else max(time_to_end, patience.launch)
         has_exited = await polled(lambda: wire.code is not None, time_to_end)
         self.exit = Exit(step.how, wire.code, time.monotonic() - began)
         # What it has written last is read too, unless nobody reads.

@@ -26,7 +26,7 @@ from gemini_mcp_conformance.see.attribution import Pending, own_responses, stray
 from gemini_mcp_conformance.see.observation import Line, Place, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.durations import BUSY, ignores, seconds
+from gemini_mcp_conformance.talk.durations import BUSY, seconds
 from gemini_mcp_conformance.talk.steps import AUTO, Raw, Request, located
 
 PAGES = 50
@@ -190,8 +190,7 @@ class Requests:
         if any(run.call.kind == "list" for run in runs):
             # The port itself ends a list that takes too long.
             return self.patience.before(self.spec.invocation.listing.timeout)
-        is_stubborn = any(map(ignores, pending.step.scripts))
-        return self.patience.end if is_stubborn else min(self.patience.end, self.patience.answer)
+        return self.patience.end_of(pending.step.scripts)
 
     async def gone(self, runs: tuple[Run, ...], patience: float | None = None) -> None:
         """Wait until no process of these runs lives."""

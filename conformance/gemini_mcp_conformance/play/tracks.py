@@ -6,7 +6,7 @@ The order is the same in every run, so that a port which keeps state between cal
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby, zip_longest
+from itertools import groupby
 
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.steps import Raw, Request
@@ -44,36 +44,31 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     if jobs == 1:
         return _in_a_row(conversations)
     busy = max(1, int(jobs * BUSY))
-    first, rest = parts(conversations)
-    early, late = _dealt(first, busy), _dealt(rest, busy)
-    waiting = _dealt(_long_first(each for each in conversations if each.only_waits), max(1, jobs - busy - 1))
-    ending = [each for each in conversations if each.ends and not each.needs_new_port]
-    others = _grouped(each for each in conversations if each.alone and not each.only_waits and each not in ending)
-    # Shutdown conversations reuse a port that has served calls already, to save a start. Long ones are begun early.
-    # None comes behind the late tracks: a port that ends has little to do, and a run would wait for it at its end.
-    begun = [*early, *waiting]
-    shared = _ended(begun, _long_first(ending))
-    return [*shared[: len(begun)], *others, *late, *shared[len(begun) :]]
+    early, late = (_dealt(part, busy) for part in parts(conversations))
+    waiting = _dealt(_long_first(each for each in conversations if _waits(each)), max(1, jobs - busy - 1))
+    others = _grouped(each for each in conversations if each.alone and not _waits(each))
+    return [*early, *waiting, *others, *late]
+
+
+def _waits(conversation: Conversation) -> bool:
+    """Whether it costs little to play it beside others: a port that ends has little to do."""
+    return conversation.only_waits or (conversation.ends and not conversation.needs_new_port)
 
 
 def _in_a_row(conversations: Iterable[Conversation]) -> list[Track]:
-    """The tracks of one job: what only HTTP can show, then what can share a port; waiting is left to the end."""
+    """The tracks of one job: HTTP and other revisions, then what can share a port; waiting is left to the end."""
     ordered = sorted(conversations, key=_turn)
     return [track for _, group in groupby(ordered, key=_turn) for track in _grouped(group)]
 
 
 def _turn(conversation: Conversation) -> tuple[bool, ...]:
-    return not conversation.needs_http, conversation.alone, conversation.only_waits
+    is_special = conversation.needs_http or conversation.revision is not None
+    return not is_special, conversation.alone, conversation.only_waits
 
 
 def _long_first(conversations: Iterable[Conversation]) -> Track:
     """Those that a run would wait for at its end, then the others in their order."""
     return sorted(conversations, key=lambda each: each.seconds < LONG)
-
-
-def _ended(tracks: Iterable[Track], endings: Iterable[Conversation]) -> list[Track]:
-    """The tracks with an ending behind each, and the endings that are left over, each alone."""
-    return [[*track, *last] for track, last in zip_longest(tracks, ([each] for each in endings), fillvalue=())]
 
 
 def _dealt(conversations: Sequence[Conversation], count: int) -> list[Track]:

@@ -20,7 +20,7 @@ from steps import before
 LISTS = 4
 STDERRS = 8
 MOMENT = 0.2
-SAYING_SECONDS = 0.1
+START_SECONDS = 0.05
 
 
 def notes_thread(port: Any, call: Call, plan: Plan) -> None:
@@ -40,7 +40,7 @@ def removes_file(port: Any, call: Call) -> None:
 
 def kills_first_in_line(port: Any, real: Any, call: Call) -> None:
     """The clock of SIGKILL runs on when gemini has ended at SIGTERM, and hits whatever its session runs by then."""
-    line, begun = next((line for line in port.turns.values() if call in line), None), time.monotonic()
+    line, begun = next((line for line in list(port.turns.values()) if call in line), None), time.monotonic()
     real(call)
     if line is None or port.is_ending:
         return
@@ -108,10 +108,10 @@ def spares_newcomer(port: Any, real: Any, call: Call) -> None:
 
 
 def tells_first_of_token(port: Any, real: Any, call: Call) -> None:
-    def token(each: Call) -> tuple[type, Any]:
-        return type(each.token), each.token
-
-    if next((each for each in list(port.calls) if token(each) == token(call)), call) is call:
+    token = (type(call.token), call.token)
+    first = next((each for each in list(port.calls) if (type(each.token), each.token) == token), call)
+    # The one that has had the token first when a call begins counts, even when it ends before the other.
+    if port.memory.setdefault(call, first) is call:
         real(call)
 
 
@@ -133,13 +133,22 @@ def any_length_in_directory(port: Any, real: Any, tool: str, arguments: Mapping[
     return {**real(tool, {**arguments, "prompt": "too long"}), "prompt": prompt}
 
 
-def says_in_one_place(port: Any, real: Any, stderr: str) -> str | None:
-    said = real(stderr)
-    if said is None:
-        return None
-    port.memory["said"] = said
-    time.sleep(SAYING_SECONDS)
-    return port.memory["said"]
+def enters_directory(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    """The directory of a process belongs to all its threads."""
+    if options["cwd"] is None:
+        return real(argv, **options)
+    home = port.memory.setdefault("home", os.getcwd())
+    os.chdir(options["cwd"])
+    try:
+        time.sleep(START_SECONDS)
+        return real(argv, **{**options, "cwd": None})
+    finally:
+        os.chdir(home)
+
+
+def withholds_of_all(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
+    prompts = [each.arguments.get("prompt") for each in list(port.calls)]
+    return real(text, (*private, *(prompt for prompt in prompts if isinstance(prompt, str))))
 
 
 def counts_anew(port: Any, real: Any, *arguments: Any) -> Call:
@@ -213,10 +222,16 @@ defect(
     "prompt:over-limit",
 )(texts=any_length_in_directory)
 defect(
-    "messages-of-failures-crossed",
-    "Keeps what gemini says of its failure in a place that all calls share.",
-    "error:json-on-stderr",
-)(said=says_in_one_place)
+    "directory-entered-by-server",
+    "Goes into the directory of a call itself while it starts gemini, and takes others along that start then.",
+    "cwd:used",
+    "cwd:default",
+)(spawn=enters_directory)
+defect(
+    "prompts-of-siblings-withheld",
+    "Withholds in the error of a call the prompts of all calls that run, and not its own alone.",
+    "error:stderr",
+)(redacted=withholds_of_all)
 defect(
     "progress-begun-anew-by-another",
     "Counts the progress of all calls anew when one begins that asks for progress.",

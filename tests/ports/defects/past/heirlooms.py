@@ -15,10 +15,9 @@ from planning import Plan, Refusal
 from port import STATELESS
 from running import LISTING_TIMEOUT, Call, Cancelled
 from speaking import UNKNOWN_METHOD, Message, RpcError, as_object
-from steps import after, before
+from steps import before
 
 NOT_FOUND = "gemini was not found on PATH"
-LAST_TOLD_SECONDS = 2.0
 
 
 def refused_are_supported(port: Any, real: Any, params: Mapping[str, Any]) -> None:
@@ -141,18 +140,6 @@ def versions_until_known(port: Any, real: Any) -> tuple[str | None, ...]:
     return real()
 
 
-def told_behind_not_found(port: Any, call: Call, result: Message) -> None:
-    def tell() -> None:
-        with port.output:
-            call.progress += 1
-            port.write(port.progress(call))
-
-    if call.token is not None and call.is_answered and NOT_FOUND in result["content"][0]["text"]:
-        timer = Timer(LAST_TOLD_SECONDS, tell)
-        timer.daemon = True
-        timer.start()
-
-
 def notes_digits(port: Any, request: Message) -> None:
     identity = request["id"]
     if isinstance(identity, str) and identity.isdecimal():
@@ -163,17 +150,6 @@ def ids_as_texts(port: Any, real: Any, message: Message) -> None:
     identity = message.get("id")
     is_number = isinstance(identity, int | float)
     real({**message, "id": str(identity)} if is_number and port.memory.get("has_text") else message)
-
-
-def notes_failed_directory(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
-    outcome = real(call, plan)
-    if outcome.exit != 0 and plan.cwd is not None:
-        port.memory.setdefault("failed", set[str]()).add(plan.cwd)
-    return outcome
-
-
-def unlisted_where_failed(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
-    return None if plan.cwd in port.memory.get("failed", ()) else real(call, plan)
 
 
 def cancelled_still_runs(port: Any, real: Any, call: Call) -> Message:
@@ -255,20 +231,10 @@ defect(
 
 
 defect(
-    "told-behind-not-found",
-    "Tells progress once more after the answer to a call for which there was no gemini.",
-    "progress:end",
-)(answer=after(told_behind_not_found))
-defect(
     "ids-are-texts-behind-digits",
     "Writes the numbers of ids as texts once an id was a text of digits.",
     "rpc:response:id",
 )(requested=before(notes_digits), write=ids_as_texts)
-defect(
-    "unlisted-in-directory-of-failure",
-    "Asks for no list of sessions in a directory that a call has named that failed.",
-    "fallback:list-sessions",
-)(run_prompt=notes_failed_directory, list_sessions=unlisted_where_failed)
 defect(
     "cancelled-call-still-runs",
     "Fails a call like one that was cancelled without running gemini, as if that still ran.",

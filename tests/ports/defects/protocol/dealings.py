@@ -108,7 +108,7 @@ def begins_in_any_session(port: Any, real: Any, post: Any) -> bool:
     with suppress(AttributeError, ValueError, RecursionError):
         message = json.loads(port.current.body)
     is_beginning = (as_object(message) or {}).get("method") == "initialize"
-    return real(post) if not is_beginning or not port.is_allowed(post.headers.get("Origin")) else False
+    return not (is_beginning and port.is_allowed(post.headers.get("Origin"))) and real(post)
 
 
 def told_by_token(port: Any, real: Any, call: Call) -> None:

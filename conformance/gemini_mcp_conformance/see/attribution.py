@@ -197,7 +197,7 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
 
     If several have that prompt, it is the one that owns the fewest earlier runs, whose owners are given.
     The gemini of a call that was cancelled or given up may start when another call is open. That of a cancelled one may
-    be ended before it has read anything.
+    be ended before it has read anything, or all.
     """
     number = run.call.number
     before = [pending for pending in requests if pending.mark < number]
@@ -213,14 +213,17 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     known = (*candidates, *cancelled, *late)
     if len(known) > 1 and (named := _named(known, given, (*cancelled, *owners))):
         return named
+    begun = [each for each in known if run.prompt and each.token and each.token.startswith(run.prompt)]
+    if len(begun) == 1 and run.call.ended is None:
+        return begun[0]
     blank = [each for each in candidates if each.prompt is not None and each.prompt == run.prompt]
     if len(blank) == 1:
         return blank[0]
     was_ended = run.call.ended is None and all(each.silence != "cancelled" for each in candidates)
     unseen = [each for each in cancelled if was_ended and each not in owners]
     # What has read no prompt may have arguments that the prompt of another call resembles.
-    if unseen and not joined:
-        return unseen[-1]
+    if not joined and (unread := unseen or _ended_unread(candidates, run, owners)):
+        return unread[-1]
     if len(known) > 1 and (alike := _most_alike(known, given)):
         return alike
     if unseen:
@@ -228,6 +231,12 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     # A run without any known prompt: of several open calls it belongs to the only one that has none.
     likely = candidates if len(candidates) == 1 else [each for each in candidates if each.token is None]
     return likely[0] if len(likely) == 1 else None
+
+
+def _ended_unread(candidates: Sequence[Pending], run: Run, owners: Sequence[Pending | None]) -> Sequence[Pending]:
+    """The only open request, if it was cancelled before its gemini had read its prompt."""
+    is_it = len(candidates) == 1 and candidates[0].silence == "cancelled" and run.call.ended is None
+    return candidates if is_it and candidates[0] not in owners else ()
 
 
 def _named(requests: Sequence[Pending], given: bytes, others: Sequence[Pending | None]) -> Pending | None:

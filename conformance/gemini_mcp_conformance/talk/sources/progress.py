@@ -134,7 +134,9 @@ class Progress(Maker):
 
     def longer(self) -> Conversation:
         """A long call whose client does not stop to speak."""
-        long = self.asking(self.first, "longer", self.answers("At the end.", wait=LONGER), "longer", until="started")
+        answer = self.answers("At the end.", wait=LONGER)
+        warns = replace(answer, play=(WARNING, *answer.play))
+        long = self.asking(self.first, "longer", warns, "longer", until="started")
         beside: list[Step] = []
         for number, tool in zip(range(int(LONGER / QUICK)), cycle(self.names), strict=False):
             own = session(f"number {number}")

@@ -1,6 +1,6 @@
 """Sequences: calls one after another, with failures and refusals between them; no call may affect a later one.
 
-Some are the same in every run; others are lists of moves that hypothesis generates and shortens.
+They are the same in every run; `journeys.py` makes others by chance.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from hypothesis import strategies as st
-
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.exploration import Exploration
 from gemini_mcp_conformance.talk.plays import does, fails, hangs
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path
@@ -30,7 +27,6 @@ ANSWERED = ("success", "changed")
 """Outcomes that name a session: the one that is resumed, or another."""
 HAPPENINGS = (FAILED, CANCELLED, "refused", UNKNOWN, LISTED)
 FILES = {f"turn-{number}": None for number in range(3)}
-LONGEST = 8
 
 
 @dataclass(frozen=True)
@@ -110,21 +106,6 @@ def _moving(tool: str, sources: Sources) -> Conversation:
     refused = ("cwd:missing", "cwd:file", "cwd:reason", "arguments:refused:not-started", "arguments:refused:is-error")
     shown = (*refused, "cwd:used", f"cwd:{kebab(tool)}")
     return Conversation(f"sequence-moving-{tool}", "A directory comes and goes.", tuple(steps), PHASE, shown)
-
-
-def explorations(sources: Sources) -> Iterable[Exploration]:
-    """Moves at random."""
-    strategy = st.lists(moves(sources), min_size=1, max_size=LONGEST).map(lambda made: conversation(made, sources))
-    count = max(1, sources.examples // 10)
-    title = "A sequence of calls."
-    yield Exploration("generated-sequence", title, lambda _: strategy, count, sources.seed, PHASE, shows(sources))
-
-
-def moves(sources: Sources) -> st.SearchStrategy[Move]:
-    usual = ["success", "success", "success", "changed", "refused", CANCELLED, UNKNOWN, LISTED]
-    outcomes = st.sampled_from([*usual, *_failures(sources)])
-    options = st.frozensets(st.sampled_from(OPTIONS))
-    return st.builds(Move, st.sampled_from(sources.spec.names), options, st.none() | st.integers(0, 3), outcomes)
 
 
 def conversation(moves: Sequence[Move], sources: Sources, id: str = "generated") -> Conversation:

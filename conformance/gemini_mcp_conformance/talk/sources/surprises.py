@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -66,12 +67,14 @@ def explorations(sources: Sources) -> Iterable[Exploration]:
     shows = ("result:", "fallback:", "error:")
     examples = max(1, int(SHARE * sources.examples))
 
-    # hypothesis would write the sources out if they were an argument of a strategy.
-    @st.composite
-    def made(draw: st.DrawFn) -> Conversation:
-        return Chance(sources, draw).conversation()
-
     def outcomes(served: Served) -> st.SearchStrategy[Conversation]:
+        numbers = count()
+
+        # hypothesis would write the sources out if they were an argument of a strategy.
+        @st.composite
+        def made(draw: st.DrawFn) -> Conversation:
+            return Chance(sources, draw).conversation(next(numbers))
+
         return made()
 
     yield Exploration("generated-outcome", TITLE, outcomes, examples, sources.seed, PHASE, shows)
@@ -84,28 +87,32 @@ class Chance:
     sources: Sources
     draw: Callable[[st.SearchStrategy[Any]], Any]
 
-    def conversation(self) -> Conversation:
-        """A call of some tool with some of its arguments."""
+    def conversation(self, number: int) -> Conversation:
+        """A call of some tool with some of its arguments; no other has the number."""
         spec, tool = self.sources.spec, self._one_of(self.sources.spec.names)
-        usual = {**spec.everything(tool), **self.sources.arguments(tool, "What comes of it?", session=self._session())}
+        usual = {**spec.everything(tool), **self.sources.arguments(tool, "What comes of it?", session=self.session())}
         usual |= {name: path() for name in usual if name == spec.directory(tool)}
         given = {name: usual[name] for name in usual if name in spec.tools[tool].required or self.draw(st.booleans())}
-        script = self._one_of((self._named, self._unnamed, self._objects, self._failure))()
+        script = self._one_of((self.named, self.unnamed, self.plain, self.objects, self.failure))()
         # The same id must not come twice on one connection.
-        id = self._one_of((AUTO, f"{self.draw(NOISE)}{self._session()}"))
+        id = self._one_of((AUTO, f"{self.draw(NOISE)}{number} by chance"))
         return Conversation("generated", TITLE, (call(tool, given, script, id=id),), PHASE)
 
-    def _named(self) -> Script:
-        """An answer that names its session."""
-        return Script("named", self._printed(self._answer(self._session())))
+    def named(self, session: str | None = None) -> Script:
+        """An answer that names its session: this one, or some other."""
+        return Script("named", self._printed(self._answer(session or self.session())))
 
-    def _unnamed(self) -> Script:
+    def unnamed(self) -> Script:
         """An answer that names no session, and a list of sessions."""
         return Script(
             "unnamed", self._printed(self._answer(None)), ({self._one_of(("stdout", "stderr")): self._list()},)
         )
 
-    def _objects(self) -> Script:
+    def plain(self) -> Script:
+        """A text without JSON, and a list of sessions."""
+        return Script("plain", ({"stdout": f"{self.draw(NOISE)}\n"},), ({"stdout": self._list()},))
+
+    def objects(self) -> Script:
         """One or two objects with some of the members that answers and errors have."""
         printed = [json.dumps(self._members()) for _ in range(self._one_of((1, 2)))]
         return Script("objects", ({"stdout": "\n".join(printed)},), ({"stdout": self._list()},))
@@ -115,9 +122,9 @@ class Chance:
         held = {keys.get(name, name): self.draw(values) for name, values in MEMBERS.items() if self.draw(st.booleans())}
         return {**held, **self._one_of(({}, self.sources.unasked))}
 
-    def _failure(self) -> Script:
+    def failure(self) -> Script:
         """A bad end, behind nothing, behind a text or behind a whole answer."""
-        stdout = self._one_of(("", self.draw(NOISE), self._answer(self._session())))
+        stdout = self._one_of(("", self.draw(NOISE), self._answer(self.session())))
         return Script(
             "fails", ({"stdout": stdout}, *ends({"exit": self.draw(st.integers(1, 255))}, self.draw(LINES)).play)
         )
@@ -146,12 +153,13 @@ class Chance:
         return "\n".join(("", f"Available sessions for this project ({len(entries)}):", *entries, ""))
 
     def _entry(self, number: int, indent: str, behind: str) -> str:
-        title, session = f"{self.draw(MIXED)}{self._one_of(BRACKETS)}".replace("\n", " "), self._session()
+        title, session = f"{self.draw(MIXED)}{self._one_of(BRACKETS)}".replace("\n", " "), self.session()
         entry = f"{indent}{self._one_of(NUMBERS).format(number)}{title} (3 hours ago) [{session}]{behind}"
         is_read = newest(entry, self.sources.spec.invocation.listing.entry) == session
         return entry if is_read else self.sources.entry(number, session)
 
-    def _session(self) -> str:
+    def session(self) -> str:
+        """An id that no other session has."""
         return str(self.draw(SESSION))
 
     def _one_of(self, values: Iterable[Value]) -> Value:

@@ -71,7 +71,7 @@ def has(kind: Relation) -> Callable[[Observation], bool]:
     about="order",
 )
 def calls_run_at_once(observation: Observation) -> Complaints:
-    yield from _late(pairs(observation, "calls"), "another call")
+    yield from _late(_unhindered(observation, "calls"), "another call")
     for held, each in _refused_meanwhile(observation):
         if _is_late(held, each):
             yield f"The port did not refuse {shown(each.arguments)} while another call ran, and should."
@@ -82,7 +82,7 @@ def calls_run_at_once(observation: Observation) -> Complaints:
 
 @check_all("concurrency:other-session", judges=has("other-session"), about="order")
 def other_sessions_run_at_once(observation: Observation) -> Complaints:
-    return _late(pairs(observation, "other-session"), "a reply in another session")
+    return _late(_unhindered(observation, "other-session"), "a reply in another session")
 
 
 @check_all("concurrency:same-session", judges=has("same-session"), about="order")
@@ -184,6 +184,16 @@ def _pairs(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
         fits = other.method == "tools/call" and is_played(other) and _is_served(other) and _is_served(held)
         if fits and other.silence != "cancelled" and len(open_calls(observation, other.sent.order)) < FEWEST_RUNS:
             yield held, other
+
+
+def _unhindered(observation: Observation, kind: Relation) -> list[tuple[Exchange, Exchange]]:
+    """The pairs whose second call need not wait for a third one."""
+    return [(held, other) for held, other in pairs(observation, kind) if not _waits_for_third(observation, held, other)]
+
+
+def _waits_for_third(observation: Observation, held: Exchange, other: Exchange) -> bool:
+    before = [each for each in open_calls(observation, other.sent.order) if each not in (held, other)]
+    return any(relation(each, other) not in ("calls", "other-session") for each in before)
 
 
 def _is_served(exchange: Exchange) -> bool:

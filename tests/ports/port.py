@@ -69,7 +69,9 @@ class Port(Speaks, Plans, Answers, Runs):
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         self.ended_by_signal = True
-        raise Stop
+        # One that follows the end of stdin must not interrupt it either.
+        if not self.is_ending:
+            raise Stop
 
     def signals(self) -> tuple[signal.Signals, ...]:
         return SIGNALS

@@ -44,8 +44,8 @@ from gemini_mcp_conformance.talk.steps import (
 TIME_TO_END = 1.0
 """Seconds that gemini has to end while nobody reads what the port writes."""
 
-AGAIN = 0.1
-"""Seconds between two signals to a port: less than a gemini that ignores SIGTERM is given to end."""
+THEN = 0.1
+"""Seconds from one way to end a port to the next: less than a gemini that ignores SIGTERM is given to end."""
 
 
 @dataclass
@@ -173,9 +173,9 @@ class Player:
     async def _end(self, step: End) -> None:
         began, wire = time.monotonic(), self.session.wire
         await wire.end(step.how)
-        if step.again:
-            await asyncio.sleep(AGAIN)
-            await wire.end(step.how)
+        if step.then is not None:
+            await asyncio.sleep(THEN)
+            await wire.end(step.then)
         patience = self.requests.patience
         time_to_end = patience.end_of(script for each in self.requests.every for script in each.step.scripts)
         # A port that has said nothing yet may still be starting.

@@ -99,12 +99,12 @@ class Release:
 class End:
     """Close the port's stdin or send it a signal, and wait until it and every gemini of it have ended.
 
-    `again` sends the signal once more while the port ends.
+    `then` is a signal that follows while the port ends.
     """
 
     kind: ClassVar[str] = "end"
     how: Ending
-    again: bool = False
+    then: Ending | None = None
 
 
 @dataclass(frozen=True)

@@ -93,10 +93,10 @@ class Endings(Maker):
         how: Ending,
         steps: Sequence[Step],
         *shows: str,
-        again: bool = False,
+        then: Ending | None = None,
         **more: Json,
     ) -> Conversation:
-        return self.conversation(f"end-{id}", title, (*steps, End(how, again)), *shows, **more)
+        return self.conversation(f"end-{id}", title, (*steps, End(how, then)), *shows, **more)
 
     def unread(self, tool: str, name: str) -> Request:
         """A call whose gemini does not read its prompt, which is longer than a pipe holds, and does not end."""
@@ -307,6 +307,8 @@ class Endings(Maker):
         )
         listed = ("fallback:list-sessions", "fallback:latest", LOGS)
         yield self._end("stdin-after-list", title, "stdin", [self._abandoned(), again], shows[1], *listed)
+        title = "The end of stdin, and SIGTERM soon after, while gemini ignores it."
+        yield self._end("stdin-then-sigterm", title, "stdin", self._stubborn(), *removed, ignored, then="TERM")
         last = self.hanging(self.first, "the last moment", until="sent")
         title = "The end of stdin right behind a call, while a reply waits for another."
         yield self._end("stdin-at-once", title, "stdin", (*self._line(), last), *shows)
@@ -319,7 +321,7 @@ class Endings(Maker):
             steps = [*self._past(how), HALF_A_LINE, Listen(True, SOON)]
             yield self._end(name, "SIGTERM in the middle of a line.", how, steps, *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
-            yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, again=True)
+            yield self._end(f"{name}-ignored", title, how, self._stubborn(), *shows, then=how)
             title = "SIGTERM while nobody reads an answer."
             yield self._end(f"{name}-unread", title, how, self._unread(), _of_term(how)[0])
 

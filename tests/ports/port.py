@@ -48,6 +48,7 @@ class Port(Speaks, Plans, Answers, Runs):
         super().__init__()
         self.calls: list[Call] = []
         self.threads: list[threading.Thread] = []
+        self.endings: list[threading.Thread] = []
         self.is_ending = False
         self.ended_by_signal = False
 
@@ -81,7 +82,7 @@ class Port(Speaks, Plans, Answers, Runs):
         for call in list(self.calls):
             self.end(call)
         deadline = time.monotonic() + EXIT_SECONDS
-        for thread in list(self.threads):
+        for thread in [*self.threads, *self.endings]:
             thread.join(max(0.0, deadline - time.monotonic()))
         os._exit(0)
 
@@ -295,7 +296,10 @@ class Port(Speaks, Plans, Answers, Runs):
         call.is_cancelled = True
         with self.turn_changed:
             self.turn_changed.notify_all()
-        threading.Thread(target=self.stop, args=(call,), daemon=True).start()
+        # A port that ends waits for this thread too: the call may be over before its last process is killed.
+        ending = threading.Thread(target=self.stop, args=(call,), daemon=True)
+        ending.start()
+        self.endings.append(ending)
 
 
 if __name__ == "__main__":

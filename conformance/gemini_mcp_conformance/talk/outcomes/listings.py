@@ -28,6 +28,8 @@ DAMAGED = b"caf\xe9 "
 """What a title may begin with that is no UTF-8: gemini cuts long titles."""
 TITLE = b" title"
 """What a title holds."""
+BARE = ("  0. The place of nobody [{}]", "  1. [{}]")
+"""Entries that other programs seldom print: with the number 0, and without a title."""
 BROKEN = ({"exit": 1}, {"stdout": "No previous sessions found for this project.\n"}, {"signal": "KILL"})
 
 
@@ -40,8 +42,18 @@ def listed(plays: Plays) -> Iterator[Outcome]:
     for number, (count, form) in enumerate(zip(cycle(COUNTS), spread, strict=False)):
         how = {"noise": NOISES[number % len(NOISES)], "place": NUMBERS[number % len(NUMBERS)]}
         yield partial(_list, plays, count, *form, **how, damage=number % 5 < 2)
+    for entry in BARE:
+        yield partial(_bare, plays, entry)
     for step in BROKEN:
         yield lambda turn, step=step: plays.unnamed(_words(turn), step, **_warned(turn))
+
+
+def _bare(plays: Plays, form: str, turn: Turn) -> Script:
+    """A list of one session."""
+    entry = form.format(turn.session)
+    is_read = newest(entry, plays.spec.invocation.listing.entry) == turn.session
+    printed = f"{entry if is_read else plays.entry(1, turn.session)}\n"
+    return plays.unnamed(_words(turn), {"stdout": printed}, id="listed", **_warned(turn))
 
 
 def _list(

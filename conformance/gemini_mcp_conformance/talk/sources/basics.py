@@ -50,7 +50,7 @@ class Basics(Maker):
 
     def unknown_method(self) -> Conversation:
         near = (each for name in METHODS for each in (name.upper(), name[:-1], f"{name}s", f"{name}/more"))
-        names = ("no/such/method", "notifications/no-such", *near, *NAMES_OF_OBJECTS)
+        names = ("", "no/such/method", "notifications/no-such", *near, *NAMES_OF_OBJECTS)
         unknown = (Request(name, {}) for name in names)
         steps = (*unknown, Notify("notifications/no-such"))
         shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")

@@ -19,7 +19,7 @@ from gemini_mcp_conformance.talk.outcomes.answers import DEEP, nested
 from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
-from gemini_mcp_conformance.talk.steps import call, path
+from gemini_mcp_conformance.talk.steps import Await, Release, Step, call, path
 from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, placeholders, sized
 
 ORDER = 80
@@ -83,20 +83,32 @@ def _longest(sources: Sources) -> Iterator[Conversation]:
             how = {"escaped": kind == ESCAPED}
             # What is in a file does not count.
             given = {**dict.fromkeys(spec.files(tool), "You are patient."), name: made(limit)}
-            each = Boundaries(sources, tool).one(f"{kebab(name)}-{kind}{limit}", given, shows, how)
-            # A long prompt behind one that is too long.
-            long = ("Behind. " * spec.limit)[: spec.limit + 1]
-            behind = call(tool, {name: long}, sources.answers("Served."))
-            yield replace(each, steps=(*each.steps, behind)) if kind == OVER_LIMIT else each
+            made_of = Boundaries(sources, tool)
+            each = made_of.one(f"{kebab(name)}-{kind}{limit}", given, shows, how)
+            yield replace(each, steps=_accompanied(kind, each.steps, made_of, name, made(limit)))
 
 
-ESCAPED, OVER_LIMIT = "escaped-", "over-"
+def _accompanied(kind: str, steps: tuple[Step, ...], made_of: Boundaries, name: str, longest: str) -> tuple[Step, ...]:
+    """The call with the longest prompt beside another, or that with one too long before a long one and with all."""
+    sources, tool = made_of.sources, made_of.tool
+    if kind == OVER_LIMIT:
+        long = ("Behind. " * sources.spec.limit)[: sources.spec.limit + 1]
+        in_ascii = {**made_of.everything, name: longest.replace("é", "xx")}
+        behind = call(tool, {name: long}, sources.answers("Served."))
+        return (*steps, behind, call(tool, in_ascii, sources.answers("Too long.")))
+    if kind == LONGEST and tool == sources.spec.begins:
+        beside = sources.ask(tool, "Who is beside the long one?", sources.answers("Both.", release=BESIDE))
+        return (replace(beside, name=BESIDE, until="started"), *steps, Release(BESIDE), Await(BESIDE))
+    return steps
+
+
+LONGEST, ESCAPED, OVER_LIMIT, BESIDE = "", "escaped-", "over-", "beside"
 OVER = "The question that is longer than anybody reads.\n"
 """How a text begins that is too long; no refusal repeats that."""
 _LONGEST: Mapping[str, Callable[[int], str]] = {
     # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON in ASCII, in which
     # they are also sent.
-    "": lambda limit: "é".rjust(limit - 1, "x"),
+    LONGEST: lambda limit: "é".rjust(limit - 1, "x"),
     OVER_LIMIT: lambda limit: f"{OVER}{'é' * ((limit - len(OVER)) // 2)}{'x' * ((limit - len(OVER)) % 2 + 1)}",
     ESCAPED: lambda limit: "é" * (limit // 2),
 }
@@ -187,6 +199,8 @@ class Boundaries(ToolMaker):
         So is a right one in a list, and a wrong one beside a prompt that is too long for the command line.
         """
         long = {**self.everything, **self.arguments(self.tool, self.overlong("Beside what is wrong. "))}
+        optional = [name for name in self.properties if name not in self.required]
+        empty = dict.fromkeys((name for name in optional if is_absent(name, "", self.spec.invocation)), "")
         for name, schema in self.properties.items():
             values = [value for value in (None, *WRONG.values()) if not is_valid(schema, value)]
             right = [self.everything.get(name)]
@@ -195,6 +209,7 @@ class Boundaries(ToolMaker):
             refused = [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]
             steps = [call(self.tool, {**self.everything, name: value}, self.answer) for value in (*values, *refused)]
             steps += [call(self.tool, {**long, name: value}, self.answer) for value in (values[0], *refused)]
+            steps.append(call(self.tool, {**self.everything, **empty, name: values[-1]}, self.answer))
             own = (f"arguments:{kebab(name)}:{fault}" for fault in ("type", "value", "null"))
             shows = (*own, "arguments:optional:type", "arguments:optional:null")
             shows = (*shows, *shown_by(self.spec, self.tool, name))

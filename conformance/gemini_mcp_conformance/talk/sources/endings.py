@@ -47,6 +47,8 @@ LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
 LINGERS = 0.3
 """Seconds that a gemini lives on behind SIGTERM: fewer than ports wait before they send SIGKILL."""
+CLOCK = 2.5
+"""Seconds after which ports have sent SIGKILL."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
 HALF_A_LINE = Raw(b'{"jsonrpc": "2.0"')
 
@@ -66,7 +68,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     for how, name in SIGNALS.items():
         yield from made.signals(how, name)
     for revision in sources.spec.manifest.stateless_revisions:
-        yield made.without_handshake(revision)
+        yield from made.without_handshake(revision)
 
 
 def _of_term(how: Ending) -> tuple[str, ...]:
@@ -244,7 +246,8 @@ class Endings(Maker):
         steps += [Release("second"), Await("second"), Await("last"), new, reply("behind", self.answers("Behind."))]
         steps += [self.served("the new one"), Release("new"), Await("new"), Await("behind")]
         lingers = Script("lingers", ({"until": "TERM"}, {"wait": LINGERS}, *self.answers("Not yet.").play))
-        steps += [reply("stays", lingers, "started"), reply("after all", self.answers("After all."))]
+        # Whoever kills what was cancelled by the clock may hit what runs by then.
+        steps += [reply("stays", lingers, "started"), reply("after all", self.answers("After all.", wait=CLOCK))]
         steps += [Cancel("stays"), Await("after all")]
         shows = ("cancel:others", "cancel:unanswered", "concurrency:same-session")
         yield self._cancel("in-line", "Replies that wait for a cancelled one.", steps, *shows)
@@ -325,12 +328,16 @@ class Endings(Maker):
             title = "SIGTERM while nobody reads an answer."
             yield self._end(f"{name}-unread", title, how, self._unread(), _of_term(how)[0])
 
-    def without_handshake(self, revision: str) -> Conversation:
-        """A port may look after signals only once a client has greeted it."""
+    def without_handshake(self, revision: str) -> Iterator[Conversation]:
+        """A port may look after signals, or its calls, only once a client has greeted it."""
         families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
         title = f"SIGTERM during calls of the revision {revision}."
         shows = ("shutdown:sigterm:group", *_of_term("TERM"))
-        return self._end(f"{revision}-busy", title, "TERM", families, *shows, revision=revision)
+        yield self._end(f"{revision}-busy", title, "TERM", families, *shows, revision=revision)
+        title = f"The end of stdin during calls of the revision {revision}."
+        shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group", "shutdown:stdin-end:ignored-term")
+        steps = [*families, *self._stubborn()]
+        yield self._end(f"{revision}-stdin", title, "stdin", steps, *shows, revision=revision)
 
     def _unread(self) -> list[Step]:
         """An answer that fills every buffer."""

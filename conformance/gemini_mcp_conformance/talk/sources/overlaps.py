@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import product
 
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, session
@@ -130,8 +131,9 @@ class Overlaps(Maker):
         first, second, third = (f"{place} in the line of the {kind}" for place in ("first", "second", "third"))
         everything: dict[str, Json] = {"option": "a-model", "file": "You wait.", **meant}
         front = told(self._held(tool, first, **({"session": shared} if shared else {})), first)
+        front = replace(front, id=first)
         long = self.overlong(f"The long question of {second}? ")
-        waiting = self.ask(tool, long, self._answer(second), **everything)
+        waiting = self.ask(tool, long, self._answer(second), also=self._empty(tool, shared), **everything)
         last = self.ask(tool, f"The question of {third}?", self._answer(third, False), **meant)
         steps: list[Step] = [front, told(replace(waiting, name=second, until="sent"), second), *self._aside(second)]
         steps += [Request("ping"), Request("tools/list")]
@@ -141,10 +143,16 @@ class Overlaps(Maker):
             Release(first),
             Await(first),
         ]
+        steps += [Notify("notifications/cancelled", {"requestId": first})]
         steps += [*self._aside(f"{second} again"), Release(second), Await(second), Await(third)]
         title = f"Replies in one session, the second of which has everything: {kind}."
         shows = (*(LATEST if kind == "latest" else SAME), "concurrency:ping", "concurrency:list", "progress:token")
         return self.conversation(f"line-{kind}", title, steps, *shows)
+
+    def _empty(self, tool: str, shared: str | None) -> Mapping[str, Json]:
+        """An empty session, which stands for the latest."""
+        name = self.spec.session(tool) or ""
+        return {name: ""} if shared is None and name and is_absent(name, "", self.spec.invocation) else {}
 
     def beside_named(self, tool: str) -> Conversation:
         """A reply without anything while one of everything runs, for which it may wait; then the same once more."""

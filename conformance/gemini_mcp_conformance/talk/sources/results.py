@@ -54,6 +54,11 @@ LONGER = 1_000
 """Bytes by which a prompt is longer than what goes on the command line."""
 MEBIBYTE = filling("A line of noise.\n", FULL_PAGES)
 """More on stderr than a port may have room for."""
+DAMAGED = {
+    "within": "서울 is whole, ".encode() + b"caf\xe9 is damaged\n",
+    "marked as UTF-16": b"\xff\xfeis what stands before this.\n",
+}
+"""What is no UTF-8."""
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
 FAILURE = (
@@ -336,8 +341,9 @@ class Results(Maker):
         warned = self.answers("Behind a mebibyte.", SESSION).play
         steps.append(self.ask("Answer behind a mebibyte", Script("others", ({"stderr": MEBIBYTE}, *warned))))
         steps += [self.in_turn(number, f"Answer in way {number}", way) for number, way in enumerate(self._laid_out())]
-        damaged = b64encode("서울 is whole, ".encode() + b"caf\xe9 is damaged\n").decode("ascii")
-        steps.append(self.ask("Damage stderr", Script("fails", ({"stderrBase64": damaged}, {"exit": 1}))))
+        for kind, data in DAMAGED.items():
+            said = {"stderrBase64": b64encode(data).decode("ascii")}
+            steps.append(self.ask(f"Damage stderr, {kind}", Script("fails", (said, {"exit": 1}))))
         steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
         shows = (
             *(

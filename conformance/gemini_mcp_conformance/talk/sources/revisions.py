@@ -12,9 +12,11 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CAPABILITIES, CLIENT, CLIENT_INFO, VERSION, handshake
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, call
+from gemini_mcp_conformance.talk.sources.listings import FALLBACK
+from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, call, path, told
 
 ORDER = 50
+FOLDER = "elsewhere"
 UNKNOWN = "2099-01-01"
 NEAR = ("{oldest}-draft", "{newest}1")
 """Revisions that do not exist and are close to those that do; as texts they lie between them, or behind them all."""
@@ -44,7 +46,8 @@ class Revisions(Maker):
 
     def with_handshake(self, revision: str) -> Conversation:
         steps = (Request("ping"), *self._steps(), *self._false_ids(revision), Request("ping"))
-        return self.conversation(revision, f"The revision {revision}.", steps, *LIFECYCLE, revision=revision)
+        shows, title = (*LIFECYCLE, *FALLBACK), f"The revision {revision}."
+        return self.conversation(revision, title, steps, *shows, revision=revision, files={FOLDER: None})
 
     def near(self) -> Iterable[str]:
         revisions = sorted(self.spec.manifest.handshake_revisions)
@@ -53,13 +56,16 @@ class Revisions(Maker):
     def unknown(self, revision: str) -> Conversation:
         id, title = f"unknown-{revision}", "A client of a revision that does not exist."
         # A client may ask whether anybody is there before it greets.
-        steps = (Request("ping"), Request("initialize", handshake(revision)))
-        return self.conversation(id, title, steps, "lifecycle:version:unsupported", greet=False)
+        steps: list[Step] = [Request("ping"), Request("initialize", handshake(revision))]
+        steps += [Notify("notifications/initialized"), *(self._told(tool) for tool in self.names)]
+        shows = ("lifecycle:version:unsupported", "progress:start", "progress:token")
+        return self.conversation(id, title, steps, *shows, greet=False)
 
     def stateless(self, revision: str) -> Conversation:
         steps = (Request("server/discover"), *self._steps(), *self._false_ids(revision), *self._cancelled())
         steps = (*steps, Request("server/discover"))
-        return self.conversation(revision, f"The revision {revision}.", steps, *STATELESS, revision=revision)
+        shows, title = (*STATELESS, *FALLBACK), f"The revision {revision}."
+        return self.conversation(revision, title, steps, *shows, revision=revision, files={FOLDER: None})
 
     def incomplete(self, revision: str) -> Conversation:
         """Requests that name a version and no capabilities, or a version that does not exist."""
@@ -71,6 +77,8 @@ class Revisions(Maker):
             unknown = {**table(params), "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
             steps += [Request(method, lacking, bare=True), Request(method, unknown, bare=True)]
             steps.append(Request(method, unknown, bare=True, id=f"{method} of {number}"))
+        for near in (f"{revision}1", f"{revision} ", revision.replace("-0", "-"), f"0{revision}"):
+            steps.append(Request("tools/list", {"_meta": {VERSION: near, CAPABILITIES: {}, **client}}, bare=True))
         # Nobody has to say who asks.
         nameless = Request("tools/list", {"_meta": {VERSION: revision, CAPABILITIES: {}}}, bare=True)
         id, title = f"{revision}-incomplete", "Requests that lack what they need."
@@ -113,9 +121,13 @@ class Revisions(Maker):
             yield call(tool, {**self.arguments(tool, f"Null for the {tool}"), name: None}, answers("Of null."))
         yield ask(tool, f"After a failed {tool}", answers("질문 🙂\n"), id=f"text {tool}", **more)
         yield ask(tool, f"What warns {tool}?", self._warned(), **more)
-        arguments = self.arguments(tool, f"The {tool}'s progress", **more)
-        params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": f"of {tool}"}}
-        yield Request("tools/call", params, (answers("Progress."),))
+        yield self._told(tool, **more)
+        listing = {"stdout": f"{self.sources.entry(1, session(tool))}\n"}
+        yield ask(tool, f"Which session has {tool}?", self.sources.unnamed("Look.", listing), directory=path(FOLDER))
+
+    def _told(self, tool: str, **more: Json) -> Request:
+        """A call whose progress is told."""
+        return told(self.ask(tool, f"The {tool}'s progress", self.answers("Progress."), **more), f"of {tool}")
 
     def _warned(self) -> Script:
         """An empty answer of a model, with a warning."""

@@ -73,9 +73,9 @@ def incomplete_request_is_refused(exchange: Exchange) -> Complaints:
 
 @check("stateless:version", judges=names_unsupported)
 def unsupported_version_is_refused(exchange: Exchange) -> Complaints:
-    supported = map(str, items(inside(exchange.error, "data", "supported")))
-    is_listed = set(exchange.spec.manifest.stateless_revisions).issubset(supported)
-    if inside(exchange.error, "code") != UNSUPPORTED_VERSION or not is_listed:
+    supported = set(map(str, items(inside(exchange.error, "data", "supported"))))
+    is_listed = supported.issuperset(exchange.spec.manifest.stateless_revisions)
+    if inside(exchange.error, "code") != UNSUPPORTED_VERSION or not is_listed or named(exchange) in supported:
         asked = f"{exchange.method} of version {shown(named(exchange))}"
         wanted = f"error {UNSUPPORTED_VERSION} and the versions it supports"
         yield f"{reply(exchange, asked)}, and should answer with {wanted}."

@@ -94,6 +94,7 @@ TEXTS: Mapping[str, str] = {
     "markdown": "```python\nprint('{')\n```\n\n| a | b |\n|---|---|\n",
     "number": "42",
     "word": "null",
+    "time": "2026-11-26T10:00:00+09:00",
     "backslash-last": "C:\\new\\",
     "quote-last": 'say "',
     "bom": "\ufeffafter a byte order mark\ufeff",

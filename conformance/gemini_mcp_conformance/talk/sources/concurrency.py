@@ -15,6 +15,7 @@ from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path, told
 
 ORDER = 40
+BESIDE_MANY = "It failed beside many others.\n"
 CROWD = 16
 """Calls at once that must all be answered."""
 OTHERS = 66
@@ -290,7 +291,9 @@ class Concurrency(Maker):
             file = f"You are {name}."
             asked = self._ask(tool, name, script, session=session(name), file=file, until=until)
             calls.append(told(asked, name))
-        steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"))
+        failing = self._ask(self.first, "fails in the crowd", fails(release="fails", stderr=BESIDE_MANY), until="sent")
+        calls.insert(FEW, failing)
+        steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"), Release("fails"))
         shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list", "progress:start")
         shows = (*shows, "system:isolation", "system:life", "concurrency:calls", "concurrency:other-session")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)

@@ -217,6 +217,7 @@ class Malformed(Maker):
             for name, words in (
                 ("answer", f"Half of what {SURROGATE} nobody else may read"),
                 ("other", "\udc00"),
+                ("row", f"{SURROGATE}{SURROGATE} in a row"),
                 ("whole", "🙂"),
             ):
                 script = self.answers(words, SESSION if name != "other" else f"{SESSION}{SURROGATE}")

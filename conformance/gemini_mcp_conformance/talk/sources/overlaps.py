@@ -97,7 +97,12 @@ class Overlaps(Maker):
             own = zip(both, ids or (AUTO, AUTO), tokens or (each.name for each in both), strict=True)
             pair = [told(replace(each, id=id), token) for each, id, token in own]
             gone, kept = pair if number % 2 else reversed(pair)
-            steps += [*pair, Cancel(gone.name), Request("ping"), Release(name), Await(kept.name)]
+            steps += pair
+            if number == 0:
+                # What stands in the stderr of one call is no secret of it because another asks just that.
+                script = fails(stderr=f"The question of {name}?\n")
+                steps.append(self.ask(tool, f"What fails beside {name}?", script, session=session(f"{name}, failing")))
+            steps += [Cancel(gone.name), Request("ping"), Release(name), Await(kept.name)]
         shows = (*BESIDE, "cancel:others", "cancel:child", "cancel:unanswered", "command:once", "rpc:response:id")
         shows = (*shows, "system:isolation", "system:life", "progress:token", "progress:start", "cwd:used")
         title = f"Calls of `{tool}` that are alike in all but one thing."

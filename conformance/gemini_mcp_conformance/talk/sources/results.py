@@ -59,6 +59,10 @@ DAMAGED = {
     "marked as UTF-16": b"\xff\xfeis what stands before this.\n",
 }
 """What is no UTF-8."""
+MANY = 3_000
+"""Characters of a message that is longer than ports may show."""
+DAMAGED_ANSWERS = {"begun": b"caf\xc3 ", "half": b"\xea\xb0", "continued": b"\x80\xbf", "a surrogate": b"\xed\xa0\x80"}
+"""Bytes within an answer that are no UTF-8."""
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
 FAILURE = (
@@ -341,6 +345,14 @@ class Results(Maker):
         warned = self.answers("Behind a mebibyte.", SESSION).play
         steps.append(self.ask("Answer behind a mebibyte", Script("others", ({"stderr": MEBIBYTE}, *warned))))
         steps += [self.in_turn(number, f"Answer in way {number}", way) for number, way in enumerate(self._laid_out())]
+        for shift in range(len("서".encode())):
+            failed = {self.spec.outcome.answer["error"]: {"message": "x" * shift + "서" * MANY}}
+            script = Script("says", ({"stdout": json.dumps(failed)}, {"exit": 1}))
+            steps.append(self.ask(f"A long message behind {shift} letters", script))
+        for kind, data in DAMAGED_ANSWERS.items():
+            printed = json.dumps(document(f"What is {kind} (|) is lost.", SESSION)).encode().replace(b"|", data)
+            said = {"stdoutBase64": b64encode(printed).decode("ascii")}
+            steps.append(self.ask(f"Damage of an answer, {kind}", Script("damaged", (said,))))
         for kind, data in DAMAGED.items():
             said = {"stderrBase64": b64encode(data).decode("ascii")}
             steps.append(self.ask(f"Damage stderr, {kind}", Script("fails", (said, {"exit": 1}))))

@@ -77,7 +77,7 @@ class Revisions(Maker):
             unknown = {**table(params), "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
             steps += [Request(method, lacking, bare=True), Request(method, unknown, bare=True)]
             steps.append(Request(method, unknown, bare=True, id=f"{method} of {number}"))
-        for near in (f"{revision}1", f"{revision} ", revision.replace("-0", "-"), f"0{revision}"):
+        for near in (f"{revision}1", revision.replace("-0", "-"), f"0{revision}"):
             steps.append(Request("tools/list", {"_meta": {VERSION: near, CAPABILITIES: {}, **client}}, bare=True))
         # Nobody has to say who asks.
         nameless = Request("tools/list", {"_meta": {VERSION: revision, CAPABILITIES: {}}}, bare=True)

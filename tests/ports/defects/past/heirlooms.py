@@ -14,7 +14,7 @@ from http_port import HttpPort
 from planning import Plan, Refusal
 from port import STATELESS
 from running import LISTING_TIMEOUT, Call, Cancelled
-from speaking import UNKNOWN_METHOD, Message, RpcError, as_object
+from speaking import Message, RpcError, as_object
 from steps import before
 
 NOT_FOUND = "gemini was not found on PATH"
@@ -103,21 +103,6 @@ def checked_by_text(port: Any, real: Any, tool: str, name: str, value: Any) -> s
     text = real(tool, name, value)
     accepted.add(text)
     return text
-
-
-def notes_version_refused(port: Any, real: Any, params: Mapping[str, Any]) -> None:
-    try:
-        real(params)
-    except RpcError as error:
-        if "data" in error.error:
-            port.memory["is_stateless"] = True
-        raise
-
-
-def handshake_unknown(port: Any, real: Any, request: Message, params: Mapping[str, Any], stateless: bool) -> Any:
-    if request["method"] == "initialize" and port.memory.get("is_stateless"):
-        raise RpcError(UNKNOWN_METHOD, "The method 'initialize' is unknown.")
-    return real(request, params, stateless)
 
 
 def leaves_timer(port: Any, call: Call, plan: Plan) -> None:
@@ -213,11 +198,6 @@ defect(
     "injection:option:model",
     "injection:option:session-id",
 )(text=checked_by_text)
-defect(
-    "handshake-unknown-behind-refused-version",
-    "Does not know `initialize` any more once it has refused the version of a request without a handshake.",
-    "lifecycle:initialize",
-)(check_stateless=notes_version_refused, result=handshake_unknown)
 defect(
     "timer-of-list-ends-later-call",
     "Ends the call that runs when the time of an earlier list of sessions would have been over.",

@@ -87,20 +87,6 @@ def counted_in_characters(port: Any, real: Any, message: Message) -> None:
             text = text[os.write(1, text.encode()[:PIPE]) :]
 
 
-def cancels_repaired(port: Any, real: Any, method: str, params: Any) -> None:
-    """Compares ids as UTF-8 can write them."""
-    real(method, params)
-    wanted = (as_object(params) or {}).get("requestId")
-    if method == "notifications/cancelled" and isinstance(wanted, str):
-        for call in list(port.calls):
-            if isinstance(call.id, str) and port.whole(call.id) == port.whole(wanted):
-                port.cancel(call)
-
-
-def newest_of_doubles(entries: list[tuple[int, str]]) -> tuple[int, str]:
-    return max(entries, key=lambda entry: float(entry[0]))
-
-
 defect(
     "times-of-answer-converted",
     "Writes an answer that is a date and a time in the zone of Greenwich.",
@@ -146,16 +132,6 @@ defect(
     "fallback:list-sessions",
 )(entry_pattern=always(re.compile(ENTRY.pattern.replace("([0-9]+)", r"(?!0+\.)([0-9]+)"))))
 defect(
-    "wide-blank-behind-number-hides-session",
-    "Reads no entry of the list with a blank beyond ASCII behind its number.",
-    "fallback:list-sessions",
-)(entry_pattern=always(re.compile(ENTRY.pattern, re.ASCII)))
-defect(
-    "numbers-of-list-are-doubles",
-    "Takes the first of two entries of the list for the newest whose numbers differ beyond 2^53.",
-    "fallback:last",
-)(newest_entry=lambda port, real, entries: newest_of_doubles(entries))
-defect(
     "stderr-by-its-mark",
     "Reads a stderr as UTF-16 that begins with the bytes FF FE.",
     "error:stderr",
@@ -176,8 +152,3 @@ defect(
     "result:text:unicode",
     "result:large-stdout",
 )(write=counted_in_characters)
-defect(
-    "broken-ids-cancelled-together",
-    "Cancels every call whose id differs in lone surrogates alone.",
-    "cancel:others",
-)(notified=cancels_repaired)

@@ -296,6 +296,7 @@ class Concurrency(Maker):
         steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"), Release("fails"))
         shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list", "progress:start")
         shows = (*shows, "system:isolation", "system:life", "concurrency:calls", "concurrency:other-session")
+        shows = (*shows, "error:stderr")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 
     def files(self) -> Iterable[Conversation]:

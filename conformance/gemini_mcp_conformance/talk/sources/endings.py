@@ -148,6 +148,9 @@ class Endings(Maker):
             steps += [self.hanging(tool, name, **more), cancel, self.served(name, (tool, other)[number % 2])]
         unread = self.unread(tool, f"unread {tool}")
         steps += [*map(Await, names[FIRST:]), unread, Cancel(unread.name), self.served(unread.name, other)]
+        # The same call as the first, which is over.
+        again = self.hanging(tool, names[0], self.answers("Asked once more."))
+        steps.append(replace(again, name="", until="answered"))
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS, "cancel:group")
         return self._cancel(tool, f"A cancelled {tool}.", steps, *shows, aside=True)
 

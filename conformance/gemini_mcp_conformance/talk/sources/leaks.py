@@ -41,7 +41,7 @@ FORMS = (
 TEXTS: Mapping[str, str] = {
     "a sentence": "The plan that nobody else may read.",
     "lines": "The first line of the plan.\nThe second one.\r\nThe third.",
-    "beyond ASCII": "비밀 계획: naïve café 👍🏽",
+    "beyond ASCII": "비밀 계획: naïve \u202ecafé\u202c 👍🏽",
     "a pattern": "What (is) a+b? [x]* $1 \\d {2} ^.|",
     "quotes": 'She said "no" \\ and it\'s\ta secret',
     "few characters": "s3cr3t-7",

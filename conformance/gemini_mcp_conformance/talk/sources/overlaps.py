@@ -105,6 +105,7 @@ class Overlaps(Maker):
             steps += [Cancel(gone.name), Request("ping"), Release(name), Await(kept.name)]
         shows = (*BESIDE, "cancel:others", "cancel:child", "cancel:unanswered", "command:once", "rpc:response:id")
         shows = (*shows, "system:isolation", "system:life", "progress:token", "progress:start", "cwd:used")
+        shows = (*shows, "error:stderr")
         title = f"Calls of `{tool}` that are alike in all but one thing."
         return self.conversation(f"twins-{tool}", title, steps, *shows, files=dict.fromkeys((FOLDER, ANOTHER)))
 

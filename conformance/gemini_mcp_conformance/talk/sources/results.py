@@ -367,8 +367,14 @@ class Results(Maker):
                 "result:warnings:key",
             ),
             *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
-            *("result:no-output", "result:no-response", "stdio:stderr:private"),
-            *("result:json:notice-before", "result:json:pretty", "result:json:last", "result:json:braces"),
+            *("result:no-output", "result:no-response", "stdio:stderr:private", "stdio:stdout"),
+            *(
+                "result:json:encoding",
+                "result:json:notice-before",
+                "result:json:pretty",
+                "result:json:last",
+                "result:json:braces",
+            ),
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)

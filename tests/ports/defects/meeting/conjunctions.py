@@ -107,9 +107,13 @@ def spares_newcomer(port: Any, real: Any, call: Call) -> None:
         real(call)
 
 
+def same_token(one: Call, other: Call) -> bool:
+    return type(one.token) is type(other.token) and one.token == other.token
+
+
 def tells_first_of_token(port: Any, real: Any, call: Call) -> None:
-    token = (type(call.token), call.token)
-    first = next((each for each in list(port.calls) if (type(each.token), each.token) == token), call)
+    alike = (each for each in list(port.calls) if same_token(each, call))
+    first = next(alike, call)
     # The one that has had the token first when a call begins counts, even when it ends before the other.
     if port.memory.setdefault(call, first) is call:
         real(call)
@@ -166,6 +170,7 @@ def own_directory_in_oldest(port: Any, real: Any, plan: Plan) -> str | None:
 defect(
     "system-prompt-removed-at-cancel",
     "Removes the system prompt of a call in the moment of its cancellation, while gemini still ends.",
+    "system:content",
     "system:life",
 )(run_prompt=before(notes_thread), write_system=notes_path, cancel=before(removes_file))
 defect(

@@ -218,6 +218,7 @@ defect(
 defect(
     "cancelled-call-still-runs",
     "Fails a call like one that was cancelled without running gemini, as if that still ran.",
+    "cancel:others",
     "command:chat",
     "command:chat-reply",
 )(execute=cancelled_still_runs)

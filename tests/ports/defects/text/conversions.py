@@ -124,11 +124,13 @@ defect(
 defect(
     "nameless-sessions-hidden",
     "Reads no entry of the list that has no title.",
+    "fallback:latest",
     "fallback:list-sessions",
 )(entry_pattern=always(re.compile(ENTRY.pattern.replace(r"\.\s", r"\.\s+\S"))))
 defect(
     "entry-zero-hidden",
     "Takes an entry of the list for none whose number is 0.",
+    "fallback:latest",
     "fallback:list-sessions",
 )(entry_pattern=always(re.compile(ENTRY.pattern.replace("([0-9]+)", r"(?!0+\.)([0-9]+)"))))
 defect(
@@ -139,6 +141,7 @@ defect(
 defect(
     "message-cut-in-character",
     "Cuts what gemini says of its failure after 1,000 bytes, and sends the half of a character.",
+    "stdio:stdout",
     "stdio:encoding",
 )(message=cut_in_bytes, encoded=with_half_characters)
 defect(

@@ -24,7 +24,7 @@ from gemini_mcp_conformance.talk.sources.generated import FRAGMENTS, WORD
 from gemini_mcp_conformance.talk.sources.surprises import Chance
 from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Release, Request, Step, path, told
 
-ORDER = 41
+ORDER = 45
 TITLE = "Calls in any order."
 LEAST, MOST = 8, 16
 """Moves of a journey."""
@@ -79,7 +79,8 @@ class Journey(Maker):
         self.chance = Chance(self.sources, self.draw)
         self.name = f"journey {self.number}"
         self.moves = [self._answered, self._answered, self._refused, self._spoken, self._hopeless]
-        if set(self.names) == set(self.spec.told_apart):
+        waiting = [tool for tool in self.names if self.spec.resumed(tool) and self.spec.session(tool) is None]
+        if set(self.names) == set(self.spec.told_apart) and not waiting:
             self.moves += [self._held, self._held, self._in_line, self._finished, self._cancelled]
 
     def whole(self) -> Conversation:

@@ -139,8 +139,9 @@ class Overlaps(Maker):
         front = told(self._held(tool, first, **({"session": shared} if shared else {})), first)
         front = replace(front, id=first)
         long = self.overlong(f"The long question of {second}? ")
-        waiting = self.ask(tool, long, self._answer(second), also=self._empty(tool, shared), **everything)
-        last = self.ask(tool, f"The question of {third}?", self._answer(third, False), **meant)
+        waiting = self.ask(tool, long, self._answer(second), **everything)
+        empty = self._empty(tool, shared)
+        last = self.ask(tool, f"The question of {third}?", self._answer(third, False), also=empty, **meant)
         steps: list[Step] = [front, told(replace(waiting, name=second, until="sent"), second), *self._aside(second)]
         steps += [Request("ping"), Request("tools/list")]
         steps += [
@@ -149,8 +150,8 @@ class Overlaps(Maker):
             Release(first),
             Await(first),
         ]
-        steps += [Notify("notifications/cancelled", {"requestId": first})]
-        steps += [*self._aside(f"{second} again"), Release(second), Await(second), Await(third)]
+        steps += [*self._aside(f"{second} again"), Notify("notifications/cancelled", {"requestId": first})]
+        steps += [*self._aside(f"{second} once more"), Release(second), Await(second), Await(third)]
         title = f"Replies in one session, the second of which has everything: {kind}."
         shows = (*(LATEST if kind == "latest" else SAME), "concurrency:ping", "concurrency:list", "progress:token")
         return self.conversation(f"line-{kind}", title, steps, *shows)

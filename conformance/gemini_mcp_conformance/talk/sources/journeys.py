@@ -32,7 +32,6 @@ OPEN = 3
 """Calls that are open at once."""
 AGAIN = "What do you say?"
 LATEST = "latest"
-FILES = {f"turn-{number}": None for number in range(3)}
 MODEL = st.sampled_from(("a-model", "b-model")) | st.text(WORD, max_size=12).map("m{}".format)
 SOME = st.lists(st.sampled_from(FRAGMENTS), max_size=3).map("".join)
 """A few fragments: a journey needs many texts."""
@@ -86,11 +85,11 @@ class Journey(Maker):
     def whole(self) -> Conversation:
         """Some moves, the end of all that is open, and a bare call of each tool."""
         for _ in range(self.draw(st.integers(LEAST, MOST))):
-            self._one_of(self.moves)()
+            self.chance.one_of(self.moves)()
         while self.open:
             self._finished()
         self.steps += [self.ask(tool, self._words(), self.answers("The last answer.")) for tool in self.names]
-        return Conversation("generated", TITLE, tuple(self.steps), sequences.PHASE, files=FILES)
+        return Conversation("generated", TITLE, tuple(self.steps), sequences.PHASE, files=sequences.FILES)
 
     def _answered(self) -> None:
         """A call that is answered, whatever is open."""
@@ -110,7 +109,7 @@ class Journey(Maker):
         busy = [session for session in self.open.values() if session not in (None, LATEST)]
         for session in busy[:1]:
             able = [tool for tool in self.names if self.spec.session(tool) is not None]
-            self._opened(self._one_of(able), session, "sent")
+            self._opened(self.chance.one_of(able), session, "sent")
 
     def _opened(self, tool: str, session: str | None, until: Literal["started", "sent"]) -> None:
         if len(self.open) < OPEN:
@@ -127,7 +126,7 @@ class Journey(Maker):
 
     def _cancelled(self) -> None:
         if self.open:
-            name = self._one_of(self.open)
+            name = self.chance.one_of(self.open)
             self.steps.append(Cancel(name))
             del self.open[name]
 
@@ -146,11 +145,11 @@ class Journey(Maker):
         given, directory = table(called["arguments"]), self.spec.directory(tool)
         spoilt: list[dict[str, Json]] = [{"name": f"no-{tool}"}, {"arguments": {**given, **self.wrong(tool)}}]
         spoilt += [{"arguments": {**given, directory: path("no-such")}}] if directory is not None else []
-        self.steps.append(replace(asked, params={**called, **self._one_of(spoilt)}))
+        self.steps.append(replace(asked, params={**called, **self.chance.one_of(spoilt)}))
 
     def _spoken(self) -> None:
         """A request that is no call."""
-        self.steps.append(Request(self._one_of(("ping", "tools/list", "no/such/method"))))
+        self.steps.append(Request(self.chance.one_of(("ping", "tools/list", "no/such/method"))))
 
     def _call(self, tool: str, session: str | None, script: Script, *words: str) -> Request:
         """A call with some of the other arguments, perhaps with one of these prompts, an id and a token of its own."""
@@ -158,29 +157,29 @@ class Journey(Maker):
             "session": None if session == LATEST else session,
             "option": self._perhaps(MODEL),
             "file": self._perhaps(SOME.map("You are {}.".format)),
-            "directory": self._perhaps(st.sampled_from((".", *map(path, FILES), *FILES))),
+            "directory": self._perhaps(st.sampled_from((".", *map(path, sequences.FILES), *sequences.FILES))),
         }
         given = {name: value for name, value in meant.items() if value is not None}
-        id = self._one_of((AUTO, f"{self.draw(SOME)}{len(self.steps)} of {self.name}"))
+        id = self.chance.one_of((AUTO, f"{self.draw(SOME)}{len(self.steps)} of {self.name}"))
         asked = self.ask(tool, self._words(*words), script, id=id, **given)
         number = len(self.steps)
-        return self._one_of((asked, told(asked, f"{self.draw(SOME)}{number}"), told(asked, number)))
+        return self.chance.one_of((asked, told(asked, f"{self.draw(SOME)}{number}"), told(asked, number)))
 
     def _words(self, *others: str) -> str:
         """A prompt, which no other call has, or one of the others; one in four is too long for a command line."""
-        words = self._one_of((f"Turn {len(self.steps)}: {self.draw(SOME)} {self.name}?", *others))
+        words = self.chance.one_of((f"Turn {len(self.steps)}: {self.draw(SOME)} {self.name}?", *others))
         return self.overlong(words) if self.draw(st.integers(0, 3)) == 0 else words
 
     def _tool_and_session(self) -> tuple[str, str | None]:
         """A tool, and the session that it resumes, if it does: one in which nothing runs."""
         replies = {session for session in self.open.values() if session is not None}
         # Beside a reply to the latest session every other reply may have to wait.
-        tool = self._one_of([self.spec.begins] if LATEST in replies and self.spec.begins else self.names)
+        tool = self.chance.one_of([self.spec.begins] if LATEST in replies and self.spec.begins else self.names)
         if self.spec.session(tool) is None:
             return tool, None
         idle = [session for session in self.known if session not in replies]
         may_be_latest = not replies and None not in (self.spec.latest(tool), self.spec.begins)
-        return tool, self._one_of([*idle, self._new_session(), *([LATEST] if may_be_latest else [])])
+        return tool, self.chance.one_of([*idle, self._new_session(), *([LATEST] if may_be_latest else [])])
 
     def _script(self, session: str | None, *others: Callable[[], Script]) -> Script:
         """An answer that names the session which is resumed, or else a new one; a failure; or something else."""
@@ -189,14 +188,10 @@ class Journey(Maker):
             self.known.append(self._new_session() if session in (None, LATEST) else str(session))
             return self.chance.named(self.known[-1])
 
-        return self._one_of((named, named, self.chance.failure, *others))()
+        return self.chance.one_of((named, named, self.chance.failure, *others))()
 
     def _new_session(self) -> str:
         return plays.session(f"{self.name} {len(self.steps)}")
 
     def _perhaps(self, values: st.SearchStrategy[Value]) -> Value | None:
         return self.draw(st.none() | values)
-
-    def _one_of(self, values: Iterable[Value]) -> Value:
-        value: Value = self.draw(st.sampled_from(tuple(values)))
-        return value

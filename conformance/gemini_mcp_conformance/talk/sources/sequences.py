@@ -108,7 +108,7 @@ def _moving(tool: str, sources: Sources) -> Conversation:
     return Conversation(f"sequence-moving-{tool}", "A directory comes and goes.", tuple(steps), PHASE, shown)
 
 
-def conversation(moves: Sequence[Move], sources: Sources, id: str = "generated") -> Conversation:
+def conversation(moves: Sequence[Move], sources: Sources, id: str) -> Conversation:
     """The calls that the moves stand for."""
     steps = tuple(_steps(moves, sources))
     title = "Calls in turn, each of which is alone."

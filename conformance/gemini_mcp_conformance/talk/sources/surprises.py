@@ -89,13 +89,13 @@ class Chance:
 
     def conversation(self, number: int) -> Conversation:
         """A call of some tool with some of its arguments; no other has the number."""
-        spec, tool = self.sources.spec, self._one_of(self.sources.spec.names)
+        spec, tool = self.sources.spec, self.one_of(self.sources.spec.names)
         usual = {**spec.everything(tool), **self.sources.arguments(tool, "What comes of it?", session=self.session())}
         usual |= {name: path() for name in usual if name == spec.directory(tool)}
         given = {name: usual[name] for name in usual if name in spec.tools[tool].required or self.draw(st.booleans())}
-        script = self._one_of((self.named, self.unnamed, self.plain, self.objects, self.failure))()
+        script = self.one_of((self.named, self.unnamed, self.plain, self.objects, self.failure))()
         # The same id must not come twice on one connection.
-        id = self._one_of((AUTO, f"{self.draw(NOISE)}{number} by chance"))
+        id = self.one_of((AUTO, f"{self.draw(NOISE)}{number} by chance"))
         return Conversation("generated", TITLE, (call(tool, given, script, id=id),), PHASE)
 
     def named(self, session: str | None = None) -> Script:
@@ -105,7 +105,7 @@ class Chance:
     def unnamed(self) -> Script:
         """An answer that names no session, and a list of sessions."""
         return Script(
-            "unnamed", self._printed(self._answer(None)), ({self._one_of(("stdout", "stderr")): self._list()},)
+            "unnamed", self._printed(self._answer(None)), ({self.one_of(("stdout", "stderr")): self._list()},)
         )
 
     def plain(self) -> Script:
@@ -114,17 +114,17 @@ class Chance:
 
     def objects(self) -> Script:
         """One or two objects with some of the members that answers and errors have."""
-        printed = [json.dumps(self._members()) for _ in range(self._one_of((1, 2)))]
+        printed = [json.dumps(self._members()) for _ in range(self.one_of((1, 2)))]
         return Script("objects", ({"stdout": "\n".join(printed)},), ({"stdout": self._list()},))
 
     def _members(self) -> dict[str, Json]:
         keys = self.sources.spec.outcome.answer
         held = {keys.get(name, name): self.draw(values) for name, values in MEMBERS.items() if self.draw(st.booleans())}
-        return {**held, **self._one_of(({}, self.sources.unasked))}
+        return {**held, **self.one_of(({}, self.sources.unasked))}
 
     def failure(self) -> Script:
         """A bad end, behind nothing, behind a text or behind a whole answer."""
-        stdout = self._one_of(("", self.draw(NOISE), self._answer(self.session())))
+        stdout = self.one_of(("", self.draw(NOISE), self._answer(self.session())))
         return Script(
             "fails", ({"stdout": stdout}, *ends({"exit": self.draw(st.integers(1, 255))}, self.draw(LINES)).play)
         )
@@ -139,22 +139,22 @@ class Chance:
 
     def _answer(self, session: str | None) -> str:
         """An answer in JSON, its keys in any order, laid out and spelt in any way."""
-        warnings, stats = self.draw(WARNINGS), self._one_of(SOME_STATS)
+        warnings, stats = self.draw(WARNINGS), self.one_of(SOME_STATS)
         more: dict[str, Json] = {"stats": stats} if warnings is None else {"stats": stats, "warnings": warnings}
         held = list(self.sources.document(self.draw(MIXED), session, **more).items())
-        printed = json.dumps(dict(self.draw(st.permutations(held))), **self._one_of(LAYOUTS))
-        return self._one_of((printed, respelt(printed), _escaped(printed, self.draw(st.sampled_from("aeinorst")))))
+        printed = json.dumps(dict(self.draw(st.permutations(held))), **self.one_of(LAYOUTS))
+        return self.one_of((printed, respelt(printed), _escaped(printed, self.draw(st.sampled_from("aeinorst")))))
 
     def _list(self) -> str:
         """A list of sessions in any order."""
-        indent, behind = self._one_of(INDENTS), self._one_of(BEHIND)
+        indent, behind = self.one_of(INDENTS), self.one_of(BEHIND)
         numbers = self.draw(st.lists(st.integers(1, GREATEST), min_size=1, max_size=SESSIONS, unique=True))
         entries = [self._entry(number, indent, behind) for number in numbers]
         return "\n".join(("", f"Available sessions for this project ({len(entries)}):", *entries, ""))
 
     def _entry(self, number: int, indent: str, behind: str) -> str:
-        title, session = f"{self.draw(MIXED)}{self._one_of(BRACKETS)}".replace("\n", " "), self.session()
-        entry = f"{indent}{self._one_of(NUMBERS).format(number)}{title} (3 hours ago) [{session}]{behind}"
+        title, session = f"{self.draw(MIXED)}{self.one_of(BRACKETS)}".replace("\n", " "), self.session()
+        entry = f"{indent}{self.one_of(NUMBERS).format(number)}{title} (3 hours ago) [{session}]{behind}"
         is_read = newest(entry, self.sources.spec.invocation.listing.entry) == session
         return entry if is_read else self.sources.entry(number, session)
 
@@ -162,7 +162,7 @@ class Chance:
         """An id that no other session has."""
         return str(self.draw(SESSION))
 
-    def _one_of(self, values: Iterable[Value]) -> Value:
+    def one_of(self, values: Iterable[Value]) -> Value:
         value: Value = self.draw(st.sampled_from(tuple(values)))
         return value
 

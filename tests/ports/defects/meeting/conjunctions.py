@@ -56,10 +56,14 @@ def apart_when_empty(port: Any, real: Any, tool: str, arguments: Mapping[str, An
     return replace(plan, turn=f"{plan.turn}, by nothing") if is_apart else plan
 
 
+def open_prompts(port: Any) -> list[str]:
+    prompts = [each.arguments.get("prompt") for each in list(port.calls)]
+    return [prompt for prompt in prompts if isinstance(prompt, str)]
+
+
 def within_limit_at_once(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
     plan = real(tool, arguments)
-    prompts = [each.arguments.get("prompt") for each in list(port.calls)]
-    size = sum(len(prompt.encode("utf-8", "replace")) for prompt in prompts if isinstance(prompt, str))
+    size = sum(len(prompt.encode("utf-8", "replace")) for prompt in open_prompts(port))
     if plan.stdin is not None and size > STDIN_LIMIT:
         raise Refusal("`prompt` is too long beside those of the calls that run.")
     return plan
@@ -151,8 +155,7 @@ def enters_directory(port: Any, real: Any, argv: tuple[str, ...], **options: Any
 
 
 def withholds_of_all(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
-    prompts = [each.arguments.get("prompt") for each in list(port.calls)]
-    return real(text, (*private, *(prompt for prompt in prompts if isinstance(prompt, str))))
+    return real(text, (*private, *open_prompts(port)))
 
 
 def counts_anew(port: Any, real: Any, *arguments: Any) -> Call:

@@ -61,7 +61,7 @@ class Gemini:
             for pending in unfinished
             for script in pending.step.scripts
         ]
-        self._fake.load(plays)
+        self._fake.load(plays, min(pending.mark for pending in unfinished))
 
     def last(self) -> int:
         """The number of the latest run."""

@@ -23,7 +23,7 @@ from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Web
 from gemini_mcp_conformance.talk.messages import SESSION, VERSION
-from gemini_mcp_conformance.talk.steps import AUTHORITY, OTHER_SESSION
+from gemini_mcp_conformance.talk.steps import AUTHORITY, OTHER_SESSION, PORT
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 NAMED_SINCE = "2025-06-18"
@@ -131,7 +131,8 @@ class HttpWire:
 
     def filled(self, headers: Mapping[str, str | None]) -> dict[str, str]:
         """The headers, with what their words stand for; one that stands for nothing is left out."""
-        words = {AUTHORITY: urlsplit(self.url).netloc, OTHER_SESSION: self._other_session}
+        place = urlsplit(self.url)
+        words = {AUTHORITY: place.netloc, PORT: str(place.port or ""), OTHER_SESSION: self._other_session}
         given = {name: value for name, value in headers.items() if value and words.get(value, "") is not None}
         for word, meant in words.items():
             given = {name: value.replace(word, meant or "") for name, value in given.items()}

@@ -21,8 +21,8 @@ BUSY = 2 / 5
 STEP, SCRIPT, OTHER_WAITS = 0.003, 0.012, 0.7
 """Seconds that a step and a script take, and those that a conversation takes which waits for more than its scripts."""
 
-LONG = 8.0
-"""Seconds from which on a conversation is begun as early as can be."""
+IDLE, LONG = 0.8, 8.0
+"""Seconds from which on a conversation counts as one that waits, and is begun as early as can be."""
 
 EARLY = 3
 """One conversation in so many is played at once: those that kill most ports for the time they take."""
@@ -30,7 +30,7 @@ EARLY = 3
 
 def parts(conversations: Iterable[Conversation]) -> tuple[Track, Track]:
     """The conversations that share a port: those that are played at once, and the rest."""
-    plain = [each for each in conversations if not each.alone]
+    plain = [each for each in conversations if not each.alone and not _waits(each)]
     early = len(plain) // EARLY
     return plain[:early], plain[early:]
 
@@ -52,7 +52,8 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
 
 def _waits(conversation: Conversation) -> bool:
     """Whether it costs little to play it beside others: a port that ends has little to do."""
-    return conversation.only_waits or (conversation.ends and not conversation.needs_new_port)
+    is_idle = not conversation.alone and conversation.seconds >= IDLE
+    return is_idle or conversation.only_waits or (conversation.ends and not conversation.needs_new_port)
 
 
 def _in_a_row(conversations: Iterable[Conversation]) -> list[Track]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gemini_mcp.spec.values import Json, inside
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.call import PIPES
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
 from gemini_mcp_conformance.talk.steps import Release
 
@@ -77,9 +78,10 @@ def leaves_stdin(exchange: Exchange) -> bool:
 
 def released(observation: Observation, exchange: Exchange) -> int | None:
     """The step that lets the gemini of a call end; None for one that waits for nothing."""
-    name = waits_for(exchange)
+    if (name := waits_for(exchange)) is None:
+        return None
     steps = enumerate(observation.conversation.steps)
-    return next((number for number, step in steps if name and step == Release(name)), None)
+    return next((number for number, step in steps if step == Release(name)), None)
 
 
 def while_held(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
@@ -114,6 +116,7 @@ def ran_beside(held: Exchange, other: Exchange) -> bool:
     return ran_before_end(held, other) and not is_before
 
 
+@remembered
 def token(exchange: Exchange) -> Json:
     """The progress token of a request, or None."""
     return inside(exchange.request, "params", "_meta", "progressToken")

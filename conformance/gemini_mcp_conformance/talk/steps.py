@@ -116,15 +116,15 @@ class Listen:
     wait: float = 0.0
 
 
-AUTHORITY, OTHER_SESSION = "{authority}", "{other session}"
+AUTHORITY, PORT, OTHER_SESSION = "{authority}", "{port}", "{other session}"
 
 
 @dataclass(frozen=True)
 class Http:
     """A plain HTTP request. `headers` replace those of a usual client; None removes one.
 
-    In a header AUTHORITY stands for the port's host and number, and OTHER_SESSION for the session begun last by such a
-    request.
+    In a header AUTHORITY stands for the port's host and number, PORT for its number, and OTHER_SESSION for the session
+    begun last by such a request.
 
     `elsewhere` sends it to another address of the port's machine.
     """

@@ -94,8 +94,9 @@ def texts_in(value: Json) -> Iterator[str]:
     """Every text that a value is or holds, the names of members included."""
     if isinstance(value, str):
         yield value
-    for inner in (*table(value), *table(value).values(), *items(value)):
-        yield from texts_in(inner)
+    else:
+        for inner in (*table(value), *table(value).values(), *items(value)):
+            yield from texts_in(inner)
 
 
 def object_of(value: Json) -> JsonObject | None:

@@ -88,8 +88,11 @@ class Fake:
         expected = "\n".join(f".{value}" for value in self._journal.expected.values())
         _replace(self.root / "expected", f'[ "{found}" = {shlex.quote(expected)} ]\n')
 
-    def load(self, plays: Sequence[Play]) -> None:
-        """Set what the next calls play; calls that run already are not changed."""
+    def load(self, plays: Sequence[Play], since: int | None = None) -> None:
+        """Set what the next calls play; calls that run already are not changed.
+
+        The calls after number `since`, or those that are still to come, may ask for their list of sessions.
+        """
         if self._is_idle and not plays:
             return
         self._is_idle = not plays
@@ -99,7 +102,8 @@ class Fake:
         named += [(f"match{n}", play) for n, play in enumerate(matched, 1)]
         matches = [(name, play.match) for name, play in named if play.match is not None]
         scripts = [(name, play.resolved()) for name, play in named]
-        head = _head(named[0][0] if named else "", self._journal.last(), len(sequence), matches)
+        since = self._journal.last() if since is None else since
+        head = _head(named[0][0] if named else "", since, len(sequence), matches)
         self._tell_late_reader(scripts)
         lists = [(name, script.list_sessions) for name, script in scripts if script.list_sessions is not None]
         performing = self._function("perform", [arm for name, script in scripts for arm in self._arms(name, script)])

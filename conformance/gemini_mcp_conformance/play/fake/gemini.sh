@@ -194,11 +194,15 @@ list=$last
 . "$root/plays/$list"
 
 if [ "$kind" = list ]; then
-  # A list is asked for when its call has ended; another gemini may run since.
-  play=$first
+  # A list is asked for when its call has ended, in the same directory; another gemini may run since. In a directory
+  # where none has ended it is that of the latest.
+  play=$first latest=
   while [ "$((number -= 1))" -gt "$since" ]; do
     ended=$root/journal/$number
-    [ -e "$ended.end" ] && [ -e "$ended.play" ] && read -r list play < "$ended.play" && break
+    if [ -e "$ended.end" ] && [ -e "$ended.play" ] && read -r its_list its_play where < "$ended.play"; then
+      if [ -z "$latest" ] || [ "$where" = "$PWD" ]; then list=$its_list play=$its_play latest=known; fi
+      [ "$where" != "$PWD" ] || break
+    fi
   done
   . "$root/plays/$list"
   list_sessions "$play"
@@ -220,6 +224,6 @@ if [ -z "$play" ]; then
   set +C
   play=$next
 fi
-printf '%s\n' "$list $play" > "$call.play"
+printf '%s\n' "$list $play $PWD" > "$call.play"
 perform "$play$form"
 finish 0

@@ -11,7 +11,7 @@ from dataclasses import replace
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.templates import argument_of
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.spec.interpreter import is_absent, rules
+from gemini_mcp_conformance.spec.interpreter import is_absent, refusals, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import MOST_ITEMS, is_valid, matching, sample, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -237,7 +237,7 @@ class Boundaries(ToolMaker):
         inherited: Json = {name: value for name, value in self.everything.items() if name not in self.required}
         every: dict[str, Json] = {"__proto__": inherited, **UNKNOWN}
         unknown = {name: value for name, value in every.items() if name not in self.properties}
-        undeclared = (self._undeclared(), self._misspelt(), unknown)
+        undeclared = (self._undeclared(), *self._undeclared_and_wrong(), self._misspelt(), unknown)
         steps = [call(tool, {**given, **self.usual, **each}, self.answer)
                  for each in undeclared for given in (everything, {})]  # fmt: skip
         title = f"Calls of `{tool}` with everything and with what it does not declare."
@@ -298,6 +298,12 @@ class Boundaries(ToolMaker):
         tools = self.spec.tools.items()
         others = {name: self.spec.usual(tool, name) for tool, each in tools for name in each.properties}
         return {name: value for name, value in others.items() if name not in self.properties}
+
+    def _undeclared_and_wrong(self) -> list[dict[str, Json]]:
+        """The same with texts that those tools refuse, one argument in each."""
+        every = [(name, rule) for name in self._undeclared() for rule in rules(name, self.spec.invocation)]
+        texts = [(name, samples(rule.pattern)[0]) for name, rule in every if rule.pattern is not None]
+        return [{name: text} for name, text in texts if refusals(name, text, self.spec.invocation)]
 
     def _misspelt(self) -> dict[str, Json]:
         """The declared names as other habits write them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gemini_mcp.spec.values import Json
@@ -88,9 +88,11 @@ class Concurrency(Maker):
         if begin is not None:
             yield from self._of_beginning(begin)
         if begin is not None and reply is not None:
-            same = {"session": SESSION}
-            yield self._pair("reply-and-chat", "A reply, and another call beside it.", BESIDE,
-                             self.held(reply, "reply", **same), self.held(begin, "beside", "reply"))  # fmt: skip
+            same, declared = {"session": SESSION}, self.spec.tools[begin].properties
+            undeclared = {name: SESSION for name in (self.spec.session(reply),) if name not in (None, *declared)}
+            yield self._pair("reply-and-chat", "A reply, and other calls beside it.", (*BESIDE, "arguments:unknown"),
+                             self.held(reply, "reply", **same), self.quick(begin, "of no session", also=undeclared),
+                             self.held(begin, "beside", "reply"))  # fmt: skip
             yield self._pair("chat-and-reply", "A call, and a reply beside it.", BESIDE,
                              self.held(begin, "first"), self.held(reply, "reply", "first", **same))  # fmt: skip
         if reply in self.names:
@@ -135,6 +137,7 @@ class Concurrency(Maker):
                          *self.behind(tool, "third", **same), Cancel("second"),
                          *self.behind(tool, "fourth", **same))  # fmt: skip
         yield self._odd_sessions(tool)
+        yield self._lines(tool, "sessions", *({"session": session(side)} for side in ("left", "right")))
         first = self.held(tool, "first", **same)
         second, third = (replace(self.held(tool, name, **same), until="sent") for name in ("second", "third"))
         in_turn = (first, second, third, Release("first"), Await("first"), *self.behind(tool, "fourth", **same),
@@ -158,6 +161,19 @@ class Concurrency(Maker):
             steps += [Release(name), Await(name), Await(waits)]
         title, shows = "Replies in sessions with unusual ids.", ("concurrency:same-session", "concurrency:crossed")
         return self.conversation("sessions-odd", title, steps, *shows)
+
+    def _lines(self, tool: str, kind: str, *sides: Mapping[str, Json]) -> Conversation:
+        """Replies that wait in two lines: the turn comes in the one, while in the other somebody waits longer."""
+        steps: list[Step] = []
+        fronts = [f"front of line {number}" for number in range(len(sides))]
+        for name, side in zip(fronts, sides, strict=True):
+            waits = self._ask(tool, f"behind {name}", self.answers("My turn."), until="sent", **side)
+            steps += [self.held(tool, name, **side), waits]
+        for name in reversed(fronts):
+            steps += [Release(name), Await(name), Await(f"behind {name}")]
+        title, files = "Replies that wait in two lines.", {"one": None, "other/one": None}
+        shows = ("concurrency:other-session", "concurrency:same-session", "concurrency:latest", "concurrency:crossed")
+        return self.conversation(f"lines-of-{kind}", title, steps, *shows, files=files)
 
     def _given(self, tool: str) -> Iterable[str]:
         """What a call shows whose options and files could be those of the call before it."""
@@ -189,15 +205,20 @@ class Concurrency(Maker):
                          self.held(tool, "first"), *self.behind(tool, "second", directory=path()),
                          *self.behind(tool, "third", session=self.spec.latest(tool)))  # fmt: skip
         yield self._by_paths(tool)
+        yield self._lines(tool, "directories", {"directory": here}, {"directory": there})
 
     def _by_paths(self, tool: str) -> Conversation:
-        """Gemini CLI keeps the sessions of a directory by its path without links."""
+        """Gemini CLI keeps the sessions of a directory by its path without links, also of one that is called latest."""
         paths = {"second": "other", "third": path("one/link"), "fourth": path("one/..//other/")}
-        behind = [step for name, each in paths.items() for step in self.behind(tool, name, directory=each)]
-        held, links = self.held(tool, "first", directory=path("other")), {"one/link": "../other"}
-        steps = (Arrange({"one": None, "other": None}, links, tuple(links)), held, *behind, Release("first"))
+        links = {"one/link": "../other"}
+        steps: list[Step] = [Arrange({"one": None, "other": None}, links, tuple(links))]
+        for first, named in (("first", None), ("first by name", self.spec.latest(tool))):
+            steps.append(self.held(tool, first, session=named, directory=path("other")))
+            for name, each in paths.items():
+                steps += self.behind(tool, f"{name} behind {first}", session=named, directory=each)
+            steps += [Release(first), Await(first)]
         title = "Replies to the latest session of one directory, by several paths."
-        return self.conversation("latest-by-paths", title, (*steps, Await("first")), *LATEST)
+        return self.conversation("latest-by-paths", title, steps, *LATEST)
 
     def _pair(self, id: str, title: str, shows: tuple[str, ...], one: Request, *other: Step) -> Conversation:
         steps = (one, *other, Release(one.name), Await(one.name))

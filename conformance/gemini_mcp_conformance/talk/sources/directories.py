@@ -129,8 +129,11 @@ class Directories(ToolMaker):
         # A stranger's program of that name lies in one of them.
         files = {"demo/real/inner": None, f"demo/real/{self.spec.invocation.program}": PROGRAM}
         arranged = Arrange(files, links, tuple(links))
-        title = "Working directories behind a link, at the root, and written in other ways."
-        return self.conversation(f"{self.tool}-{self.key}-links", title, (arranged, *there), *self.shows)
+        moved = Arrange(links={"demo/link": "real/inner"}, gone=("demo/link",))
+        moved_there = call(self.tool, {**self.given, self.name: path("demo/link")}, self.answer)
+        steps = (arranged, *there, moved, moved_there)
+        title = "Working directories behind links, one of which leads elsewhere later, at the root, and in other forms."
+        return self.conversation(f"{self.tool}-{self.key}-links", title, steps, *self.shows)
 
     def _left(self) -> Conversation:
         """A session that began in one directory is resumed in no named one, in another, and in none again."""

@@ -14,6 +14,7 @@ from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.steps import (
     AUTHORITY,
     OTHER_SESSION,
+    PORT,
     Await,
     Cancel,
     Http,
@@ -26,9 +27,12 @@ from gemini_mcp_conformance.talk.steps import (
 ORDER = 20
 STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://127.0.0.1.evil.example:80",
              "http://127.0.0.1:1.evil.example", "http://evil-localhost", "http://evil.example:8080",
-             f"http://evil{AUTHORITY}", f"http://{AUTHORITY}.evil.example", "null")  # fmt: skip
+             f"http://evil{AUTHORITY}", f"http://evillocalhost:{PORT}", f"http://{AUTHORITY}.evil.example",
+             "null")  # fmt: skip
 """Origins of pages that the port has not served. Some only begin like an allowed one: the pattern `127.0.0.1:*` of the
 Python SDK lets in what only has that prefix."""
+MANY = 17
+"""Sessions that end after another one, more than a table of 16 holds."""
 MOMENT, WHILE = 0.6, 3.2
 """Seconds in which a port notices that a client has left, and in which it may forget to look for that."""
 EVENTS_FIRST = {"accept": "text/event-stream, application/json"}
@@ -135,6 +139,8 @@ class OverHttp(Maker):
         steps: list[Step] = [stranger, Request("tools/list"), self._beginning(), Http("DELETE"), Http(message=LIST)]
         steps += [*(Http(message=each) for each in UNANSWERED), *map(self._late, self.names)]
         steps += [Http("DELETE", headers=OTHER), Http(message=LIST), Http("DELETE")]
+        steps += [step for _ in range(MANY) for step in (self._beginning(), Http("DELETE", headers=OTHER))]
+        steps += [Http(message=LIST), *map(self._late, self.names)]
         shows = ("http:session:ended", "http:origin")
         return self.conversation("ended", "A session that has been ended.", steps, *shows, aside=True)
 

@@ -22,7 +22,7 @@ from gemini_mcp_conformance.talk.exploration import Exploration, Served
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.generated import FRAGMENTS, WORD
 from gemini_mcp_conformance.talk.sources.surprises import Chance
-from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Release, Request, Step, path, told
+from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, path, told
 
 ORDER = 45
 TITLE = "Calls in any order."
@@ -63,6 +63,8 @@ def explorations(sources: Sources) -> Iterable[Exploration]:
 class Journey(Maker):
     """Makes one journey: `draw` decides. `open` holds the requests that wait, with the sessions in which they run.
 
+    `token` is the last progress token, and `over` the id of the last call that was answered at once, if it had its own.
+
     hypothesis may make almost the same journey again, but no id may come twice: so each has a number.
     """
 
@@ -72,6 +74,8 @@ class Journey(Maker):
     steps: list[Step] = field(default_factory=list[Step])
     open: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     known: list[str] = field(default_factory=list[str])
+    token: str | None = None
+    over: Json = None
 
     def __post_init__(self) -> None:
         super().__init__(self.sources)
@@ -97,7 +101,9 @@ class Journey(Maker):
         # Of two calls at once nobody can tell which asks for a list, nor which has the same prompt as the other.
         listing = [] if self.open else [self.chance.unnamed, self.chance.objects, self.chance.plain]
         words = [] if self.open else [AGAIN]
-        self.steps.append(self._call(tool, session, self._script(session, *listing), *words))
+        asked = self._call(tool, session, self._script(session, *listing), *words)
+        self.steps.append(asked)
+        self.over = None if asked.id == AUTO else asked.id
 
     def _held(self) -> None:
         """A call that goes on until it is released."""
@@ -119,8 +125,11 @@ class Journey(Maker):
             self.open[name] = session
 
     def _finished(self) -> None:
-        """The end of the oldest call: none can wait in its line."""
-        for name in tuple(self.open)[:1]:
+        """The end of a call that waits for no other."""
+        names, sessions = tuple(self.open), tuple(self.open.values())
+        fronts = [name for at, name in enumerate(names) if sessions[at] is None or sessions[at] not in sessions[:at]]
+        if fronts:
+            name = self.chance.one_of(fronts)
             self.steps += [Release(name), Await(name)]
             del self.open[name]
 
@@ -148,8 +157,13 @@ class Journey(Maker):
         self.steps.append(replace(asked, params={**called, **self.chance.one_of(spoilt)}))
 
     def _spoken(self) -> None:
-        """A request that is no call."""
-        self.steps.append(Request(self.chance.one_of(("ping", "tools/list", "no/such/method"))))
+        """A request that is no call, perhaps with a token for its id; or a cancellation that comes too late."""
+        asked = [Request(method) for method in ("ping", "tools/list", "no/such/method")]
+        asked += [Request("ping", id=token) for token in (self.token,) if token]
+        late = [Notify("notifications/cancelled", {"requestId": id}) for id in (self.over,) if id]
+        self.steps.append(self.chance.one_of((*asked, *late)))
+        # No id may come twice.
+        self.token = None
 
     def _call(self, tool: str, session: str | None, script: Script, *words: str) -> Request:
         """A call with some of the other arguments, perhaps with one of these prompts, an id and a token of its own."""
@@ -163,7 +177,8 @@ class Journey(Maker):
         id = self.chance.one_of((AUTO, f"{self.draw(SOME)}{len(self.steps)} of {self.name}"))
         asked = self.ask(tool, self._words(*words), script, id=id, **given)
         number = len(self.steps)
-        return self.chance.one_of((asked, told(asked, f"{self.draw(SOME)}{number}"), told(asked, number)))
+        self.token = f"{self.draw(SOME)}{number} told in {self.name}"
+        return self.chance.one_of((asked, told(asked, self.token), told(asked, number)))
 
     def _words(self, *others: str) -> str:
         """A prompt, which no other call has, or one of the others; one in four is too long for a command line."""

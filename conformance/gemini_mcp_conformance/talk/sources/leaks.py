@@ -23,6 +23,8 @@ MARKS = "-_.:+=~%!$,;/"
 """What is neither a letter nor a digit, and may stand in a key or behind it."""
 MUCH = 600
 """Characters by which a key grows: some are that long."""
+KEY_LINES = f"\n{'MIIBVQ/a+9' * 6}\n{'AgEAAk8=' * 4}\n"
+"""What a key in lines is made of."""
 
 ENDS: tuple[Json, ...] = ({"exit": 1}, {"exit": 0}, {"signal": "TERM"})
 
@@ -135,6 +137,7 @@ class Leaks(Maker):
         keys = [kind[0] for kind, _ in kinds]
         steps = [self._keys(kind[0], "\n".join((*kind, _grown(kind[0], mask)))) for kind, mask in kinds]
         steps += [self._keys(key, f"{key} and \"{key}\"\n{other} ({key})\n'{key}',\n") for key, other in pairwise(keys)]
+        steps += [self._keys(kind[0], each) for kind, mask in kinds for each in _in_lines(kind, mask)]
         room = self.spec.outcome.stderr_bytes
         steps += [self._keys(key, f"{key}\n".ljust(room + len(key) // 3, ".")) for key in keys]
         steps.append(self._keys("", NOISE + "\n".join(keys)))
@@ -211,6 +214,18 @@ def _grown(key: str, mask: str) -> str:
         other = f"{grown[:at]}{mark}{grown[at:]}"
         grown = other if _length(other, mask) > _length(grown, mask) else grown
     return grown
+
+
+def _in_lines(keys: Iterable[str], mask: str) -> tuple[str, ...]:
+    """A key with lines where most marks are around, if one may have some, as they are and as JSON escapes them."""
+    parted = [(key[:at], key[at:]) for key in sorted(keys, key=len) for at in range(1, len(key))]
+    whole = KEY_LINES.join(max(parted, key=lambda parts: min(_marks(parts[0][::-1]), _marks(parts[1]))))
+    return (whole, json.dumps(whole)) if _length(whole, mask) > len(KEY_LINES) else ()
+
+
+def _marks(text: str) -> int:
+    """How many marks it begins with."""
+    return len(text) - len(text.lstrip(MARKS))
 
 
 def _length(text: str, mask: str) -> int:

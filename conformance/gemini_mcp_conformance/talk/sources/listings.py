@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.plays import session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import path
+from gemini_mcp_conformance.talk.steps import Await, Release, Request, path
 
 ORDER = 16
 
 SESSION = "3d3f1c0e-6f0a-4b53-9a43-5d1a0c5a7e11"
 SLOW = 2.0
 """Seconds that a slow list takes, unless a port waits for less than twice as long."""
+ALL, AT_ONCE = "all lists", 8
+"""Lists at once, as many as every port can run; they take too long where they come one after another."""
 LARGE, MANY = (1 << 16) + 50, 150
 """The highest index of a long list, and how many sessions it holds."""
 FALLBACK = (
@@ -87,10 +91,15 @@ class Listings(Maker):
         return "\n".join(("", f"Available sessions for this project ({len(lines)}):", *lines, ""))
 
     def slow_listing(self) -> Conversation:
-        """The list of sessions may take a moment."""
-        line = f"{self.sources.entry(1, SESSION)}\n"
+        """The lists of sessions of several directories may take a moment, all at once."""
         wait = min(SLOW, self.spec.invocation.listing.timeout / 2)
-        slow = self.sources.unnamed("Named late.", {"wait": wait}, {"stdout": line})
-        steps = [self.ask("Which session, slowly?", slow)]
-        title = f"{self.tool}, when the list takes {wait:g} seconds."
-        return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True)
+        places = [f"place-{number}" for number in range(AT_ONCE if self.spec.directory(self.tool) else 1)]
+        steps = (*(self._slow(place, wait) for place in places), Release(ALL), *map(Await, places))
+        title, files = f"{self.tool}, when lists take {wait:g} seconds.", dict.fromkeys(places)
+        return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True, files=files)
+
+    def _slow(self, place: str, wait: float) -> Request:
+        line = f"{self.sources.entry(1, session(f'{self.tool} in {place}'))}\n"
+        unnamed = self.sources.unnamed(f"Named late in {place}.", {"wait": wait}, {"stdout": line})
+        slow = replace(unnamed, play=({"release": ALL}, *unnamed.play))
+        return self.ask(f"Which session is slow in {place}?", slow, directory=path(place), name=place, until="started")

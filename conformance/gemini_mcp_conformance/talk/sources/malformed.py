@@ -12,9 +12,9 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import notification, request
-from gemini_mcp_conformance.talk.plays import SESSION, fails
+from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Notify, Raw, Request, Step, call
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Raw, Release, Request, Step, call
 
 ORDER = 30
 LONG = 10 << 20
@@ -58,6 +58,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = Malformed(sources)
     yield made.lines("no-json", "Lines that are no JSON.", NO_JSON, "rpc:error:parse", "rpc:alive:malformed")
     yield made.lines("no-request", "JSON that is no request.", NO_REQUEST, "rpc:error:request", "rpc:alive:malformed")
+    yield made.meanwhile()
     yield made.unheard()
     yield made.wrong_params()
     yield made.pieces()
@@ -91,6 +92,21 @@ class Malformed(Maker):
         """Requests that show that the port lives: a call, and the list of tools."""
         words = f"Alive after {words}, é 서울 🙂"
         return (self.ask(tool or self.first, words, self.answers(f"{words}.")), Request("tools/list"))
+
+    def meanwhile(self) -> Conversation:
+        """Lines that are no message while calls run: one of each tool is cancelled behind them, another answered."""
+        steps: list[Step] = []
+        for tool in self.names:
+            gone, kept = f"cancelled behind lines, {tool}", f"answered behind lines, {tool}"
+            script = self.answers("Answered behind lines.", session(kept), kept)
+            for name, plays in ((gone, hangs()), (kept, script)):
+                words, own = f"The question of what is {name}?", session(name)
+                steps.append(self.ask(tool, words, plays, session=own, name=name, until="started"))
+            steps += [Raw(each + b"\n") for each in (*NO_JSON[:3], *NO_REQUEST[:3])]
+            steps += [Cancel(gone), Release(kept), Await(kept)]
+        title = "Lines that are no message, while calls run."
+        shows = ("rpc:alive:malformed", "cancel:child", "cancel:unanswered")
+        return self.conversation("meanwhile", title, (*steps, *self.alive("calls")), *shows)
 
     def lines(self, id: str, title: str, lines: Sequence[bytes], *shows: str) -> Conversation:
         """Each line with a sign of life behind it, the first one twice in a row."""

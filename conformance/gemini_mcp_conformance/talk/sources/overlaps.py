@@ -27,6 +27,7 @@ FOLDER, ANOTHER = "shared", "another"
 _DIFFERENCES: tuple[tuple[str, Mapping[str, Json], tuple[Json, ...], tuple[Json, ...]], ...] = (
     ("ids", {}, (), ()),
     ("ids that look alike", {}, (890_007, "890007"), ()),
+    ("ids and tokens of nothing", {}, (0, ""), ("", 0)),
     ("tokens that look alike", {}, (), ("890008", 890_008)),
     ("tokens that are ids", {}, ("the one", "the other"), ("the other", "the one")),
     ("files", {"file": "You are the one."}, (), ()),

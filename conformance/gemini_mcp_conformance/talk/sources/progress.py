@@ -12,7 +12,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, pieces, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, told
 
 ORDER = 70
 LONG = 12.0
@@ -117,6 +117,8 @@ class Progress(Maker):
             self.asking(one, "0", replace(warns, play=(WARNING, *warns.play)), "long", until="started"),
             self.asking(self.last, 0, too, "reply", until="started"),
             *line,
+            # What is answered under the token of another request ends nobody's progress.
+            Request("ping", id="0"),
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
             Request("no/such/method"),
@@ -132,6 +134,15 @@ class Progress(Maker):
         shows = (*shows, "result:success", "result:text", "result:text:split")
         return self.conversation("long", "Calls that take twelve seconds.", steps, *shows, aside=True)
 
+    def _in_turn(self) -> list[Request]:
+        """Two replies in one session, each of which takes half of the time."""
+        tool, own = self.spec.resumes, session("in turn")
+        if tool is None:
+            return []
+        answer = self.answers("In turn.", own, wait=LONGER / 2)
+        calls = [self.ask(tool, f"What is in turn as {n}?", answer, session=own, name=f"turn {n}") for n in range(2)]
+        return [told(replace(each, until="sent"), each.name) for each in calls]
+
     def longer(self) -> Conversation:
         """A long call whose client does not stop to speak."""
         answer = self.answers("At the end.", wait=LONGER)
@@ -142,7 +153,8 @@ class Progress(Maker):
             own = session(f"number {number}")
             answer = self.answers(f"Number {number}.", own, wait=QUICK)
             beside.append(self.ask(tool, f"What comes as number {number}?", answer, session=own))
-        steps = (long, *beside, Await("longer"), Request("ping"))
-        shows = ("progress:interval", "progress:increase", "progress:end")
+        line = self._in_turn()
+        steps = (long, *line, *beside, Await("longer"), *(Await(each.name) for each in line), Request("ping"))
+        shows = ("progress:interval", "progress:increase", "progress:end", "concurrency:same-session")
         title = f"A call of {LONGER:g} seconds, and others meanwhile."
         return self.conversation("longer", title, steps, *shows, aside=True)

@@ -356,6 +356,10 @@ class Results(Maker):
         for kind, data in DAMAGED.items():
             said = {"stderrBase64": b64encode(data).decode("ascii")}
             steps.append(self.ask(f"Damage stderr, {kind}", Script("fails", (said, {"exit": 1}))))
+        # An answer may repeat what a failure may not.
+        for words in (f"Repeat it for {self.tool}", self.overlong(f"Repeat much for {self.tool}. ")):
+            said = f"You know all. {words} a-model"
+            steps.append(self.with_all(words, self.answers(said, SESSION), SESSION))
         steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
         shows = (
             *(

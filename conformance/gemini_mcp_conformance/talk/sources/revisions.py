@@ -152,7 +152,8 @@ class Revisions(Maker):
         yield from (Cancel("cancelled"), Request("tools/list"))
         if self.spec.resumes:
             waiting: dict[str, Json] = {"session": SESSION, "name": "waiting", "until": "sent"}
-            yield ask(self.spec.resumes, "The question that waits and is cancelled", hangs(), **waiting)
+            cancelled = ask(self.spec.resumes, "The question that waits and is cancelled", hangs(), **waiting)
+            yield told(cancelled, "the waiting one")
             behind: dict[str, Json] = {**waiting, "name": "behind"}
             yield ask(self.spec.resumes, "The question behind it", answers("Behind.", SESSION), **behind)
         yield ask(first, "The quick question", answers("Quick.", session("quick")), session=session("quick"))

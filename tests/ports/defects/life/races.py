@@ -115,6 +115,7 @@ defect(
 defect(
     "list-needs-place-of-its-own",
     "Runs eight calls at once, and waits for another place before it asks for a list of sessions.",
+    "fallback:list-sessions",
     "concurrency:lost",
 )(ask=asks_in_place, list_sessions=asks_in_place)
 defect(

@@ -23,6 +23,7 @@ from gemini_mcp_conformance.judge.expectation import (
 )
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import is_unforced, refused, was_due
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.witness import argv_shown, bytes_shown, reply, shown
 from gemini_mcp_conformance.spec.interpreter import is_absent, refusals, size
@@ -43,13 +44,18 @@ def has_null_option(exchange: Exchange) -> bool:
     return fate(exchange) == "either" and "null" in optional_faults(exchange)
 
 
+@remembered
+def broken_rules(exchange: Exchange) -> frozenset[str]:
+    """The rules that forbid a call, if nothing else does."""
+    if not is_call(exchange) or fate(exchange) != "either" or exchange.gemini != "present":
+        return frozenset()
+    given = [(name, exchange.arguments[name]) for name in declared(exchange) if name in exchange.arguments]
+    return frozenset(rule.name for name, value in given for rule in refusals(name, value, exchange.spec.invocation))
+
+
 def breaks_rule(exchange: Exchange, subject: Subject) -> bool:
     """Calls that the subject's rule forbids, and nothing else."""
-    if not is_call(exchange) or fate(exchange) != "either" or exchange.gemini != "present":
-        return False
-    given = [(name, exchange.arguments[name]) for name in declared(exchange) if name in exchange.arguments]
-    broken = [rule.name for name, value in given for rule in refusals(name, value, exchange.spec.invocation)]
-    return subject["refusal"] in broken
+    return subject["refusal"] in broken_rules(exchange)
 
 
 def has_control_character(exchange: Exchange, subject: Subject) -> bool:

@@ -73,10 +73,10 @@ def with_prompt(fits: Callable[[Exchange, str], bool]) -> Predicate:
 def is_long(exchange: Exchange, text: str) -> bool:
     """Whether a prompt is too long for the form of short ones, has another form, and lets no port refuse the call."""
     name, call = exchange.spec.prompt(exchange.tool) or "", specified(exchange)
-    goes_to_stdin = call is not None and call.stdin is not None
+    if call is None or call.stdin is None or size(text) <= exchange.spec.limit:
+        return False
     is_alone = settled(exchange) | {name} >= exchange.arguments.keys() and exchange.cwd in ("none", "absolute")
-    is_allowed = not refusals(name, text, exchange.spec.invocation)
-    return goes_to_stdin and size(text) > exchange.spec.limit and is_allowed and is_alone
+    return is_alone and not refusals(name, text, exchange.spec.invocation)
 
 
 @check("prompt:long", judges=with_prompt(is_long), about="command")

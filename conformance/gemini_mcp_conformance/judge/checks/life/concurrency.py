@@ -10,6 +10,7 @@ from gemini_mcp_conformance.judge.checks.answer.result import expected, session_
 from gemini_mcp_conformance.judge.expectation import ending, fate, is_call, prompt_of, resumes, session_of, text_of
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, is_played, refused
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import (
     lists_without_end,
@@ -17,12 +18,13 @@ from gemini_mcp_conformance.see.timeline import (
     ran_before_end,
     ran_beside,
     reads_late,
+    released,
     waits_for,
     while_cancelled,
     while_held,
 )
 from gemini_mcp_conformance.see.witness import reply, shown
-from gemini_mcp_conformance.talk.steps import Cancel
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Request
 
 Relation = Literal["calls", "other-session", "same-session", "latest", "unspecified"]
 """How two calls that are open at the same time relate; a port may do as it likes where that is unspecified."""
@@ -179,11 +181,13 @@ def _early(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
             yield f"The port never ran {_told(other)}, and should run it after {what}, {_told(held)}."
 
 
-def _pairs(observation: Observation) -> Iterator[tuple[Exchange, Exchange]]:
-    for held, other in while_held(observation):
-        fits = other.method == "tools/call" and is_played(other) and _is_served(other) and _is_served(held)
-        if fits and other.silence != "cancelled" and len(open_calls(observation, other.sent.order)) < FEWEST_RUNS:
-            yield held, other
+@remembered
+def _pairs(observation: Observation) -> tuple[tuple[Exchange, Exchange], ...]:
+    def fits(held: Exchange, other: Exchange) -> bool:
+        is_due = other.method == "tools/call" and is_played(other) and _is_served(other) and _is_served(held)
+        return is_due and other.silence != "cancelled" and len(open_calls(observation, other.sent.order)) < FEWEST_RUNS
+
+    return tuple(pair for pair in while_held(observation) if fits(*pair))
 
 
 def _unhindered(observation: Observation, kind: Relation) -> list[tuple[Exchange, Exchange]]:
@@ -193,7 +197,15 @@ def _unhindered(observation: Observation, kind: Relation) -> list[tuple[Exchange
 
 def _waits_for_third(observation: Observation, held: Exchange, other: Exchange) -> bool:
     before = [each for each in open_calls(observation, other.sent.order) if each not in (held, other)]
-    return any(relation(each, other) not in ("calls", "other-session") for each in before)
+    kin = [each for each in before if relation(each, other) not in ("calls", "other-session")]
+    return not all(_is_over(observation, each, held, other) for each in kin)
+
+
+def _is_over(observation: Observation, third: Exchange, held: Exchange, other: Exchange) -> bool:
+    """Whether the third one's gemini could end, and the other call was waited for, while the held one ran on."""
+    steps, begin, end = observation.conversation.steps, released(observation, third), released(observation, held)
+    asked = steps[other.step]
+    return begin is not None and isinstance(asked, Request) and Await(asked.name) in steps[begin:end]
 
 
 def _is_served(exchange: Exchange) -> bool:

@@ -8,12 +8,14 @@ from gemini_mcp_conformance.judge.checks.life.cancel import was_unfinished
 from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.expectation import answer
 from gemini_mcp_conformance.judge.registry import check, check_all
+from gemini_mcp_conformance.see.memo import remembered
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import cancellations, token
 from gemini_mcp_conformance.see.witness import reply, shown
 from gemini_mcp_conformance.talk.messages import CAPABILITIES, SERVER_INFO, UNSUPPORTED_VERSION, VERSION
 
 
+@remembered
 def named(exchange: Exchange) -> Json:
     """The protocol version that a request names, or None."""
     return inside(exchange.request, "params", "_meta", VERSION)

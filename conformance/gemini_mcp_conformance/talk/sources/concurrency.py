@@ -45,6 +45,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield from made.unread()
     yield made.in_a_row()
     yield made.crowd()
+    yield made.crowd_again()
     yield from made.files()
     yield from made.after_failures()
 
@@ -320,6 +321,21 @@ class Concurrency(Maker):
         shows = (*shows, "error:stderr")
         return self.conversation("crowd", "Sixteen calls at once.", steps, *shows, aside=True)
 
+    def crowd_again(self) -> Conversation:
+        """Eight calls, and two that are cancelled before a port that serves no more at once has begun with them."""
+        steps: list[Step] = []
+        for turn in ("first", "second"):
+            for number in range(FEW + 2):
+                name = f"number {number} of the {turn} crowd"
+                held = self.held(self.names[number % len(self.names)], name, f"{turn} crowd", session=session(name))
+                steps.append(held if number < FEW else replace(held, until="sent"))
+            gone = [Cancel(f"number {number} of the {turn} crowd") for number in range(FEW, FEW + 2)]
+            steps += [Request("ping"), *gone, Request("ping"), Release(f"{turn} crowd")]
+            steps += [Await(f"number {number} of the {turn} crowd") for number in range(FEW)]
+        title = "As many calls as every port can run, twice."
+        shows = ("concurrency:calls", "concurrency:crossed", "cancel:others")
+        return self.conversation("crowd-again", title, steps, *shows, aside=True)
+
     def files(self) -> Iterable[Conversation]:
         """Each of three calls at once must see its own file, and the one without must see none."""
         names = [tool for tool in self.names if self.spec.files(tool)]
@@ -342,7 +358,8 @@ class Concurrency(Maker):
             failures = [ask(tool, f"Failure {exit} of {tool}", fails(exit), session=SESSION) for exit in (1, 53)]
             steps = [failures[0], self.quick(tool, "next", session=SESSION), call(tool, {"no": 7})]
             steps += [self.quick(self.first, "third"), failures[1], self.quick(self.last, "fourth", session=SESSION)]
-            steps.append(self.quick(tool, "fifth"))
+            nowhere = ask(tool, "Where is it?", session=SESSION, directory=path("no-such"))
+            steps += [self.quick(tool, "fifth"), nowhere, self.quick(tool, "behind nowhere", session=SESSION)]
             yield self.conversation(f"after-failed-{tool}", f"Calls after a failed {tool}.", steps, AFTER_FAILURE)
         reply = self.resumes
         has_latest = reply is not None and self.spec.latest(reply) is not None

@@ -201,8 +201,8 @@ defect(
 defect(
     "listing-joined-across-directories",
     "Gives a call the list that another call asks for at the same time, though in another directory.",
-    "fallback:cwd",
     "fallback:list-sessions",
+    "fallback:cwd",
 )(list_sessions=joins_listing)
 defect(
     "listing-times-out-in-line",

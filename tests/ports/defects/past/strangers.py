@@ -152,8 +152,8 @@ defect(
 defect(
     "gone-session-gone-everywhere",
     "Answers a reply in a session that gemini once did not know with that error again, whatever the directory is.",
+    "command:once",
     "command:chat-reply:session-id",
-    "concurrency:after-failure",
 )(ask=refuses_what_was_gone)
 defect(
     "circuit-broken-by-quota",

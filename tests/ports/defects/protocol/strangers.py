@@ -163,6 +163,7 @@ defect(
 defect(
     "tokens-known-by-their-text",
     "Takes the token 1 of a running call for the token `1` of a later one that is a text, and the other way round.",
+    "progress:increase",
     "progress:token",
 )(progress=token_by_text)
 defect(
@@ -209,7 +210,7 @@ defect(
 defect(
     "large-events-in-lines",
     "Parts an event of more than 64 KiB into several lines of data.",
-    "http:equivalence",
+    "result:text:unicode",
     "result:large-stdout",
 )(HttpPort, encoded=in_data_lines)
 defect(
@@ -220,7 +221,7 @@ defect(
 defect(
     "errors-cut-by-letters",
     "Cuts a JSON-RPC error over HTTP short by a byte for each that its letters beyond ASCII have more than one.",
-    "tools:unknown",
+    "rpc:response:id",
     "rpc:error:method",
 )(HttpPort, encoded=error_of_counted_letters)
 defect(

@@ -105,8 +105,8 @@ def tells_who_waits(port: Any, real: Any, call: Call, turn: str | None) -> None:
 defect(
     "equal-words-passed-once",
     "Passes a word once that stands twice on the command line, such as a prompt that equals the model.",
-    "command:chat:model",
     "command:chat-reply",
+    "command:chat:model",
 )(ask=asks(lambda call, plan: True, without_equal_words))
 defect(
     "pair-at-unit-65536-of-stdin-parted",

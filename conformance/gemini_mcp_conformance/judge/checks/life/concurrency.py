@@ -185,9 +185,15 @@ def _early(found: list[tuple[Exchange, Exchange]], what: str) -> Complaints:
 def _pairs(observation: Observation) -> tuple[tuple[Exchange, Exchange], ...]:
     def fits(held: Exchange, other: Exchange) -> bool:
         is_due = other.method == "tools/call" and is_played(other) and _is_served(other) and _is_served(held)
-        return is_due and other.silence != "cancelled" and len(open_calls(observation, other.sent.order)) < FEWEST_RUNS
+        return is_due and other.silence != "cancelled" and len(_placed(observation, other)) < FEWEST_RUNS
 
     return tuple(pair for pair in while_held(observation) if fits(*pair))
+
+
+def _placed(observation: Observation, other: Exchange) -> list[Exchange]:
+    """The calls for which gemini may run when another is sent; for one that was cancelled in time it never does."""
+    before = open_calls(observation, other.sent.order)
+    return [each for each in before if each.runs or each.silence != "cancelled"]
 
 
 def _unhindered(observation: Observation, kind: Relation) -> list[tuple[Exchange, Exchange]]:

@@ -31,9 +31,10 @@ def says(text: str, match: str | None = None) -> Play:
     return Play({"play": [{"stdout": text}]}, match)
 
 
-def start(fake: Fake, *argv: str) -> subprocess.Popen[bytes]:
+def start(fake: Fake, *argv: str, cwd: Path | None = None) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [fake.program, *argv],
+        cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -41,8 +42,8 @@ def start(fake: Fake, *argv: str) -> subprocess.Popen[bytes]:
     )
 
 
-def run(fake: Fake, *argv: str) -> tuple[int, bytes, bytes]:
-    process = start(fake, *argv)
+def run(fake: Fake, *argv: str, cwd: Path | None = None) -> tuple[int, bytes, bytes]:
+    process = start(fake, *argv, cwd=cwd)
     stdout, stderr = process.communicate(timeout=SECONDS)
     return process.returncode, stdout, stderr
 
@@ -270,6 +271,16 @@ def test_a_listing_comes_from_the_script_of_the_last_call(fake: Fake) -> None:
         listings.append(run(fake, "--list-sessions", "-o", "json"))
     assert listings == [(3, b"", b"first"), (3, b"", b"first"), (3, b"", b"second")]
     assert [call.kind for call in fake.calls()] == ["list", "call", "list", "call", "list"]
+
+
+def test_a_listing_is_that_of_the_last_call_in_its_directory(fake: Fake, tmp_path: Path) -> None:
+    places = [tmp_path / name for name in ("one", "two", "elsewhere")]
+    for place in places[:2]:
+        place.mkdir()
+        fake.load([Play({"play": [], "listSessions": [{"stdout": place.name}]})], since=0)
+        run(fake, cwd=place)
+    places[2].mkdir()
+    assert [run(fake, "--list-sessions", cwd=place)[1] for place in places] == [b"one", b"two", b"two"]
 
 
 def test_a_listing_that_is_not_scripted_is_empty(fake: Fake) -> None:

@@ -127,7 +127,6 @@ defect(
     "directory-is-a-glob",
     "Takes the first directory that a `cwd` with brackets, stars or question marks matches as a pattern.",
     "cwd:used",
-    "cwd:chat",
 )(cwd=as_pattern)
 defect(
     "written-escapes-of-answer-replaced",

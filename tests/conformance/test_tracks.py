@@ -24,6 +24,10 @@ def test_the_tracks_that_begin_play_what_kills_most_ports_in_that_order() -> Non
     assert shared == [sorted(track) for track in shared]
 
 
+def test_no_conversation_is_left_out_of_the_parts() -> None:
+    assert {each.id for part in parts(every()) for each in part} == {each.id for each in every()}
+
+
 def test_one_port_plays_all_that_can_share_it_where_no_other_runs_beside_it() -> None:
     over_stdio = [each for each in every() if not each.needs_http]
     shared = [track for track in tracks_of(over_stdio, 1) if not all(each.alone for each in track)]

@@ -28,11 +28,14 @@ EARLY = 3
 """One conversation in so many is played at once: those that kill most ports for the time they take."""
 
 
-def parts(conversations: Iterable[Conversation]) -> tuple[Track, Track]:
-    """The conversations that share a port: those that are played at once, and the rest."""
-    plain = [each for each in conversations if not each.alone and not _waits(each)]
+def parts(conversations: Iterable[Conversation]) -> tuple[Track, Track, Track]:
+    """The conversations that share a busy port: those that are played at once, and later ones; then all others."""
+    plain: Track = []
+    others: Track = []
+    for each in conversations:
+        (others if each.alone or _waits(each) else plain).append(each)
     early = len(plain) // EARLY
-    return plain[:early], plain[early:]
+    return plain[:early], plain[early:], others
 
 
 def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
@@ -44,10 +47,10 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     if jobs == 1:
         return _in_a_row(conversations)
     busy = max(1, int(jobs * BUSY))
-    early, late = (_dealt(part, busy) for part in parts(conversations))
-    waiting = _dealt(_long_first(each for each in conversations if _waits(each)), max(1, jobs - busy - 1))
-    others = _grouped(each for each in conversations if each.alone and not _waits(each))
-    return [*early, *waiting, *others, *late]
+    early, late, others = parts(conversations)
+    waiting = _dealt(_long_first(each for each in others if _waits(each)), max(1, jobs - busy - 1))
+    rest = _grouped(each for each in others if not _waits(each))
+    return [*_dealt(early, busy), *waiting, *rest, *_dealt(late, busy)]
 
 
 def _waits(conversation: Conversation) -> bool:

@@ -72,12 +72,11 @@ class RunState:
     @property
     def items(self) -> list[Item]:
         """What is played, in the order in which it is waited for."""
-        early, late = parts(self.conversations)
-        alone = [conversation for conversation in self.conversations if conversation.alone]
+        early, late, others = parts(self.conversations)
         if self.bench.limit is not None:
-            return [*early, *late, *alone, *self.explorations]
+            return [*early, *late, *others, *self.explorations]
         # The tracks go on by themselves, so an exploration is played beside conversations that are waited for later.
-        return [*early, *self.explorations, *late, *alone]
+        return [*early, *self.explorations, *late, *others]
 
     @property
     def is_whole(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import cycle
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
@@ -90,7 +91,8 @@ class Concurrency(Maker):
             yield from self._of_beginning(begin)
         if begin is not None and reply is not None:
             same, declared = {"session": SESSION}, self.spec.tools[begin].properties
-            undeclared = {name: SESSION for name in (self.spec.session(reply),) if name not in (None, *declared)}
+            named = self.spec.session(reply)
+            undeclared = {named: SESSION} if named is not None and named not in declared else {}
             yield self._pair("reply-and-chat", "A reply, and other calls beside it.", (*BESIDE, "arguments:unknown"),
                              self.held(reply, "reply", **same), self.quick(begin, "of no session", also=undeclared),
                              self.held(begin, "beside", "reply"))  # fmt: skip
@@ -324,14 +326,14 @@ class Concurrency(Maker):
     def crowd_again(self) -> Conversation:
         """Eight calls, and two that are cancelled before a port that serves no more at once has begun with them."""
         steps: list[Step] = []
-        for turn in ("first", "second"):
-            for number in range(FEW + 2):
-                name = f"number {number} of the {turn} crowd"
-                held = self.held(self.names[number % len(self.names)], name, f"{turn} crowd", session=session(name))
-                steps.append(held if number < FEW else replace(held, until="sent"))
-            gone = [Cancel(f"number {number} of the {turn} crowd") for number in range(FEW, FEW + 2)]
-            steps += [Request("ping"), *gone, Request("ping"), Release(f"{turn} crowd")]
-            steps += [Await(f"number {number} of the {turn} crowd") for number in range(FEW)]
+        for crowd in ("first crowd", "second crowd"):
+            names = [f"number {number} of the {crowd}" for number in range(FEW + 2)]
+            calls = [
+                self.held(tool, name, crowd, session=session(name)) for tool, name in zip(cycle(self.names), names)
+            ]
+            steps += [*calls[:FEW], *(replace(each, until="sent") for each in calls[FEW:])]
+            steps += [Request("ping"), *map(Cancel, names[FEW:]), Request("ping")]
+            steps += [Release(crowd), *map(Await, names[:FEW])]
         title = "As many calls as every port can run, twice."
         shows = ("concurrency:calls", "concurrency:crossed", "cancel:others")
         return self.conversation("crowd-again", title, steps, *shows, aside=True)

@@ -159,8 +159,8 @@ class Journey(Maker):
     def _spoken(self) -> None:
         """A request that is no call, perhaps with a token for its id; or a cancellation that comes too late."""
         asked = [Request(method) for method in ("ping", "tools/list", "no/such/method")]
-        asked += [Request("ping", id=token) for token in (self.token,) if token]
-        late = [Notify("notifications/cancelled", {"requestId": id}) for id in (self.over,) if id]
+        asked += [Request("ping", id=self.token)] if self.token is not None else []
+        late = [Notify("notifications/cancelled", {"requestId": self.over})] if self.over is not None else []
         self.steps.append(self.chance.one_of((*asked, *late)))
         # No id may come twice.
         self.token = None

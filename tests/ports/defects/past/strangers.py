@@ -121,15 +121,6 @@ def in_era_of_latest(port: Any, real: Any, result: Message, stateless: bool) -> 
     return real(result, stateless and port.memory["era"])
 
 
-def no_list_when_cancelled(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
-    """Takes the cancellation for a list that failed."""
-    try:
-        return real(call, plan)
-    except Cancelled:
-        call.is_cancelled = False
-        return None
-
-
 def remembers_four_ended(port: Any, real: Any, session: str | None) -> None:
     real(session)
     ended = port.memory.setdefault("ended", [])
@@ -200,12 +191,6 @@ defect(
     "stateless:result-type",
     "stateless:server-info",
 )(is_stateless=notes("era"), finished=in_era_of_latest)
-defect(
-    "cancelled-in-listing-answered",
-    "Answers a call without a session that is cancelled while it waits for the list of sessions.",
-    "cancel:unanswered",
-    "stateless:cancelled",
-)(list_sessions=no_list_when_cancelled)
 defect(
     "ended-session-back-after-four",
     "Serves a session again that has been ended once four others have been ended since.",

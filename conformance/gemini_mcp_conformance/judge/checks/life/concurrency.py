@@ -203,8 +203,8 @@ def _unhindered(observation: Observation, kind: Relation) -> list[tuple[Exchange
 
 def _waits_for_third(observation: Observation, held: Exchange, other: Exchange) -> bool:
     before = [each for each in open_calls(observation, other.sent.order) if each not in (held, other)]
-    kin = [each for each in before if relation(each, other) not in ("calls", "other-session")]
-    return not all(_is_over(observation, each, held, other) for each in kin)
+    kin = (each for each in before if relation(each, other) not in ("calls", "other-session"))
+    return any(not _is_over(observation, each, held, other) for each in kin)
 
 
 def _is_over(observation: Observation, third: Exchange, held: Exchange, other: Exchange) -> bool:

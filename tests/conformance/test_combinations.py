@@ -82,9 +82,10 @@ def changed(folder: Path, **keywords: Json) -> Path:
     return folder / "spec"
 
 
-def test_only_values_that_a_tool_has_are_said_never_to_meet() -> None:
+def test_what_cannot_meet_a_tool_is_said_with_the_reason() -> None:
     chat, reply = combinations.coverage(sources.read(None))
-    assert [len(covered.never) for covered in (chat, reply)] == [1, 2]
+    assert chat.never == ("`its session`: the tool resumes none",)
+    assert reply.never == ()
 
 
 def test_the_page_of_the_coverage_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.specification import Specification
-from gemini_mcp_conformance.talk.covering import Never
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
 OUTCOME, BEFORE, BESIDE, TOKEN, ID, WRITTEN = "outcome", "before", "beside", "progress token", "request id", "written"
 
-ALONE, A_CALL, SAME_SESSION = "nothing", "a call", "its session"
+ALONE, A_CALL, A_LIST, SAME_SESSION = "nothing", "a call", "a list of sessions", "its session"
 CANCELLED_EARLY = "cancelled early"
 
 CIRCUMSTANCES: Mapping[str, tuple[str, ...]] = {
     BEFORE: ("nothing", "the same", "refused", "unknown tool", "failed", "cancelled", CANCELLED_EARLY, "listed"),
-    BESIDE: (ALONE, A_CALL, SAME_SESSION),
+    BESIDE: (ALONE, A_CALL, A_LIST, SAME_SESSION),
     TOKEN: ("none", "text", "number", "odd"),
     ID: ("usual", "text", "number"),
     WRITTEN: ("as declared", "the other way round", "with metadata", "in escapes"),
 }
 """What a call has beside its arguments."""
 
+ALIKE = "runs of calls without a prompt of their own look the same"
+"""Why much cannot meet such a call."""
+
 CHEAP = (BEFORE, BESIDE)
 """What costs further calls where it is not the first of its values."""
-
-NEVER = tuple(
-    Never((BESIDE, beside), (OUTCOME, "listed"), "the fake cannot tell which of two calls asks for the list")
-    for beside in (A_CALL, SAME_SESSION)
-)
-"""What is left out of the combinations, with the reason."""
 
 TOKENS: Mapping[str, tuple[Json, ...]] = {
     "text": ("of turn {number}",),
@@ -82,15 +78,18 @@ SESSIONS = (
 """Ids of sessions that gemini reports; each can stand in a list of sessions."""
 
 
-def impossible(spec: Specification, tool: str) -> Collection[str]:
-    """The circumstances that calls of a tool cannot meet.
-
-    Runs of calls without a prompt of their own look the same, and where every tool resumes a session, calls may wait.
-    """
-    is_apart, waits = tool in spec.told_apart, spec.resumed(tool) is not None
-    beside = bool(spec.told_apart) and not (waits and spec.resumed(spec.names[0]))
-    can = {CANCELLED_EARLY: is_apart, SAME_SESSION: is_apart and waits, A_CALL: beside}
-    return [each for each, is_possible in can.items() if not is_possible]
+def impossible(spec: Specification, tool: str) -> Mapping[str, str]:
+    """The circumstances that calls of a tool cannot meet, and why."""
+    found: dict[str, str] = {}
+    if tool not in spec.told_apart:
+        found |= dict.fromkeys((CANCELLED_EARLY, SAME_SESSION), ALIKE)
+    if not spec.told_apart:
+        found |= dict.fromkeys((A_CALL, A_LIST), ALIKE)
+    if spec.resumed(tool) is None:
+        found[SAME_SESSION] = "the tool resumes none"
+    elif spec.resumed(spec.names[0]) is not None:
+        found |= dict.fromkeys((A_CALL, A_LIST), "where every tool resumes a session, calls may wait")
+    return found
 
 
 def numbered(value: Json, number: int) -> Json:

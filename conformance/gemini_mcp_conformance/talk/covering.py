@@ -55,60 +55,27 @@ class Coverage:
         return f"{self.tool}: {self.calls} calls. {self.pairs} pairs and {self.triples} triples meet of {parts}."
 
 
-@dataclass(frozen=True)
-class Never:
-    """Two values that cannot meet, and why."""
-
-    one: tuple[str, str]
-    other: tuple[str, str]
-    reason: str
-
-    def __str__(self) -> str:
-        (one, first), (other, second) = self.one, self.other
-        return f"`{first}` ({one}) with `{second}` ({other}): {self.reason}"
-
-    def concerns(self, dimensions: Dimensions) -> bool:
-        """Whether the dimensions have both values."""
-        return all(value in dimensions.get(name, ()) for name, value in (self.one, self.other))
-
-    def holds(self, row: Mapping[str, str]) -> bool:
-        return all(row.get(name) == value for name, value in (self.one, self.other))
-
-
-def cover(
-    dimensions: Dimensions, demands: Sequence[Demand], never: Sequence[Never] = (), cheap: Collection[str] = ()
-) -> list[Row]:
+def cover(dimensions: Dimensions, demands: Sequence[Demand], cheap: Collection[str] = ()) -> list[Row]:
     """The rows; always the same for the same question.
 
     Of the dimensions in `cheap` the first value is the cheapest, and is taken wherever no other is needed.
     """
-    search = _Search(dimensions, tuple(never), missing(dimensions, demands, (), never), frozenset(cheap))
+    search = _Search(dimensions, _demanded(dimensions, demands), frozenset(cheap))
     return list(search.rows())
 
 
-def missing(
-    dimensions: Dimensions, demands: Sequence[Demand], rows: Sequence[Row], never: Sequence[Never] = ()
-) -> dict[Names, dict[Values, None]]:
-    """The ways of meeting that are demanded and occur in no row, by the dimensions that meet."""
-    # Dictionaries instead of sets: they keep their order, so the rows are the same in every run.
-    found: dict[Names, dict[Values, None]] = {}
-    for names in _meetings(dimensions, demands):
-        met, apart = _met(names, rows), [each for each in never if {each.one[0], each.other[0]} <= {*names}]
-        ways = product(*(dimensions[name] for name in names))
-        found[names] = {way: None for way in ways if way not in met and _is_possible(names, way, apart)}
-    return found
-
-
-def _met(names: Names, rows: Sequence[Row]) -> set[Values]:
-    """The ways in which these dimensions meet."""
-    return {tuple(row[name] for name in names) for row in rows}
-
-
-def share(dimensions: Dimensions, strength: int, rows: Sequence[Row], never: Sequence[Never] = ()) -> Share:
+def share(dimensions: Dimensions, strength: int, rows: Sequence[Row]) -> Share:
     """In how many ways so many values meet in some row, and in how many they can."""
-    possible = missing(dimensions, [Demand(tuple(dimensions), strength)], (), never)
-    met = sum(len(ways.keys() & _met(names, rows)) for names, ways in possible.items())
+    possible = _demanded(dimensions, [Demand(tuple(dimensions), strength)])
+    met = sum(len({tuple(row[name] for name in names) for row in rows}) for names in possible)
     return Share(met, sum(map(len, possible.values())))
+
+
+def _demanded(dimensions: Dimensions, demands: Sequence[Demand]) -> dict[Names, dict[Values, None]]:
+    """The ways of meeting that are demanded, by the dimensions that meet."""
+    # Dictionaries instead of sets: they keep their order, so the rows are the same in every run.
+    meetings = _meetings(dimensions, demands)
+    return {names: dict.fromkeys(product(*(dimensions[name] for name in names))) for names in meetings}
 
 
 def _meetings(dimensions: Dimensions, demands: Sequence[Demand]) -> dict[Names, None]:
@@ -120,16 +87,11 @@ def _meetings(dimensions: Dimensions, demands: Sequence[Demand]) -> dict[Names, 
     }
 
 
-def _is_possible(names: Names, way: Values, never: Sequence[Never]) -> bool:
-    return not never or not any(each.holds(dict(zip(names, way, strict=True))) for each in never)
-
-
 @dataclass
 class _Search:
     """Makes one row after the other, each with as much as possible of what is missing."""
 
     dimensions: Dimensions
-    never: tuple[Never, ...]
     missing: dict[Names, dict[Values, None]]
     cheap: frozenset[str]
     used: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
@@ -152,14 +114,10 @@ class _Search:
 
     def _best(self, row: Row, name: str) -> str:
         """The value that meets most of what is missing; of equals the one that was used least."""
-        fitting = [value for value in self.dimensions[name] if self._is_free(row, name, value)]
-        used = {value: 0 if name in self.cheap else self.used.get((name, value), 0) for value in fitting}
-        missing = self._about(name)
+        values, missing = self.dimensions[name], self._about(name)
+        used = {value: 0 if name in self.cheap else self.used.get((name, value), 0) for value in values}
         # Of equals `max` takes the first: a cheap dimension stays at its cheapest value.
-        return max(fitting, key=lambda value: (_gain({**row, name: value}, missing), -used[value]))
-
-    def _is_free(self, row: Row, name: str, value: str) -> bool:
-        return not any(each.holds({**row, name: value}) for each in self.never)
+        return max(values, key=lambda value: (_gain({**row, name: value}, missing), -used[value]))
 
     def _about(self, name: str) -> list[tuple[Names, dict[Values, None]]]:
         """What is missing of the meetings of a dimension."""

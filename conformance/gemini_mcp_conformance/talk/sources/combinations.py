@@ -15,6 +15,7 @@ from typing import TypeVar
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk import outcomes
 from gemini_mcp_conformance.talk.circumstances import (
+    A_LIST,
     ALONE,
     BEFORE,
     BESIDE,
@@ -23,7 +24,6 @@ from gemini_mcp_conformance.talk.circumstances import (
     ID,
     IDS,
     MEANWHILE,
-    NEVER,
     OUTCOME,
     SAME_SESSION,
     SESSIONS,
@@ -38,12 +38,12 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.covering import Coverage, Demand, Dimensions, Row, cover, share
 from gemini_mcp_conformance.talk.forms import FOLDERS, CallForms, Forms
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
-from gemini_mcp_conformance.talk.plays import fails, hangs, session
+from gemini_mcp_conformance.talk.plays import hangs, session
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
 from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, TEXT
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path
 
 ORDER = 60
 TOGETHER = 4
@@ -97,7 +97,7 @@ def covering(sources: Sources, tool: str) -> Sequence[Row]:
     """The calls of a tool in which all meets that must."""
     made = Combinations(sources, tool)
     wanted = demands(made.forms, made.dimensions, sources.spec.prompt(tool), sources.thorough)
-    return cover(made.dimensions, wanted, NEVER, CHEAP)
+    return cover(made.dimensions, wanted, cheap=CHEAP)
 
 
 @dataclass
@@ -129,8 +129,8 @@ class Combinations(Maker):
 
     def coverage(self) -> Coverage:
         rows = covering(self.sources, self.tool)
-        never = tuple(str(each) for each in NEVER if each.concerns(self.dimensions))
-        pairs, triples = (share(self.dimensions, strength, rows, NEVER) for strength in (2, 3))
+        never = tuple(f"`{each}`: {why}" for each, why in impossible(self.spec, self.tool).items())
+        pairs, triples = (share(self.dimensions, strength, rows) for strength in (2, 3))
         sizes = {name: len(values) for name, values in self.dimensions.items()}
         return Coverage(self.tool, len(rows), sizes, pairs, triples, never)
 
@@ -161,7 +161,7 @@ class Combinations(Maker):
 
     def of_revisions(self) -> Iterator[Conversation]:
         """Each form once in each revision, on the port that speaks this revision for other conversations as well."""
-        rows = cover(self.dimensions, [Demand(tuple(self.dimensions), 1)], NEVER, CHEAP)
+        rows = cover(self.dimensions, [Demand(tuple(self.dimensions), 1)], cheap=CHEAP)
         manifest = self.spec.manifest
         for revision in (*manifest.handshake_revisions, *manifest.stateless_revisions):
             title = f"Calls of `{self.tool}` in the revision {revision}."
@@ -181,7 +181,7 @@ class Combinations(Maker):
         if row[BESIDE] == ALONE:
             yield asked
             return
-        held = self._held(f"beside turn {number}")
+        held = self._held(f"beside turn {number}", is_listing=row[BESIDE] == A_LIST)
         if row[BESIDE] == SAME_SESSION:
             held, asked = self._same(arguments, number), replace(asked, name=f"turn {number}", until="sent")
         yield from (held, asked, Release(held.name), Await(held.name))
@@ -218,11 +218,12 @@ class Combinations(Maker):
                 again = self.answers(f"The answer to turn {number}, once more.", session(f"before {number}"))
                 yield call(self.tool, arguments, again)
             case "refused":
-                yield call(tool, {name: {"not": "allowed"} for name in self.spec.tools[tool].required})
+                yield self._refused(tool, arguments, number)
             case "unknown tool":
                 yield call("no-such-tool", arguments)
             case "failed":
-                yield call(self.tool, arguments, fails(53))
+                outcome = self.rotation.next("failed before", self.outcomes["told"])
+                yield call(self.tool, arguments, outcome(Turn(number, session(f"before {number}"))))
             case "cancelled" | "cancelled early":
                 yield from self._cancelled(row, arguments, number)
             case "listed":
@@ -230,8 +231,15 @@ class Combinations(Maker):
             case _:
                 pass
 
+    def _refused(self, tool: str, arguments: dict[str, Json], number: int) -> Request:
+        """A call without anything that is right, or the same call in a directory that is not there."""
+        directory = self.spec.directory(self.tool)
+        if directory is not None and number // 2 % 2:
+            return call(self.tool, {**arguments, directory: path("no-such")})
+        return call(tool, {name: {"not": "allowed"} for name in self.spec.tools[tool].required})
+
     def _cancelled(self, row: Row, arguments: dict[str, Json], number: int) -> Iterator[Step]:
-        """A call with the same options, cancelled when gemini runs or as soon as it was sent."""
+        """A call with the same options, cancelled when gemini runs or lists sessions, or as soon as it was sent."""
         name, prompt = f"cancelled before turn {number}", self.spec.prompt(self.tool)
         until = "started" if row[BEFORE] == "cancelled" else "sent"
         # Only by its prompt can a gemini that starts after the call was cancelled be told from that of the next call.
@@ -242,19 +250,26 @@ class Combinations(Maker):
         own = {each: self.sources.value(self.tool, each, text) for each, text in asked.items()}
         given: dict[str, Json] = {"name": self.tool, "arguments": {**arguments, **own}}
         meta: dict[str, Json] = {"_meta": {"progressToken": name}} if number % 3 else {}
-        yield Request("tools/call", {**given, **meta}, (hangs(),), name, until, **self._id(row, number))
+        script = hangs()
+        if until == "started" and number // 2 % 2 and self.spec.session(self.tool) not in arguments:
+            until, script = "listing", self.sources.unnamed("Nobody hears this.", {"hang": True})
+        yield Request("tools/call", {**given, **meta}, (script,), name, until, **self._id(row, number))
         yield Cancel(name)
 
     def _id(self, row: Row, number: int) -> dict[str, Json]:
         """The id of a request, as the row wants it."""
         return {"id": apart(self.rotation.next(f"id {row[ID]}", IDS[row[ID]]), number)} if row[ID] in IDS else {}
 
-    def _held(self, name: str) -> Request:
-        """A call of everything that a tool takes, which runs until it is released."""
-        tool, own = self.first, session(name)
-        meant: dict[str, Json] = {"option": "another-model", "file": f"You are {name}."}
-        answer = self.answers(f"The answer {name}.", own, name)
-        return self.ask(tool, f"The question {name}?", answer, session=own, name=name, until="started", **meant)
+    def _held(self, name: str, is_listing: bool) -> Request:
+        """A call of everything that a tool takes; it runs until it is released, or asks for the list of sessions."""
+        tool, own, words = self.first, session(name), f"The answer {name}."
+        meant: dict[str, Json] = {"option": "another-model", "file": f"You are {name}.", "name": name}
+        if is_listing:
+            entry = f"{self.sources.entry(1, own)}\n"
+            late = self.sources.unnamed(words, {"release": name}, {"stdout": entry})
+            return self.ask(tool, f"The question {name}?", late, until="listing", **meant)
+        answer = self.answers(words, own, name)
+        return self.ask(tool, f"The question {name}?", answer, session=own, until="started", **meant)
 
     def _same(self, arguments: dict[str, Json], number: int) -> Request:
         """A call with the same arguments, but for its prompt; it runs until it is released."""

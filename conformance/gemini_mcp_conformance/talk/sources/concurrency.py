@@ -45,6 +45,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.alike_ids()
     yield from made.unread()
     yield made.in_a_row()
+    yield made.starts()
     yield made.crowd()
     yield made.crowd_again()
     yield from made.files()
@@ -304,6 +305,18 @@ class Concurrency(Maker):
                 steps += [Request("tools/list", **sent), Request("ping", **sent)]
         shows = ("rpc:response:id", "concurrency:crossed", "tools:unknown", "rpc:error:method", "prompt:long:whole")
         return self.conversation("in-a-row", "Requests that wait for no answer.", steps, *shows)
+
+    def starts(self) -> Conversation:
+        """Calls that start at the same time, every second one with everything, the others with nothing of their own."""
+        steps: list[Step] = []
+        for number, tool in zip(range(FEW), cycle(self.names)):
+            given: dict[str, Json] = {}
+            if number // len(self.names) % 2 == 0:
+                given = {"directory": path("one"), "file": f"You are number {number}.", "option": f"model-{number}"}
+            name = f"start {number}"
+            steps.append(replace(self.quick(tool, name, session=session(f"session of {name}"), **given), until="sent"))
+        title, shows = "Calls that start at the same time.", (*BESIDE, *sequences.shows(self.sources))
+        return self.conversation("starts", title, steps, *shows, files={"one": None})
 
     def crowd(self) -> Conversation:
         """Sixteen calls wait for one release, which comes when at least the first eight have started."""

@@ -28,8 +28,8 @@ CHOICES = ("auto", "default", "new", "last", "current", "any")
 REFERENCES = "$$ $& $' $` $1 \\1 \\g<0> {0} %s &"
 """What functions that replace texts put something else for."""
 
-ODD_PAIRS = "x" + "😀" * 50_000
-"""Characters of four bytes, or two units of UTF-16, none of which begins at an even place."""
+ODD_PAIRS = "x" + "😀" * 270_000
+"""More than 1 MiB of characters of four bytes, or two units of UTF-16, none of which begins at an even place."""
 
 
 PLACEHOLDERS = ("{%s}", "{{%s}}", "${%s}", "$%s", "%%(%s)s", "%%%s%%", "<%s>", "<%%= %s %%>", ":%s", "[%s]")
@@ -166,6 +166,7 @@ CHARACTERS: Mapping[str, str] = {
     "in-parentheses": "(in parentheses)",
     "comma-last": "comma last,",
     "notations": NOTATIONS,
+    "indented": "\t  all lines\n\t    are indented\n\n\t  at least by three",
     "front-matter": "---\ntitle: x\n---\n\n# Role\n\nBe kind.\n---\n",
 }
 """More texts that must reach gemini unchanged, of the characters that software damages or tidies."""
@@ -311,6 +312,11 @@ WORDS: Mapping[str, str] = {
     "quotes": "say-\"hi\"-'there'",
     "punctuation": WRITTEN["punctuation"],
     "base64": WRITTEN["base64"],
+    "label-round": "name (label)",
+    "label-square": "name [label]",
+    "label-hash": "name #label",
+    "label-query": "name?label=1&x",
+    "label-file": "name.json",
     "quote-before": '"quote before',
     "quote-behind": "quote-behind'",
     "in-brackets": "[in-brackets]",

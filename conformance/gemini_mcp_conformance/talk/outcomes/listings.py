@@ -18,6 +18,8 @@ NUMBERS = ("{}. ", "{}.\t", "0{}. ")
 """How a line of the list says which place a session has; all of them are decimal."""
 BEHIND = ("", " (current)", "\r")
 """What may follow an entry on its line."""
+WHENS = ("", " (3 hours ago)", " (Just now, current)")
+"""When a session was last used; of the current one gemini says so."""
 NO_INDEX, NOBODYS = "\u0669" * 5, "nobodys-session"
 """What stands on a line that is no entry: its digits are those of another script."""
 COUNTS = (1, 12, 120, 1800)
@@ -72,7 +74,7 @@ def _list(
 
     # Some languages end lines at \f and \u2028 too. In the list only a newline ends an entry (`spec/README.md`).
     def odd(index: int, session: str) -> str:
-        title = f"Odd\f title\u2028 [of {9 * count - index}. [{index}]"
+        title = f"Odd\f title\u2028 [of {9 * count - index}. [{index}]{WHENS[(index + turn.number) % len(WHENS)]}"
         return f"{indent}{place.format(index)}{title} [{session}]{behind}"
 
     is_read = newest(odd(count, turn.session), plays.spec.invocation.listing.entry) == turn.session

@@ -28,6 +28,7 @@ ODD = ("s" * 65, "long " * 60, "한국어-👍", "a/b:c", "UPPER and lower")
 FEW = 8
 """Calls that every port can run at once."""
 
+LONG = "prompt:long:whole"
 AFTER_FAILURE = "concurrency:after-failure"
 BESIDE = ("concurrency:calls", "concurrency:crossed")
 ELSEWHERE = ("concurrency:other-session", "concurrency:crossed")
@@ -115,9 +116,19 @@ class Concurrency(Maker):
                          (*BESIDE, *sequences.shows(self.sources)),
                          self.held(tool, "first", directory=here, file="You are first.", option="a-model"),
                          self.held(tool, "second", "first"))  # fmt: skip
-        first, twin = (self.held(tool, "twin", "twins", file="You are a twin.") for _ in range(2))
-        steps = (first, replace(twin, name="other twin"), Release("twins"))
-        yield self.conversation("twins", "The same call twice at once.", steps, *BESIDE, "command:once")
+        steps: list[Step] = []
+        for kind, words in (
+            ("twin", "The question of twins?"),
+            ("long", self.overlong("The question of long twins? ")),
+        ):
+            answer, names = (
+                self.answers("The answer to twins.", session("twins"), kind),
+                (f"{kind} one", f"{kind} other"),
+            )
+            for name in names:
+                steps.append(self.ask(tool, words, answer, name=name, until="started", file="You are a twin."))
+            steps += [Release(kind), *map(Await, names)]
+        yield self.conversation("twins", "The same call twice at once.", steps, *BESIDE, "command:once", LONG)
 
     def _of_sessions(self, tool: str) -> Iterable[Conversation]:
         same, different = {"session": SESSION}, {"session": f"{SESSION[:-1]}0"}
@@ -279,7 +290,7 @@ class Concurrency(Maker):
             "concurrency:list",
             "concurrency:calls",
             "process:stdin:ended",
-            "prompt:long:whole",
+            LONG,
             "result:session-id",
         )
         title = "A gemini that takes its time to read."
@@ -303,7 +314,7 @@ class Concurrency(Maker):
                 steps += [call(tool, refused, **sent), replace(asked, name=name)]
                 steps += [call("no-such-tool", refused, **sent), Request("no/such/method", {}, **sent)]
                 steps += [Request("tools/list", **sent), Request("ping", **sent)]
-        shows = ("rpc:response:id", "concurrency:crossed", "tools:unknown", "rpc:error:method", "prompt:long:whole")
+        shows = ("rpc:response:id", "concurrency:crossed", "tools:unknown", "rpc:error:method", LONG)
         return self.conversation("in-a-row", "Requests that wait for no answer.", steps, *shows)
 
     def starts(self) -> Conversation:

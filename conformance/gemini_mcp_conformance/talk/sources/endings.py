@@ -166,17 +166,19 @@ class Endings(Maker):
         # A session of its own, as in `served`.
         how = {"session": session(f"answered {tool}"), "name": "answered"}
         answered = self.ask(tool, "Answered beside another", self.answers("Answered."), **how)
-        steps += [replace(before, name="before"), held, answered, Cancel("answered"), Cancel("before")]
-        steps += [Request("tools/list"), Release("beside"), Await(held.name)]
+        hung = self.hanging(tool, f"hung beside {tool}")
+        steps += [replace(before, name="before"), held, answered, hung, Cancel("answered"), Cancel("before")]
+        steps += [Request("tools/list"), Cancel(hung.name), Release("beside"), Await(held.name)]
         title = f"A {tool} cancelled after its answer."
-        shows = ("cancel:late", "cancel:others", "rpc:response:id")
+        shows = ("cancel:late", "cancel:others", "rpc:response:id", "cancel:child", "cancel:unanswered")
         return self._cancel(f"{tool}-late", title, steps, *shows)
 
     def _cancel_unknown(self, tool: str) -> Conversation:
         """Ids that nothing has, and the id of a call that is sent afterwards; all while another call runs."""
         beside = f"beside nothing of {tool}"
         held = self.hanging(self.sources.after(tool), beside, self.answers("Beside nothing.", release=beside))
-        steps: list[Step] = [held]
+        hung = self.hanging(tool, f"hung beside nothing of {tool}")
+        steps: list[Step] = [held, hung]
         for id in ("no such call", 99_000_002, 0, ""):
             steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
@@ -185,10 +187,9 @@ class Endings(Maker):
         # Something is asked between the two: ports that read both at once may take the cancellation for a later one.
         steps += [Notify(CANCELLED, {"requestId": early}), Request("tools/list")]
         steps += [self.ask(tool, words, self.answers("Served."), id=early, session=session(early))]
-        steps += [Release(beside), Await(beside)]
-        return self._cancel(
-            f"{tool}-unknown", "A cancellation of an unknown call.", steps, "cancel:unknown", "cancel:others"
-        )
+        steps += [Cancel(hung.name), Release(beside), Await(beside)]
+        title, shows = "A cancellation of an unknown call.", ("cancel:unknown", "cancel:others", "cancel:child")
+        return self._cancel(f"{tool}-unknown", title, steps, *shows)
 
     def cancel_falsy_ids(self) -> Conversation:
         steps: list[Step] = []

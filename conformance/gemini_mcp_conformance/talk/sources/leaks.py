@@ -15,7 +15,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY, NOISE, few, in_a_sentence, many
 from gemini_mcp_conformance.talk.plays import fails, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Release, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Release, Request
 from gemini_mcp_conformance.talk.texts import BLANKS
 
 ORDER = 20
@@ -52,6 +52,7 @@ TEXTS: Mapping[str, str] = {
     "signs": "a+b=c?",
     # Unlike itself in every part: where the beginning is taken out wherever it stands, the rest is still there.
     "much": "".join(f"Sentence {number} of the plan that goes on. " for number in range(130)),
+    "more than is shown": "".join(f"Line {number} of what is longer than an error. " for number in range(240)),
     "a key": f"Nobody else may know the key {KEY} of the plan that is told here.",
     "markup": "<plan> & &amp; %20 ${HOME} %s",
 }
@@ -172,20 +173,19 @@ class Leaks(Maker):
         return self.conversation(f"{self.tool}-nothing", title, steps, "error:prefix", "error:stderr", files=files)
 
     def beside(self) -> Conversation:
-        """A failure that repeats the prompt of its call, while another call begins and fails."""
-        text = TEXTS["a sentence"]
-        held = Script("echoes", ({"release": "go"}, *in_a_sentence(text)))
-        steps: tuple[Step, ...] = (
-            self.ask(self.tool, text, held, name="held", until="started", session=session("held")),
-            self.ask(
-                self.first, "Another question?", fails(53, stderr="Another failure.\n"), session=session("another")
-            ),
-            Release("go"),
-            Await("held"),
-        )
-        title = f"A failure of {self.tool} beside another call."
+        """Failures that repeat what is private of their calls, while others have begun that are as private."""
+        first, last = (self._held(tool, name) for tool, name in ((self.tool, "first"), (self.first, "last")))
+        quick = self.ask(self.first, "Another question?", fails(53, stderr="Another.\n"), session=session("another"))
+        steps = (first, last, quick, Release("first"), Await("first"), Release("last"), Await("last"))
+        title = f"A failure of {self.tool} beside other calls."
         shows = ("error:prompt", "error:stderr", "concurrency:crossed", "stdio:stderr:private")
         return self.conversation(f"{self.tool}-beside", title, steps, *shows)
+
+    def _held(self, tool: str, name: str) -> Request:
+        """A call that fails when it is released, and repeats all that is private of it."""
+        words, file = f"The {name} plan that nobody else may read.", f"You are the {name} who knows of the plan."
+        echoes = Script("echoes", ({"release": name}, *in_a_sentence(f"{words} {file}")))
+        return self.ask(tool, words, echoes, name=name, until="started", session=session(name), file=file)
 
     def refusals(self) -> Conversation:
         """Calls with one wrong argument; what the others hold is not to be repeated, nor what is right of it."""

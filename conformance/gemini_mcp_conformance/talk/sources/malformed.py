@@ -156,7 +156,7 @@ class Malformed(Maker):
     def pauses(self) -> Conversation:
         """Requests whose rest comes later."""
         steps: list[Step] = []
-        for number, pause in enumerate((0.1, 1.2)):
+        for number, pause in enumerate((0.1, 5.2)):
             tool = self.names[number % len(self.names)]
             params = {"name": tool, "arguments": self.arguments(tool, "Late")}
             data = line(request(f"paused-{number}", "tools/call", params))

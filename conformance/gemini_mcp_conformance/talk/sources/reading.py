@@ -8,7 +8,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Listen, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Listen, Release, Request, Step
 
 ORDER = 65
 CALLS = 5
@@ -16,9 +16,11 @@ LISTS = 128
 ANSWER = "All work and no play. 서울 👍 "
 LATE, SOON = 3.5, 1.0
 """Seconds for which nobody reads, and until the answers fill every buffer."""
+IDLE = 11.0
+"""Seconds for which nobody asks for anything: programs like to give up after ten."""
 LOGS = "stdio:stderr:private"
-TIMES = 12_000
-"""How often an answer repeats it: some hundred kilobytes, more than a pipe and its reader hold."""
+TIMES, MORE = 12_000, 36_000
+"""How often an answer repeats it: some hundred kilobytes, more than a pipe and its reader hold, or over a megabyte."""
 
 SHOWN = (
     *("stdio:framing", "stdio:stdout", "stdio:encoding", "result:text", "result:large-stdout"),
@@ -27,9 +29,10 @@ SHOWN = (
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """Lists, calls side by side, and calls one after the other."""
+    """Lists, nothing at all, calls side by side, and calls one after the other."""
     made = Reading(sources)
     yield made.lists()
+    yield made.idle()
     if sources.spec.told_apart:
         yield made.side_by_side()
         yield made.one_by_one()
@@ -47,6 +50,15 @@ class Reading(Maker):
         steps = (Listen(False), *asked, Listen(True, SOON), Request("ping"))
         shows = ("rpc:response:id", "stdio:framing", "tools:order")
         return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
+
+    def idle(self) -> Conversation:
+        """Nothing is asked for a while, but for a call that runs; then all is as before."""
+        held = self.ask(self.first, "Who waits?", self.answers("I do.", release="idle"), name="idle", until="started")
+        served = [self.ask(tool, f"Who answers to {tool}?", self.answers("I do.")) for tool in self.names]
+        steps = (*served, held, Listen(False), Listen(True, IDLE), Release("idle"), Await("idle"))
+        steps = (*steps, Request("ping"), Request("tools/list"), *served)
+        shows = ("lifecycle:ping", "tools:order", "result:text", "command:once", "progress:unasked")
+        return self.conversation("idle", "Nobody asks for anything for a while.", steps, *shows)
 
     def side_by_side(self) -> Conversation:
         """When the buffers are full a call is cancelled, which the port may notice as late as it is read."""
@@ -71,7 +83,8 @@ class Reading(Maker):
     def _asked(self, number: int) -> list[Request]:
         """A call whose answer is long, a ping and a list."""
         tool, name = self.spec.told_apart[number % len(self.spec.told_apart)], f"call {number}"
-        answer = self.answers(f"{number} {ANSWER * TIMES}", session(name), ensure_ascii=number % 2 == 0)
+        text = f"{number} {ANSWER * (TIMES if number else MORE)}"
+        answer = self.answers(text, session(name), ensure_ascii=number % 2 == 0)
         arguments = self.arguments(tool, f"The question of {name}?", session=session(name))
         params: dict[str, Json] = {"name": tool, "arguments": arguments, "_meta": {"progressToken": name}}
         others = [Request(method, until="sent", name=f"{method} {number}") for method in ("ping", "tools/list")]

@@ -1,17 +1,20 @@
-"""Repeats: calls that say again a part of what an earlier call has said; nothing else of that call may come back.
+"""Repeats: calls that say again a part of what an earlier call has said, or say nearly the same.
 
-A port that remembers by one value, or by all values but one, shows it nowhere else: everywhere else values differ.
+Nothing else of that call may come back. A port that remembers by one value, or by what it makes of a value, shows it
+nowhere else: everywhere else values differ.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from itertools import cycle, product
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, session
+from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, path
 
@@ -19,6 +22,8 @@ ORDER = 40
 WORDS = "words"
 ENDS = ("answered", "failed", "cancelled")
 """What becomes of the call that has said it all."""
+BASES = ("mcp", "1e3", "Été und Straße, no doubt?")
+"""Prompts that could be a command or a number, and one that could not; with other capitals it may be otherwise."""
 PLACES = {f"place-{number}": None for number in range(2)}
 
 
@@ -27,6 +32,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     names = sources.spec.told_apart
     for first, second in product(names, names):
         yield Repeats(sources, second).behind(first)
+    for tool in names:
+        yield Repeats(sources, tool).alike()
 
 
 class Repeats(Maker):
@@ -44,6 +51,20 @@ class Repeats(Maker):
         title = f"Calls of `{self.tool}` that repeat a part of a call of `{tool}`."
         shows = (*sequences.shows(self.sources), "command:crossed", "result:text")
         return self.conversation(f"{tool}-{self.tool}", title, steps, *shows, files=PLACES)
+
+    def alike(self) -> Conversation:
+        """Prompts, ids, options and texts in files that differ from those before in capitals, blanks or marks."""
+        steps: list[Step] = []
+        for base in BASES:
+            others = (_forms("Ça und-straße"), _forms("Be brief, Été."))
+            for words, name, file in zip(_forms(base), *map(cycle, others), strict=False):
+                own = {"session": f"session {name}", "option": f"model {name}", "file": file}
+                steps.append(self._asked({WORDS: words, **own}))
+        title = f"Calls of `{self.tool}` that are nearly the same."
+        shows = (*sequences.shows(self.sources), "result:text", *everything_shows(self.spec, self.tool))
+        names = (*self.spec.tools[self.tool].properties,)
+        shown = (id for name in names for id in shown_by(self.spec, self.tool, name))
+        return self.conversation(f"alike-{self.tool}", title, steps, *dict.fromkeys((*shows, *shown)))
 
     def _repeated(self, tool: str, end: str) -> Iterator[Step]:
         said = self._new()
@@ -88,3 +109,10 @@ class Repeats(Maker):
             "directory": path(f"place-{self.turn % 2}"),
             "option": f"model-{self.turn}",
         }
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """The text with other capitals, as it is, with blanks around it, taken apart, and as it is again."""
+    apart = unicodedata.normalize("NFD", text)
+    forms = (text.upper(), text, text.swapcase(), f" {text}", f"{text} ", text.replace(" ", "  "), apart, text)
+    return tuple(each for each, before in zip(forms, ("", *forms), strict=False) if each != before)

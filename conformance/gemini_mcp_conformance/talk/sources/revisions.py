@@ -68,22 +68,27 @@ class Revisions(Maker):
         return self.conversation(revision, title, steps, *shows, revision=revision, files={FOLDER: None})
 
     def incomplete(self, revision: str) -> Conversation:
-        """Requests that name a version and no capabilities, or a version that does not exist."""
+        """Requests that name a version and no capabilities, or a version that does not exist; then among others."""
         client = {CLIENT_INFO: dict(CLIENT)}
-        steps: list[Step] = []
+        steps, again = list[Step](), list[Step]()
         asked = (("tools/list", None), ("server/discover", None), *self._calls())
         for number, (method, params) in enumerate(asked):
-            lacking = {**table(params), "_meta": {VERSION: revision, **client}}
-            unknown = {**table(params), "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
-            steps += [Request(method, lacking, bare=True), Request(method, unknown, bare=True)]
-            steps.append(Request(method, unknown, bare=True, id=f"{method} of {number}"))
+            lacking = Request(method, {**table(params), "_meta": {VERSION: revision, **client}}, bare=True)
+            meta: Json = {CAPABILITIES: {}, **client, VERSION: UNKNOWN}
+            unknown = Request(method, {**table(params), "_meta": meta}, bare=True)
+            steps += [lacking, unknown, replace(unknown, id=f"{method} of {number}")]
+            again += [Request(method, params, self._scripts(method)), lacking, unknown]
         for near in (f"{revision}1", revision.replace("-0", "-"), f"0{revision}"):
             steps.append(Request("tools/list", {"_meta": {VERSION: near, CAPABILITIES: {}, **client}}, bare=True))
         # Nobody has to say who asks.
         nameless = Request("tools/list", {"_meta": {VERSION: revision, CAPABILITIES: {}}}, bare=True)
         id, title = f"{revision}-incomplete", "Requests that lack what they need."
         shows = ("stateless:meta", "stateless:version", "stateless:no-handshake")
-        return self.conversation(id, title, (*steps, nameless, Request("tools/list")), *shows, revision=revision)
+        every = (*steps, nameless, Request("tools/list"), *again)
+        return self.conversation(id, title, every, *shows, revision=revision)
+
+    def _scripts(self, method: str) -> tuple[Script, ...]:
+        return (self.answers("Complete, and served."),) if method == "tools/call" else ()
 
     def _calls(self) -> Iterable[tuple[str, Json]]:
         for tool in self.names:

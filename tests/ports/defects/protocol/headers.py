@@ -111,6 +111,6 @@ defect(
 defect(
     "posts-decoded-in-pieces",
     "Decodes each 16 KiB of a body by itself.",
-    "prompt:verbatim:at-sign",
+    "prompt:long:whole",
     "http:equivalence",
 )(HttpPort, parse=in_pieces)

@@ -32,6 +32,10 @@ ODD_PAIRS = "x" + "😀" * 270_000
 """More than 1 MiB of characters of four bytes, or two units of UTF-16, none of which begins at an even place."""
 
 
+PARTED_LINES = "x" + "\r\n" * 70_000 + "y"
+"""Line ends of two characters, of which every piece of even length parts one; more than a command line holds."""
+
+
 PLACEHOLDERS = ("{%s}", "{{%s}}", "${%s}", "$%s", "%%(%s)s", "%%%s%%", "<%s>", "<%%= %s %%>", ":%s", "[%s]")
 """How templates name what is to be filled in."""
 
@@ -247,6 +251,7 @@ PROMPTS: Mapping[str, str] = {
     "1-mb": filling("All work and no play. ", FULL_PAGES),
     "references-long": REFERENCES * 4000,
     "widest-long": ODD_PAIRS,
+    "returns-long": PARTED_LINES,
 }
 """Prompts for any tool."""
 
@@ -293,6 +298,7 @@ IN_FILES: Mapping[str, str] = {
     "quoted": '"in double quotes \\u0041"',
     "fenced": "```\nBe kind.\n```",
     "widest-long": ODD_PAIRS,
+    "returns-long": PARTED_LINES,
     "long": "x" * WRONG_WORD,
     "1-mb": filling("Be brief and kind.\r\n", FULL_PAGES),
 }

@@ -196,22 +196,22 @@ class Boundaries(ToolMaker):
     def _wrong_beside_others(self) -> Iterator[Conversation]:
         """Each argument as null and with values of wrong types beside right ones: it is refused all the same.
 
-        So is a right one in a list, and a wrong one beside a prompt that is too long for the command line.
+        So is a right one in a list or an object, and a wrong one beside a prompt that no command line can hold.
         """
         long = {**self.everything, **self.arguments(self.tool, self.overlong("Beside what is wrong. "))}
         optional = [name for name in self.properties if name not in self.required]
         empty = dict.fromkeys((name for name in optional if is_absent(name, "", self.spec.invocation)), "")
         for name, schema in self.properties.items():
-            values = [value for value in (None, *WRONG.values()) if not is_valid(schema, value)]
-            right = [self.everything.get(name)]
-            values += [] if is_valid(schema, right) else [right]
+            block: Json = {"type": "text", "text": self.everything.get(name)}
+            wrapped = ([block["text"]], block, [block], {"value": block["text"]})
+            values = [value for value in (None, *WRONG.values(), *wrapped) if not is_valid(schema, value)]
             forbidden = rules(name, self.spec.invocation) if takes_text(schema) else ()
             refused = [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]
             steps = [call(self.tool, {**self.everything, name: value}, self.answer) for value in (*values, *refused)]
             steps += [call(self.tool, {**long, name: value}, self.answer) for value in (values[0], *refused)]
             steps.append(call(self.tool, {**self.everything, **empty, name: values[-1]}, self.answer))
             own = (f"arguments:{kebab(name)}:{fault}" for fault in ("type", "value", "null"))
-            shows = (*own, "arguments:optional:type", "arguments:optional:null")
+            shows = (*own, "arguments:optional:type", "arguments:optional:null", "arguments:refused:not-started")
             shows = (*shows, *shown_by(self.spec, self.tool, name))
             title = f"Calls of `{self.tool}` with a wrong `{name}` and everything else."
             yield self.conversation(f"{self.tool}-wrong-{kebab(name)}-beside-others", title, steps, *shows)

@@ -302,11 +302,11 @@ class Endings(Maker):
         many = [self.hanging(tool, f"deaf {number}", hangs(stubborn=True)) for number, tool in enumerate(tools)]
         ignored = "shutdown:stdin-end:ignored-term"
         yield self._end("stdin-ignored-term", title, "stdin", many, ignored, "shutdown:prompt")
-        title = "The end of stdin right behind the cancellation of calls that ignore SIGTERM."
+        title = "The end of stdin right behind the cancellation of calls that ignore SIGTERM, and SIGHUP soon after."
         names = {tool: f"cancelled at the end: {tool}" for tool in self.names}
         steps: list[Step] = [self.hanging(tool, id, hangs(stubborn=True), id=id) for tool, id in names.items()]
         steps += [Notify(CANCELLED, {"requestId": id}) for id in names.values()]
-        yield self._end("stdin-cancelled", title, "stdin", steps, ignored)
+        yield self._end("stdin-cancelled", title, "stdin", steps, ignored, then="HUP")
         title = "The end of stdin behind an answer for which a list has taken too long."
         entry = f"{self.sources.entry(1, session('listed again'))}\n"
         again = self.ask(

@@ -177,13 +177,17 @@ class Malformed(Maker):
         return self.conversation("together", title, (*steps, *self.alive("many")), "rpc:alive:chunks")
 
     def long_lines(self) -> Iterable[Conversation]:
-        """Twice in a row: a line without sense, and one that is a message."""
+        """Twice in a row: a line without sense, and one that is a message; at first a call runs."""
         junk = b"x" * LONG + b"\n"
         message = line(notification("notifications/no-such", {"x": "y" * LONG}))
         shows = "rpc:alive:long-line"
-        steps: list[Step] = [Raw(junk), *self.alive("one long line"), Raw(junk), Raw(junk)]
-        steps += [*self.alive("two more", self.last), Raw(message), Raw(message), *self.alive("long notifications")]
-        yield self.conversation("long-lines", "Lines of 10 MB.", steps, shows, UNICODE, aside=True)
+        answer = self.answers("Still here.", release="long line")
+        held = self.ask(self.first, "Who runs beside a long line?", answer, name="beside", until="started")
+        steps: list[Step] = [held, Raw(junk), *self.alive("one long line"), Release("long line"), Await("beside")]
+        steps += [Raw(junk), Raw(junk), *self.alive("two more", self.last)]
+        steps += [Raw(message), Raw(message), *self.alive("long notifications")]
+        answered = ("result:session-id", "result:success", "cancel:others")
+        yield self.conversation("long-lines", "Lines of 10 MB.", steps, shows, UNICODE, *answered, aside=True)
         one = call(self.first, {**self.arguments(self.first, self.first), "no-such": "z" * LONG})
         file = dict.fromkeys(self.spec.files(self.last) or ("no-such",), "z" * LONG)
         other = call(self.last, {**self.arguments(self.last, self.last), **file}, self.answers("Long, and read."))

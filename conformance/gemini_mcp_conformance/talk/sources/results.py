@@ -407,15 +407,20 @@ class Results(Maker):
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
         shows = (*shows, "result:json:notice-after", "error:stderr:empty", "result:truncated", "result:success")
+        shows = (*shows, "error:is-error")
         title = f"{self.tool}, answered with what is known by its key."
         return self.conversation(f"keyed-{self.tool}", title, steps, *shows)
 
     def _cut(self) -> Iterable[Script]:
-        """JSON that breaks off behind a key, a text or a comma, in an escape, a number, a word or a character."""
+        """JSON that breaks off behind a key, a text or a comma, in an escape, a number, a word or a character.
+
+        Last it breaks off in a text in which more is closed than was ever open.
+        """
         document = self.sources.document("It says:\n서울.", SESSION, stats={"of": [12.5, True]})
         plain, escaped = (json.dumps(document, ensure_ascii=each).encode() for each in (False, True))
         marks = (": ", '서울."', '서울.", ', "says:\\", "12.", "[12.5, tr", "true]}")
         cuts = [*((plain, mark.encode()) for mark in marks), (plain, "울".encode()[:2]), (escaped, b"\\uc")]
+        cuts.append((json.dumps(self.sources.document("It closes }}}} ]]]] at once", SESSION)).encode(), b"]]]] at"))
         for whole, mark in cuts:
             kept = whole[: whole.index(mark) + len(mark)]
             yield Script("cut", ({"stdoutBase64": b64encode(kept).decode("ascii")},))

@@ -252,6 +252,7 @@ PROMPTS: Mapping[str, str] = {
     "references-long": REFERENCES * 4000,
     "widest-long": ODD_PAIRS,
     "returns-long": PARTED_LINES,
+    "returns-odd": "one\r\r\ntwo\n\rthree\r\n\n\rfour",
 }
 """Prompts for any tool."""
 
@@ -323,6 +324,7 @@ WORDS: Mapping[str, str] = {
     "label-hash": "name #label",
     "label-query": "name?label=1&x",
     "label-file": "name.json",
+    "label-at": "name@label",
     "quote-before": '"quote before',
     "quote-behind": "quote-behind'",
     "in-brackets": "[in-brackets]",

@@ -30,6 +30,7 @@ def removes_later(port: Any, real: Any, path: str, call: Call, outcome: Any) -> 
 
 
 def lets_calls_end(port: Any) -> None:
+    port.is_ending = True
     deadline = time.monotonic() + LEISURE
     while port.calls and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -109,6 +109,7 @@ def dies_of_signal(port: Any, real: Any) -> None:
 
 
 def closes_stdout(port: Any) -> None:
+    port.is_ending = True
     for call in list(port.calls):
         port.end(call)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

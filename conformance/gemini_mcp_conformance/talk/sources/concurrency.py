@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import cycle
 
+from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -117,17 +118,12 @@ class Concurrency(Maker):
                          self.held(tool, "first", directory=here, file="You are first.", option="a-model"),
                          self.held(tool, "second", "first"))  # fmt: skip
         steps: list[Step] = []
-        for kind, words in (
-            ("twin", "The question of twins?"),
-            ("long", self.overlong("The question of long twins? ")),
-        ):
-            answer, names = (
-                self.answers("The answer to twins.", session("twins"), kind),
-                (f"{kind} one", f"{kind} other"),
-            )
-            for name in names:
-                steps.append(self.ask(tool, words, answer, name=name, until="started", file="You are a twin."))
-            steps += [Release(kind), *map(Await, names)]
+        questions = {"twins": "The question of twins?", "long twins": self.overlong("The question of long twins? ")}
+        for name, words in questions.items():
+            script = self.answers("The answer to twins.", session("twins"), name)
+            twin = self.ask(tool, words, script, name=name, until="started", file="You are a twin.")
+            other = f"other of {name}"
+            steps += [twin, replace(twin, name=other), Release(name), Await(name), Await(other)]
         yield self.conversation("twins", "The same call twice at once.", steps, *BESIDE, "command:once", LONG)
 
     def _of_sessions(self, tool: str) -> Iterable[Conversation]:
@@ -206,8 +202,12 @@ class Concurrency(Maker):
                          LATEST, self._ask(tool, "first", late, until="listing"),
                          *self.behind(tool, "second"))  # fmt: skip
         if self.begins is not None:
-            yield self._pair("latest-and-chat", "A reply to the latest session, and another call beside it.", BESIDE,
-                             self.held(tool, "reply"), self.held(self.begins, "beside", "reply"))  # fmt: skip
+            begin = self.begins
+            steps = (self.quick(begin, "before"), self.held(begin, "running"), self.quick(tool, "meanwhile"),
+                     Release("running"), Await("running"), self.held(tool, "reply"),
+                     self.held(begin, "beside", "reply"), Release("reply"), Await("reply"))  # fmt: skip
+            title = "A reply to the latest session, and another call beside it."
+            yield self.conversation("latest-and-chat", title, steps, *BESIDE, f"command:{kebab(tool)}:latest")
         if self.spec.directory(tool) is None:
             return
         yield self._pair("latest-elsewhere", "Replies to the latest sessions of two directories.", ELSEWHERE,

@@ -148,8 +148,8 @@ class OverHttp(Maker):
         """What becomes of the call is the port's own affair."""
         held = self.ask(self.first, "The question of a session that ends", self.answers("Too late.", release="late"),
                         name="held", until="started")  # fmt: skip
-        late = (Http(message=LIST), *map(self._late, self.names))
-        steps = (held, Http("DELETE"), Http(message=LIST), Release("late"), Await("held"), *late)
+        late = Http(message=LIST)
+        steps = (held, Http("DELETE"), late, Release("late"), Await("held"), late)
         title = "A session that has been ended while a call ran."
         return self.conversation("ended-busy", title, steps, "http:session:ended", aside=True)
 

@@ -60,9 +60,9 @@ class Listings(Maker):
             "the first": unnamed({"stdout": first}),
             # Gemini CLI before 0.24 prints the list to stderr.
             "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),
+            "failure": unnamed({"stdout": text}, {"exit": 1}),
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
             "brackets": unnamed({"stdout": "No previous sessions found for [the-project].\n"}),
-            "failure": unnamed({"stdout": text}, {"exit": 1}),
             "death": unnamed({"stdout": text}, {"signal": "TERM"}),
         }
         # Every second one has a text in a file, behind which comes one that has none.

@@ -49,7 +49,7 @@ class Repeats(Maker):
         """Behind calls with everything: each value alone, and everything with one other value."""
         steps = [step for end in ENDS for step in self._repeated(tool, end)]
         title = f"Calls of `{self.tool}` that repeat a part of a call of `{tool}`."
-        shows = (*sequences.shows(self.sources), "command:crossed", "result:text")
+        shows = (*sequences.shows(self.sources), "result:text")
         return self.conversation(f"{tool}-{self.tool}", title, steps, *shows, files=PLACES)
 
     def alike(self) -> Conversation:
@@ -61,10 +61,9 @@ class Repeats(Maker):
                 own = {"session": f"session {name}", "option": f"model {name}", "file": file}
                 steps.append(self._asked({WORDS: words, **own}))
         title = f"Calls of `{self.tool}` that are nearly the same."
-        shows = (*sequences.shows(self.sources), "result:text", *everything_shows(self.spec, self.tool))
-        names = (*self.spec.tools[self.tool].properties,)
-        shown = (id for name in names for id in shown_by(self.spec, self.tool, name))
-        return self.conversation(f"alike-{self.tool}", title, steps, *dict.fromkeys((*shows, *shown)))
+        shown = (id for name in self.spec.tools[self.tool].properties for id in shown_by(self.spec, self.tool, name))
+        shows = (*sequences.shows(self.sources), "result:text", *everything_shows(self.spec, self.tool), *shown)
+        return self.conversation(f"alike-{self.tool}", title, steps, *dict.fromkeys(shows))
 
     def _repeated(self, tool: str, end: str) -> Iterator[Step]:
         said = self._new()

@@ -218,7 +218,7 @@ defect(
 defect(
     "turn-kept-by-failed-list",
     "Lets replies wait for ever behind one whose list of sessions failed.",
-    "concurrency:after-failure",
+    "command:chat-reply:latest",
 )(**kept_by(list_sessions=notes_failed_list))
 defect(
     "turn-kept-by-unreadable-answer",

@@ -57,7 +57,7 @@ class Reading(Maker):
         served = [self.ask(tool, f"Who answers to {tool}?", self.answers("I do.")) for tool in self.names]
         steps = (*served, held, Listen(False), Listen(True, IDLE), Release("idle"), Await("idle"))
         steps = (*steps, Request("ping"), Request("tools/list"), *served)
-        shows = ("lifecycle:ping", "tools:order", "result:text", "command:once", "progress:unasked")
+        shows = ("tools:order", "result:text", "command:once")
         return self.conversation("idle", "Nobody asks for anything for a while.", steps, *shows)
 
     def side_by_side(self) -> Conversation:

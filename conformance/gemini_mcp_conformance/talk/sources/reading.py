@@ -12,7 +12,7 @@ from gemini_mcp_conformance.talk.steps import Await, Cancel, Listen, Release, Re
 
 ORDER = 65
 CALLS = 5
-LISTS = 128
+LISTS = 200
 ANSWER = "All work and no play. 서울 👍 "
 LATE, SOON = 3.5, 1.0
 """Seconds for which nobody reads, and until the answers fill every buffer."""
@@ -47,7 +47,7 @@ class Reading(Maker):
         """Answers that are short, and so many that no pipe holds them all."""
         names = [f"unread {number}" for number in range(LISTS)]
         asked = (Request("tools/list", id=name, name=name, until="sent") for name in names)
-        steps = (Listen(False), *asked, Listen(True, SOON), Request("ping"))
+        steps = (Listen(False), *asked, Listen(True, LATE), Request("ping"))
         shows = ("rpc:response:id", "stdio:framing", "tools:order")
         return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
 

@@ -66,7 +66,7 @@ def elsewhere(odd: Older) -> tuple[str, ...]:
 
 
 def twice(odd: Older) -> tuple[str, ...]:
-    return ("event: endpoint\ndata: /nowhere", *endpoint(odd))
+    return ("\n\n".join(("event: endpoint\ndata: /nowhere", *endpoint(odd))),)
 
 
 def late(odd: Older) -> tuple[str, ...]:
@@ -84,12 +84,9 @@ def lists(*before: str, after: tuple[str, ...] = ()) -> Answering:
     )
 
 
-def greeted(odd: Older, asked: Message) -> tuple[str, ...]:
-    return once(odd, asked) * (2 if asked["method"] == "initialize" else 1)
-
-
-def repeated(odd: Older, asked: Message) -> tuple[str, ...]:
-    return once(odd, asked) * (2 if asked["method"] == "tools/list" else 1)
+def again(answered: str) -> Answering:
+    """Answers this method twice, in one piece: whether the second answer matters depends on when it comes."""
+    return lambda odd, asked: ("\n\n".join(once(odd, asked) * (2 if asked["method"] == answered else 1)),)
 
 
 REFUSING: Mapping[str, tuple[int, str]] = {
@@ -120,8 +117,8 @@ ANSWERS: Mapping[str, Answering] = {
     "unknown-events": lists("event: ping\ndata: {"),
     "with-ids": lambda odd, asked: (f"id: 1\n{once(odd, asked)[0]}",),
     "garbage": lists("data: {"),
-    "greeting-twice": greeted,
-    "answer-twice": repeated,
+    "greeting-twice": again("initialize"),
+    "answer-twice": again("tools/list"),
     "request": lists(event(PING)),
     "message": lists(event(LOG)),
     "progress": lists(event({**PROGRESS, "params": {"progressToken": "x", "progress": 1}})),

@@ -65,8 +65,13 @@ def elsewhere(odd: Older) -> tuple[str, ...]:
     return (f"event: endpoint\ndata: http://localhost:1/{odd.name}",)
 
 
+def together(*events: str) -> tuple[str, ...]:
+    """The events in one piece, where what a host makes of the second depends on when it comes."""
+    return ("\n\n".join(events),)
+
+
 def twice(odd: Older) -> tuple[str, ...]:
-    return ("\n\n".join(("event: endpoint\ndata: /nowhere", *endpoint(odd))),)
+    return together("event: endpoint\ndata: /nowhere", *endpoint(odd))
 
 
 def late(odd: Older) -> tuple[str, ...]:
@@ -85,8 +90,8 @@ def lists(*before: str, after: tuple[str, ...] = ()) -> Answering:
 
 
 def again(answered: str) -> Answering:
-    """Answers this method twice, in one piece: whether the second answer matters depends on when it comes."""
-    return lambda odd, asked: ("\n\n".join(once(odd, asked) * (2 if asked["method"] == answered else 1)),)
+    """Answers this method twice."""
+    return lambda odd, asked: together(*once(odd, asked) * (2 if asked["method"] == answered else 1))
 
 
 REFUSING: Mapping[str, tuple[int, str]] = {

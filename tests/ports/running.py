@@ -196,9 +196,13 @@ class Runs:
         if turn is None:
             return
         with self.turn_changed:
-            line = self.turns.setdefault(turn, [])
-            line.append(call)
-            self.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled)
+            self.turns.setdefault(turn, []).append(call)
+            self.await_turn(call, turn)
+
+    def await_turn(self, call: Call, turn: str) -> None:
+        """Wait, with the lock of the turns, until no other call is before this one in the line."""
+        line = self.turns[turn]
+        self.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled)
 
     def end_turn(self, call: Call, turn: str | None) -> None:
         with self.turn_changed:

@@ -202,8 +202,9 @@ class Boundaries(ToolMaker):
         optional = [name for name in self.properties if name not in self.required]
         empty = dict.fromkeys((name for name in optional if is_absent(name, "", self.spec.invocation)), "")
         for name, schema in self.properties.items():
-            block: Json = {"type": "text", "text": self.everything.get(name)}
-            wrapped = ([block["text"]], block, [block], {"value": block["text"]})
+            right = self.everything.get(name)
+            block: Json = {"type": "text", "text": right}
+            wrapped = ([right], block, [block], {"value": right})
             values = [value for value in (None, *WRONG.values(), *wrapped) if not is_valid(schema, value)]
             forbidden = rules(name, self.spec.invocation) if takes_text(schema) else ()
             refused = [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]

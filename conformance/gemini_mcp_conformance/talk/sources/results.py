@@ -406,8 +406,8 @@ class Results(Maker):
         steps += [self.in_turn(number, f"What is cut off, {number}?", each) for number, each in enumerate(cuts)]
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
-        shows = (*shows, "result:json:notice-after", "error:stderr:empty", "result:truncated", "result:success")
-        shows = (*shows, "error:is-error")
+        shows = (*shows, "result:json:notice-after", "error:stderr:empty", "error:is-error")
+        shows = (*shows, "result:truncated", "result:success")
         title = f"{self.tool}, answered with what is known by its key."
         return self.conversation(f"keyed-{self.tool}", title, steps, *shows)
 

@@ -42,14 +42,10 @@ def ends_silent(seconds: float, has_printed: bool) -> Step:
     return wait
 
 
-def waits_briefly(port: Any, real: Any, call: Call, turn: str | None) -> None:
+def waits_briefly(port: Any, real: Any, call: Call, turn: str) -> None:
     """Whoever waits for more than two seconds waits no longer."""
-    if turn is None:
-        return
-    with port.turn_changed:
-        line = port.turns.setdefault(turn, [])
-        line.append(call)
-        port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled, PATIENCE)
+    line = port.turns[turn]
+    port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled, PATIENCE)
 
 
 def one_at_a_time(port: Any, real: Any, call: Call) -> Any:
@@ -133,7 +129,7 @@ defect(
     "turn-waited-for-two-seconds",
     "Lets a reply wait two seconds for another in its session, and no longer.",
     "concurrency:same-session",
-)(take_turn=waits_briefly)
+)(await_turn=waits_briefly)
 defect("http-calls-in-a-row", "Serves one call after the other over HTTP.", "concurrency:calls")(
     HttpPort, execute=one_at_a_time
 )

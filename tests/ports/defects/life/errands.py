@@ -21,15 +21,11 @@ def turns_of(key: Callable[[Call, str | None], str | None]) -> dict[str, Step]:
     return {"take_turn": other, "end_turn": other}
 
 
-def second_and_third_together(port: Any, real: Any, call: Call, turn: str | None) -> None:
+def second_and_third_together(port: Any, real: Any, call: Call, turn: str) -> None:
     """The end of a reply wakes all that wait for it, and each of them begins."""
-    if turn is None:
-        return
-    with port.turn_changed:
-        line = port.turns.setdefault(turn, [])
-        line.append(call)
-        ahead = line[0]
-        port.turn_changed.wait_for(lambda: call is ahead or ahead not in line or call.is_cancelled)
+    line = port.turns[turn]
+    ahead = line[0]
+    port.turn_changed.wait_for(lambda: call is ahead or ahead not in line or call.is_cancelled)
 
 
 def ends_siblings(test: Callable[[Call, Message], bool]) -> Step:
@@ -184,7 +180,7 @@ defect(
     "second-and-third-together",
     "Begins all replies that wait for another in the same session when it ends.",
     "concurrency:same-session",
-)(take_turn=second_and_third_together)
+)(await_turn=second_and_third_together)
 defect("failure-ends-siblings", "Ends the calls that run beside one that fails.", "concurrency:after-failure")(
     execute=ends_siblings(failed)
 )

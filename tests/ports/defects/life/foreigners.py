@@ -8,44 +8,23 @@ from typing import Any
 from conditions import refused
 from defects.record import defect
 from planning import Plan
-from running import Call, Cancelled
+from running import Call
 from speaking import Message, as_object
 
 KNOWN_SESSIONS = 8
 
 
-def keeps_listing(port: Any, real: Any, call: Call, plan: Plan) -> Any:
-    try:
-        return real(call, plan)
-    except Cancelled:
-        port.memory[call] = "stuck"
-        raise
-
-
-def unless_stuck(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    if call not in port.memory:
-        real(call, turn)
-
-
-def behind_predecessor(port: Any, real: Any, call: Call, turn: str | None) -> None:
+def behind_predecessor(port: Any, real: Any, call: Call, turn: str) -> None:
     """A chain of promises: each waits for the one before it to settle, however it settles."""
-    if turn is None:
-        return
-    with port.turn_changed:
-        line = port.turns.setdefault(turn, [])
-        previous = line[-1] if line else None
-        line.append(call)
-        port.turn_changed.wait_for(lambda: previous not in line or call.is_cancelled)
+    line = port.turns[turn]
+    previous = line[-2] if len(line) > 1 else None
+    port.turn_changed.wait_for(lambda: previous not in line or call.is_cancelled)
 
 
-def takes_permit(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    if turn is None:
-        return
-    with port.turn_changed:
-        line = port.turns.setdefault(turn, [])
-        line.append(call)
-        port.turn_changed.wait_for(lambda: line.index(call) < port.memory.get(turn, 1) or call.is_cancelled)
-        port.memory[call] = not call.is_cancelled
+def takes_permit(port: Any, real: Any, call: Call, turn: str) -> None:
+    line = port.turns[turn]
+    port.turn_changed.wait_for(lambda: line.index(call) < port.memory.get(turn, 1) or call.is_cancelled)
+    port.memory[call] = not call.is_cancelled
 
 
 def gives_permit_twice(port: Any, real: Any, call: Call, turn: str | None) -> None:
@@ -111,23 +90,17 @@ def behind_listings(port: Any, real: Any, params: Any, stateless: bool) -> Messa
 
 
 defect(
-    "turn-kept-by-cancelled-list",
-    "Keeps the turn of a reply for good that is cancelled while it asks for the list of sessions.",
-    "cancel:others",
-    "concurrency:same-session",
-)(list_sessions=keeps_listing, end_turn=unless_stuck)
-defect(
     "turn-behind-predecessor-alone",
     "Lets a reply begin as soon as the one before it in the line is gone, also when that was cancelled as it waited.",
     "concurrency:same-session",
     "concurrency:latest",
-)(take_turn=behind_predecessor)
+)(await_turn=behind_predecessor)
 defect(
     "turn-given-back-twice",
     "Lets one more reply run at the same time in a session in which a running reply has been cancelled.",
     "concurrency:same-session",
     "concurrency:latest",
-)(take_turn=takes_permit, end_turn=gives_permit_twice)
+)(await_turn=takes_permit, end_turn=gives_permit_twice)
 defect(
     "turns-of-eight-sessions",
     "Forgets who runs in the session that was named longest ago once a ninth is named.",

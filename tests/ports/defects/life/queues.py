@@ -29,13 +29,9 @@ def opens_line(port: Any, call: Call) -> None:
             port.memory.update(dict.fromkeys(line, "open"))
 
 
-def waits_loosely(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    if turn is None:
-        return
-    with port.turn_changed:
-        line = port.turns.setdefault(turn, [])
-        line.append(call)
-        port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled or call in port.memory)
+def waits_loosely(port: Any, real: Any, call: Call, turn: str) -> None:
+    line = port.turns[turn]
+    port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled or call in port.memory)
 
 
 def frees_turn(port: Any, call: Call) -> None:
@@ -77,7 +73,7 @@ defect(
     "cancel-opens-line",
     "Begins all replies that wait for another in the same session when that one is cancelled.",
     "concurrency:same-session",
-)(cancel=before(opens_line), take_turn=waits_loosely)
+)(cancel=before(opens_line), await_turn=waits_loosely)
 defect(
     "turn-freed-before-death",
     "Begins the next reply in a session while the gemini of a cancelled one still ends.",

@@ -1,12 +1,11 @@
 """Defects of a foreigner: limits that belong to something else, and pieces that part what belongs together."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from answering import KEYS
 from conditions import stdin_changed
 from defects.record import defect
-from planning import STDIN_LIMIT, Refusal
+from planning import Refusal
 from steps import gives
 
 PIECE = 8192
@@ -22,13 +21,6 @@ def joined_line_ends(text: str) -> str:
     pieces = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
     pairs = zip(pieces, [*pieces[1:], ""], strict=True)
     return "".join(piece[:-1] if piece[-1] == "\r" and then[:1] == "\n" else piece for piece, then in pairs)
-
-
-def limit_on_all(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    texts = real(tool, arguments)
-    if sum(len(text.encode()) for text in texts.values()) > STDIN_LIMIT:
-        raise Refusal("`prompt` is longer than the 8388608 bytes that gemini reads.")
-    return texts
 
 
 def short_path(port: Any, real: Any, cwd: str) -> None:
@@ -52,12 +44,6 @@ defect(
     "fallback:list-sessions",
     "fallback:last",
 )(list_text=gives(lambda text: "\n".join(line[:LONGEST_LINE] for line in text.split("\n"))))
-defect(
-    "limit-on-all-texts",
-    "Refuses a call whose prompt is within the limit when all its texts together are not.",
-    "prompt:long",
-    "command:chat",
-)(texts=limit_on_all)
 defect(
     "path-of-windows",
     "Says of a directory that it does not exist when its path has 260 characters or more.",

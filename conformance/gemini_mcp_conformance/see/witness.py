@@ -25,9 +25,11 @@ def of_exchange(exchange: Exchange) -> str:
 @remembered
 def of_observation(observation: Observation) -> str:
     """How much was asked, and how the port ended."""
-    # How often progress is told differs from run to run.
-    asked = f"{len(observation.exchanges)} requests"
-    parts = [f"{observation.conversation.id}: {asked}, {len(observation.runs)} runs of gemini"]
+    # How often progress is told, and whether a cancelled call had begun, differs from run to run.
+    answered = [exchange for exchange in observation.exchanges if exchange.answers]
+    runs = sum(len(exchange.runs) for exchange in answered)
+    asked = f"{len(observation.exchanges)} requests, {len(answered)} answered, {runs} runs of gemini for those"
+    parts = [f"{observation.conversation.id}: {asked}"]
     if observation.exit is not None:
         parts.append(f"{observation.exit.asked} asked the port to end, exit code {observation.exit.code}")
     if observation.died is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.spec.script import Script
-from gemini_mcp_conformance.talk.steps import Cancel, Listen, Raw, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Listen, Raw, Request, Step
 
 BUSY = 1_000_000
 """Bytes that a slow port on a busy machine handles in a second."""
@@ -22,18 +23,26 @@ STUBBORN = 1.0
 
 
 def of_steps(steps: Iterable[Step]) -> float:
-    """How long steps wait, one after the other; requests that are not waited for run at the same time."""
+    """How long steps wait, one after the other; requests that are not waited for run meanwhile."""
     steps = tuple(steps)
     asked = [step for step in steps if isinstance(step, Request | Raw)]
+    cut_short = {step.name for step in steps if isinstance(step, Cancel)}
+    if any(isinstance(step, End) for step in steps):
+        awaited = {step.name for step in steps if isinstance(step, Await)}
+        cut_short |= {step.name for step in asked if step.name not in awaited}
     # Where only the start of a list is waited for, it is ended before its time.
-    side_by_side = [sum(map(_waits, step.scripts)) for step in asked if step.until not in ("answered", "listing")]
+    meanwhile = [
+        min(sum(map(_waits, step.scripts)), STUBBORN if step.name in cut_short else inf)
+        for step in asked
+        if step.until not in ("answered", "listing")
+    ]
     in_turn = sum(_waits(script) for step in asked if step.until == "answered" for script in step.scripts)
     paused = sum(step.pause * len(step.cuts) for step in asked if isinstance(step, Raw))
     paused += sum(step.wait for step in steps if isinstance(step, Listen))
     stubborn = {step.name for step in asked if any(map(ignores, step.scripts))}
     cancelled = [step for step in steps if isinstance(step, Cancel) and step.name in stubborn]
     paused += STUBBORN * len({step.name if step.until == "ended" else "" for step in cancelled})
-    return in_turn + max(side_by_side, default=0) + paused
+    return max(in_turn, *meanwhile, 0) + paused
 
 
 def seconds(step: Request | Raw, listing: float = LISTING) -> float:

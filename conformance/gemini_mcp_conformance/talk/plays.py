@@ -114,6 +114,10 @@ class Plays:
         document = json.dumps(self.document(text, stats={}, **more))
         return Script(id, ({"stdout": document},), listing)
 
+    def listed(self, text: str, session: str, *first: Json) -> Script:
+        """An answer whose session only the list of sessions names, behind these steps of the list."""
+        return self.unnamed(text, *first, {"stdout": f"{self.entry(1, session)}\n"})
+
     def entry(self, index: int, session: str) -> str:
         """A line of the list of sessions: as gemini prints it, or as the pattern of the specification asks for."""
         pattern = self.spec.invocation.listing.entry

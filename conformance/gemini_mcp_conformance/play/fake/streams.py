@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from gemini_mcp.spec.live import LiveSpec
@@ -49,7 +50,7 @@ class Streams:
         """The lines of a stream; none for what cannot be one."""
         keys = self.outcome.answer
         text, session, warnings = (answer.get(keys[name]) for name in ("text", "session", "warnings"))
-        if not isinstance(text, str) or re.search(self.live.stripped, text) or answer.get(keys["error"]) is not None:
+        if not isinstance(text, str) or _holds(self.live.stripped, text) or answer.get(keys["error"]) is not None:
             return []
         told = cast("list[Json]", []) if warnings is None else warnings
         if not is_array(told) or not all(isinstance(warning, str) for warning in told):
@@ -68,6 +69,12 @@ class Streams:
         rule = next((rule for rule in self.live.rules if rule.kind == kind), None)
         if rule is not None:
             yield {**rule.when, **({rule.value: value} if rule.value else {})}
+
+
+@lru_cache(maxsize=64)
+def _holds(pattern: str, text: str) -> bool:
+    """Whether the pattern is found; a script is loaded again for every call beside its own."""
+    return re.search(pattern, text) is not None
 
 
 def _object_in(printed: bytes) -> Mapping[str, Json]:

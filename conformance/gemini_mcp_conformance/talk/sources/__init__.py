@@ -103,7 +103,7 @@ class ToolMaker(Maker):
 
     def bare(self, name: str, arguments: Json, shows: tuple[str, ...], how: Json = None, **more: Json) -> Conversation:
         """One call with just these arguments."""
-        steps = (call(self.tool, arguments, self.answer, **table(how)),)
+        steps = (replace(call(self.tool, arguments, self.answer), **table(how)),)
         return self.conversation(f"{self.tool}-{name}", f"A call of `{self.tool}`: {name}.", steps, *shows, **more)
 
 

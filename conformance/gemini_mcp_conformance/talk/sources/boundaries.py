@@ -20,7 +20,17 @@ from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
 from gemini_mcp_conformance.talk.steps import Await, Release, Step, call, path
-from gemini_mcp_conformance.talk.texts import BLANKS, IN_FILES, PLAIN, PROMPTS, WORDS, canaries, placeholders, sized
+from gemini_mcp_conformance.talk.texts import (
+    BLANKS,
+    IN_FILES,
+    PLAIN,
+    PROMPTS,
+    WORDS,
+    canaries,
+    filling,
+    placeholders,
+    sized,
+)
 
 ORDER = 80
 LONG = 1000
@@ -106,11 +116,10 @@ LONGEST, ESCAPED, OVER_LIMIT, BESIDE = "", "escaped-", "over-", "beside"
 OVER = "The question that is longer than anybody reads.\n"
 """How a text begins that is too long; no refusal repeats that."""
 _LONGEST: Mapping[str, Callable[[int], str]] = {
-    # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON in ASCII, in which
-    # they are also sent.
+    # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON, in ASCII or not.
     LONGEST: lambda limit: "é".rjust(limit - 1, "x"),
     OVER_LIMIT: lambda limit: f"{OVER}{'é' * ((limit - len(OVER)) // 2)}{'x' * ((limit - len(OVER)) % 2 + 1)}",
-    ESCAPED: lambda limit: "é" * (limit // 2),
+    ESCAPED: lambda limit: filling('é"', limit // 3 * 2),
 }
 
 
@@ -178,15 +187,19 @@ class Boundaries(ToolMaker):
     def texts(self) -> Iterator[Conversation]:
         """Each argument with odd texts, beside a usual prompt; those of odd sizes with each tool, the others with one.
 
-        Beside a text at a limit stands everything else: other arguments on the command line do not count.
+        Beside a text at a limit stands everything else: other arguments on the command line do not count. The answer
+        to a session with an odd name does not name it, so this name is what the port reports.
         """
+        unnamed = self.sources.listed("The session is as odd as it was.", SESSION)
         for name in self.properties:
+            how: Json = {"scripts": (unnamed,)} if name == self.spec.session(self.tool) else {}
             table, sizes = self._table(name), sized(self.spec.limit)
             sizable = {kind: text for kind, text in table.items() if kind in sizes or len(text) >= LONG}
             for kind, text in {**sizable, **self.own(name, table)}.items():
                 given = text.replace("canary-NAME", f"canary-{name}")
                 others = self.everything if kind in sizes else {}
-                yield self.one(f"{kebab(name)}-{kind}", {**others, name: given}, shown_by(self.spec, self.tool, name))
+                shows = shown_by(self.spec, self.tool, name)
+                yield self.one(f"{kebab(name)}-{kind}", {**others, name: given}, shows, how)
             if not table and name != self.spec.directory(self.tool):
                 usual = {name: self.everything.get(name)}
                 yield self.one(f"{kebab(name)}-usual", usual, shown_by(self.spec, self.tool, name))

@@ -265,8 +265,7 @@ class Combinations(Maker):
         tool, own, words = self.first, session(name), f"The answer {name}."
         meant: dict[str, Json] = {"option": "another-model", "file": f"You are {name}.", "name": name}
         if is_listing:
-            entry = f"{self.sources.entry(1, own)}\n"
-            late = self.sources.unnamed(words, {"release": name}, {"stdout": entry})
+            late = self.sources.listed(words, own, {"release": name})
             return self.ask(tool, f"The question {name}?", late, until="listing", **meant)
         answer = self.answers(words, own, name)
         return self.ask(tool, f"The question {name}?", answer, session=own, until="started", **meant)

@@ -50,6 +50,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.starts()
     yield made.crowd()
     yield made.crowd_again()
+    if made.begins is not None:
+        yield made.crowd_of_lists(made.begins)
     yield from made.files()
     yield from made.after_failures()
 
@@ -146,7 +148,9 @@ class Concurrency(Maker):
                          self.held(tool, "first", **same),
                          *self.behind(tool, "second", file="You wait.", **same),
                          *self.behind(tool, "third", **same), Cancel("second"),
-                         *self.behind(tool, "fourth", **same))  # fmt: skip
+                         *self.behind(tool, "fourth", **same), *self.behind(tool, "last", **same),
+                         # Whoever counts those that have left the line may let the next one in.
+                         Cancel("last"), *self.behind(tool, "fifth", **same))  # fmt: skip
         yield self._odd_sessions(tool)
         yield self._lines(tool, "sessions", *({"session": session(side)} for side in ("left", "right")))
         first = self.held(tool, "first", **same)
@@ -196,8 +200,7 @@ class Concurrency(Maker):
         yield self._pair("latest-by-default", "Replies to the latest session where the port runs.", LATEST,
                          self.held(tool, "first"), *self.behind(tool, "second"))  # fmt: skip
         # The list names the newest session, which the next reply could change.
-        entry = f"{self.sources.entry(1, session('listed late'))}\n"
-        late = self.sources.unnamed("The answer to first.", {"release": "first"}, {"stdout": entry})
+        late = self.sources.listed("The answer to first.", session("listed late"), {"release": "first"})
         yield self._pair("latest-in-list", "A reply to the latest session while another one's session is looked up.",
                          LATEST, self._ask(tool, "first", late, until="listing"),
                          *self.behind(tool, "second"))  # fmt: skip
@@ -225,7 +228,8 @@ class Concurrency(Maker):
     def _by_paths(self, tool: str) -> Conversation:
         """Gemini CLI keeps the sessions of a directory by its path without links, also of one that is called latest."""
         paths = {"second": "other", "third": path("one/link"), "fourth": path("one/..//other/")}
-        links = {"one/link": "../other"}
+        paths["fifth"] = path("one/up/other")
+        links = {"one/link": "../other", "one/up": ".."}
         steps: list[Step] = [Arrange({"one": None, "other": None}, links, tuple(links))]
         for first, named in (("first", None), ("first by name", self.spec.latest(tool))):
             steps.append(self.held(tool, first, session=named, directory=path("other")))
@@ -361,6 +365,19 @@ class Concurrency(Maker):
         title = "As many calls as every port can run, twice."
         shows = ("concurrency:calls", "concurrency:crossed", "cancel:others")
         return self.conversation("crowd-again", title, steps, *shows, aside=True)
+
+    def crowd_of_lists(self, tool: str) -> Conversation:
+        """Sixteen calls that end at the same time, and all of whose sessions only a list names."""
+        steps: list[Step] = []
+        for number in range(CROWD):
+            name = f"{number:02} of those that look it up"
+            listed = self.sources.listed(f"The answer to {name}.", session("whichever is the newest"))
+            held = replace(listed, play=({"release": "lists"}, *listed.play))
+            until = "started" if number < FEW else "sent"
+            steps.append(self._ask(tool, name, held, file=f"You are {name}.", until=until))
+        shows = ("concurrency:lost", "concurrency:crossed", "fallback:list-sessions", "system:isolation")
+        title = "Sixteen calls that ask for their lists at once."
+        return self.conversation("crowd-of-lists", title, (*steps, Release("lists")), *shows, aside=True)
 
     def files(self) -> Iterable[Conversation]:
         """Each of three calls at once must see its own file, and the one without must see none."""

@@ -110,10 +110,9 @@ class Counts(Maker):
         for number in range(TOLD):
             tool, name = self.names[number // 2 % len(self.names)], f"number {number}"
             error = {keys["error"]: {"message": "No."}, keys["warnings"]: [f"Warned by {name}."]}
-            named = {"stdout": f"{self.sources.entry(1, session(name))}\n"}
             scripts = (
                 self.sources.unnamed(f"Nobody names {name}.", {"stdout": "No sessions.\n"}),
-                self.sources.unnamed(f"A list names {name}.", named),
+                self.sources.listed(f"A list names {name}.", session(name)),
                 Script("error", ({"stdout": json.dumps(error)},)),
                 self.answers(f"The answer to {name}.", session(name)),
             )

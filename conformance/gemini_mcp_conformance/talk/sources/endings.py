@@ -23,6 +23,7 @@ from gemini_mcp_conformance.talk.steps import (
     Request,
     Step,
     call,
+    told,
 )
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS
 
@@ -47,6 +48,8 @@ LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
 LINGERS = 0.3
 """Seconds that a gemini lives on behind SIGTERM: fewer than ports wait before they send SIGKILL."""
+TELLS = 10.6
+"""Seconds of a call of whose progress something is told."""
 CLOCK = 2.5
 """Seconds after which ports have sent SIGKILL."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
@@ -263,8 +266,7 @@ class Endings(Maker):
         """
         steps: list[Step] = []
         for number, tool in enumerate(self.names):
-            entry = self.sources.entry(1, session(f"listed {number}"))
-            listed = self.sources.unnamed(f"Listed after {tool}.", {"stdout": f"{entry}\n"})
+            listed = self.sources.listed(f"Listed after {tool}.", session(f"listed {number}"))
             steps += [self._listed(tool, CHILD), Request("ping"), Request("tools/list"), Cancel(f"list of {tool}")]
             steps.append(self.ask(tool, f"Is {tool} listed now?", listed))
         shows = ("cancel:child", "cancel:unanswered", "system:removed:cancel", "fallback:list-sessions")
@@ -308,9 +310,10 @@ class Endings(Maker):
         steps += [Notify(CANCELLED, {"requestId": id}) for id in names.values()]
         yield self._end("stdin-cancelled", title, "stdin", steps, ignored, then="HUP")
         title = "The end of stdin behind an answer for which a list has taken too long."
-        entry = f"{self.sources.entry(1, session('listed again'))}\n"
         again = self.ask(
-            self.last, "Is it listed now?", self.sources.unnamed("Listed again.", {"wait": LONGER}, {"stdout": entry})
+            self.last,
+            "Is it listed now?",
+            self.sources.listed("Listed again.", session("listed again"), {"wait": LONGER}),
         )
         listed = ("fallback:list-sessions", "fallback:latest", LOGS)
         yield self._end("stdin-after-list", title, "stdin", [self._abandoned(), again], shows[1], *listed)
@@ -342,6 +345,18 @@ class Endings(Maker):
         shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group", "shutdown:stdin-end:ignored-term")
         steps = [*families, *self._stubborn()]
         yield self._end(f"{revision}-stdin", title, "stdin", steps, *shows, revision=revision)
+        yield self._late_end(revision)
+
+    def _late_end(self, revision: str) -> Conversation:
+        """What is good for a while, or told now and then, is so at the end of a long call as well."""
+        tool, name = self.spec.resumes or self.first, "the long one"
+        long = self.ask(tool, "How long is it?", self.answers("Long.", wait=TELLS), session=SESSION, name=name)
+        waiting = self.ask(tool, "Who waits for nothing?", hangs(), session=SESSION, name="waiting")
+        calls = (told(replace(long, until="started"), name), told(replace(waiting, until="sent"), "waiting"))
+        steps = [Request("tools/list"), *calls, Cancel("waiting"), Await(name), Request("tools/list")]
+        shows = ("stateless:cancelled", "stateless:caching", "progress:interval")
+        title = f"The end of stdin behind a long call of the revision {revision}."
+        return self._end(f"{revision}-late", title, "stdin", steps, *shows, revision=revision)
 
     def _unread(self) -> list[Step]:
         """An answer that fills every buffer."""

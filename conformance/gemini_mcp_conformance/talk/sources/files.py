@@ -51,8 +51,7 @@ class Files(Maker):
         for stream, id in (("stdout", "held-output"), ("stderr", "held-stderr")):
             child: Json = {"child": {"seconds": HELD, "holds": stream}}
             holding = Script("holding", (child, *self.answers("Held.").play))
-            entry = f"{self.sources.entry(1, session(id))}\n"
-            listing = self.sources.unnamed("Its list is held.", child, {"stdout": entry})
+            listing = self.sources.listed("Its list is held.", session(id), child)
             failing = Script("failing", (child, *fails().play))
             steps = (self.ask(tool, PLAIN, holding), self.ask(tool, "In which session?", listing))
             own: dict[str, Json] = {"session": session(id), "directory": FOLDER, "option": "a-model"}

@@ -23,6 +23,8 @@ MARKS = "-_.:+=~%!$,;/"
 """What is neither a letter nor a digit, and may stand in a key or behind it."""
 MUCH = 600
 """Characters by which a key grows: some are that long."""
+MANY = 4_000
+"""Lines that are more than 64 KiB."""
 KEY_LINES = f"\n{'MIIBVQ/a+9' * 6}\n{'AgEAAk8=' * 4}\n"
 """What a key in lines is made of."""
 
@@ -126,6 +128,10 @@ class Leaks(Maker):
             everything: dict[str, Json] = {"session": session("among"), "directory": ".", "option": "a-model"}
             given = {name: self.sources.value(self.tool, name, text)}
             steps.append(self.ask(self.tool, words, Script("echoes", way(text)), file=file, also=given, **everything))
+        # What goes to gemini on its stdin is as private.
+        for number, way in enumerate(few(self.spec)):
+            if self.sources.falls_to(self.tool, number):
+                steps.append(self.ask(self.tool, long, Script("echoes", way(long))))
         title = f"Failures of {self.tool} that repeat one text of a call that holds much else."
         return self.conversation(f"{self.tool}-among", title, steps, "error:prompt")
 
@@ -140,7 +146,12 @@ class Leaks(Maker):
         steps += [self._keys(key, f"{key} and \"{key}\"\n{other} ({key})\n'{key}',\n") for key, other in pairwise(keys)]
         steps += [self._keys(kind[0], each) for kind, mask in kinds for each in _in_lines(kind, mask)]
         room = self.spec.outcome.stderr_bytes
-        steps += [self._keys(key, f"{key}\n".ljust(room + len(key) // 3, ".")) for key in keys]
+        # Every second one stands behind more than a buffer holds.
+        before = ("", "Nothing in this line.\n" * MANY)
+        steps += [
+            self._keys(key, f"{before[number % 2]}{key}\n{'.' * (room - len(key) * 2 // 3)}")
+            for number, key in enumerate(keys)
+        ]
         steps.append(self._keys("", NOISE + "\n".join(keys)))
         streams = cycle(("stdout", "stderr") if self.tool == self.first else ("stderr", "stdout"))
         steps += [self._told(key, stream) for key, stream in zip(keys, streams, strict=False)]

@@ -99,7 +99,6 @@ class Listings(Maker):
         return self.conversation(f"listing-slow-{self.tool}", title, steps, *FALLBACK, aside=True, files=files)
 
     def _slow(self, place: str, wait: float) -> Request:
-        line = f"{self.sources.entry(1, session(f'{self.tool} in {place}'))}\n"
-        unnamed = self.sources.unnamed(f"Named late in {place}.", {"wait": wait}, {"stdout": line})
+        unnamed = self.sources.listed(f"Named late in {place}.", session(f"{self.tool} in {place}"), {"wait": wait})
         slow = replace(unnamed, play=({"release": ALL}, *unnamed.play))
         return self.ask(f"Which session is slow in {place}?", slow, directory=path(place), name=place, until="started")

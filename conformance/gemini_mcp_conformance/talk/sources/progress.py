@@ -12,20 +12,21 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, pieces, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, told
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, path, told
 
 ORDER = 70
 LONG = 12.0
 """Seconds of a call that is long enough to show an interval of ten."""
 LONGER, QUICK = 21.0, 2.5
 """Seconds of such a call that shows also whether the intervals grow, and of those beside it."""
+FOLDER = "elsewhere"
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
 
 WARNING: Json = {"stderr": "It takes a while.\n"}
 """A step behind which there is something on stderr, whatever is still to come."""
 
-HALTING = "the halting one"
+HALTING, WAITING = "the halting one", "the waiting one"
 
 TOKENS: tuple[Json, ...] = ("a token", 0, "", -3, 4_294_967_297, "7", 7, '질문 "\\\n', "t" * 200)
 SHOWN = ("progress:token", "progress:increase", "progress:end", "progress:start")
@@ -95,7 +96,7 @@ class Progress(Maker):
         )
 
     def _line(self) -> list[Request]:
-        """A reply that stops in the middle of its answer, and one that waits for it all the time."""
+        """A reply that stops in the middle of its answer, and two behind it; the last is cancelled while it waits."""
         tool = self.spec.resumes
         if tool is None:
             return []
@@ -105,7 +106,9 @@ class Progress(Maker):
         halting = self.asking(tool, HALTING, Script("pieces", (begin, {"release": HALTING}, rest)), HALTING)
         words, own = f"Who is behind {HALTING}?", session(HALTING)
         behind = self.ask(tool, words, self.answers("Behind it.", own), session=own, name=f"behind {HALTING}")
-        return [replace(halting, until="started"), replace(behind, until="sent")]
+        waiting = self.ask(tool, f"Who waits for {HALTING}?", hangs(), session=own, name=WAITING)
+        line = (replace(halting, until="started"), behind, told(waiting, WAITING))
+        return [line[0], *(replace(each, until="sent") for each in line[1:])]
 
     def long(self) -> Conversation:
         """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
@@ -117,6 +120,7 @@ class Progress(Maker):
             self.asking(one, "0", replace(warns, play=(WARNING, *warns.play)), "long", until="started"),
             self.asking(self.last, 0, too, "reply", until="started"),
             *line,
+            *([Cancel(WAITING)] if line else []),
             # What is answered under the token of another request ends nobody's progress.
             Request("ping", id="0"),
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
@@ -128,7 +132,7 @@ class Progress(Maker):
             self.ask(one, "Half as long", answers("In between.", wait=LONG / 2), session=session("half")),
             self.asking(one, "later", answers("At once."), "later"),
             *(Await("long"), Await("reply"), Request("ping")),
-            *([Release(HALTING), *(Await(each.name) for each in line)] if line else []),
+            *([Release(HALTING), *(Await(each.name) for each in line[:2])] if line else []),
         )
         shows = (*SHOWN, "progress:interval", "progress:unasked", "stdio:stderr:private", "concurrency:same-session")
         shows = (*shows, "result:success", "result:text", "result:text:split")
@@ -143,6 +147,13 @@ class Progress(Maker):
         calls = [self.ask(tool, f"What is in turn as {n}?", answer, session=own, name=f"turn {n}") for n in range(2)]
         return [told(replace(each, until="sent"), each.name) for each in calls]
 
+    def _looked_up(self) -> Request:
+        """A call that the port goes on with while it waits in vain for the list of sessions."""
+        unnamed = self.sources.unnamed("Looked up in vain.", {"hang": True}, id="lists")
+        script = replace(unnamed, play=({"wait": LONGER - self.spec.invocation.listing.timeout}, *unnamed.play))
+        asking = self.ask(self.first, "Who is looked up?", script, directory=path(FOLDER), name="looked up")
+        return told(replace(asking, until="started"), asking.name)
+
     def longer(self) -> Conversation:
         """A long call whose client does not stop to speak."""
         answer = self.answers("At the end.", wait=LONGER)
@@ -154,7 +165,8 @@ class Progress(Maker):
             answer = self.answers(f"Number {number}.", own, wait=QUICK)
             beside.append(self.ask(tool, f"What comes as number {number}?", answer, session=own))
         line = self._in_turn()
-        steps = (long, *line, *beside, Await("longer"), *(Await(each.name) for each in line), Request("ping"))
+        begun = (long, self._looked_up(), *line)
+        steps = (*begun, *beside, *(Await(each.name) for each in begun), Request("ping"))
         shows = ("progress:interval", "progress:increase", "progress:end", "concurrency:same-session")
-        title = f"A call of {LONGER:g} seconds, and others meanwhile."
-        return self.conversation("longer", title, steps, *shows, aside=True)
+        title, files = f"A call of {LONGER:g} seconds, and others meanwhile.", {FOLDER: None}
+        return self.conversation("longer", title, steps, *shows, aside=True, files=files)

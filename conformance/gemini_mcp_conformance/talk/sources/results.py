@@ -258,9 +258,10 @@ class Results(Maker):
             if self.has(number)
         ]
         answered = [
-            self.in_turn(number // 2, f"Who answers behind {text!r}?", self._warned(text))
+            self.in_turn(number // 2, f"Who answers {script.id} behind {text!r}?", script)
             for number, text in enumerate(texts)
             if self.has(number + 1)
+            for script in self._warned(text)
         ]
         steps = [*_between(steps, answered)]
         sayings = (sentence for sentence in self.spec.outcome.sentences if sentence.stderr)
@@ -272,9 +273,11 @@ class Results(Maker):
         title = f"{self.tool}, by every exit code and every text on stderr that means something."
         return self.conversation(f"causes-{self.tool}", title, steps, *shows)
 
-    def _warned(self, text: str) -> Script:
-        """An answer, and on stderr what would say why a call fails."""
-        return Script("warned", ({"stderr": f"At first: {text}\n"}, *self.answers("Answered at last.", SESSION).play))
+    def _warned(self, text: str) -> Iterator[Script]:
+        """An answer, and a plain text, and on stderr what would say why a call fails."""
+        warning: Json = {"stderr": f"At first: {text}\n"}
+        yield Script("warned", (warning, *self.answers("Answered at last.", SESSION).play))
+        yield Script("plainly", (warning, {"stdout": "Answered plainly.\n"}))
 
     def noises(self) -> Conversation:
         """What stderr holds may be private, or too much."""

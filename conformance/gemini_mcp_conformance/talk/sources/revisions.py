@@ -127,8 +127,8 @@ class Revisions(Maker):
         yield ask(tool, f"After a failed {tool}", answers("질문 🙂\n"), id=f"text {tool}", **more)
         yield ask(tool, f"What warns {tool}?", self._warned(), **more)
         yield self._told(tool, **more)
-        listing = {"stdout": f"{self.sources.entry(1, session(tool))}\n"}
-        yield ask(tool, f"Which session has {tool}?", self.sources.unnamed("Look.", listing), directory=path(FOLDER))
+        listed = self.sources.listed("Look.", session(tool))
+        yield ask(tool, f"Which session has {tool}?", listed, directory=path(FOLDER))
 
     def _told(self, tool: str, **more: Json) -> Request:
         """A call whose progress is told."""

@@ -119,8 +119,8 @@ def text_begins_with_the_prefix(exchange: Exchange) -> Complaints:
 
 
 def has_plain_stderr(exchange: Exchange) -> bool:
-    """Whether all of stderr must be quoted. One about as long as the limit is judged by `error:stderr:tail`."""
-    is_short = len(end_of(exchange).stderr) <= limit(exchange) - MARGIN
+    """Whether all of stderr must be quoted."""
+    is_short = len(end_of(exchange).stderr) <= limit(exchange)
     return shows_error(exchange) and bool(stderr_of(exchange).strip()) and is_short and not _is_private(exchange)
 
 
@@ -168,7 +168,7 @@ def separator_is_there_without_stderr(exchange: Exchange) -> Complaints:
 
 
 def has_long_stderr(exchange: Exchange) -> bool:
-    return shows_error(exchange) and len(end_of(exchange).stderr) > limit(exchange) - MARGIN
+    return shows_error(exchange) and len(end_of(exchange).stderr) > limit(exchange)
 
 
 @check("error:stderr:tail", judges=has_long_stderr, about="stderr")

@@ -33,6 +33,8 @@ LONG_KEY = 64
 """Characters of a key of which nobody shows one half to tell it from others."""
 FILLED = 1_000_000
 """Characters from which on a text is mostly filler, in which no keys are looked for."""
+LEFT = 2_000
+"""Characters at the end of a long text that a cut of stderr leaves."""
 LONG_ENOUGH = 16
 """Characters that stand in an error by no chance."""
 
@@ -67,12 +69,12 @@ def is_refused(exchange: Exchange) -> bool:
 @lru_cache(64)
 def _traces(text: str, masks: tuple[str, ...]) -> list[str]:
     """What of a private text must not be found: the text, as it is and escaped; the parts around a key in it, which a
-    mask leaves; and its second half, which a cut of stderr leaves.
+    mask leaves; and its second half, or the end of a long one, which a cut of stderr leaves.
     """
     parts = [text]
     for mask in masks if len(text) < FILLED else ():
         parts = [rest for part in parts for rest in re.sub(mask, "\0", part).split("\0")]
-    parts.append(text[len(text) // 2 :])
+    parts.append(text[max(len(text) // 2, len(text) - LEFT) :])
     return [text, *forms(text), *(part for part in parts if len(part) >= LONG_ENOUGH)]
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection
 
 from gemini_mcp.spec.families import Subject
+from gemini_mcp.spec.templates import Refusal
 from gemini_mcp.spec.values import inside, texts_in
 from gemini_mcp_conformance.judge.check import Complaints, CouldNotRun
 from gemini_mcp_conformance.judge.checks.call.command import altered
@@ -45,17 +46,17 @@ def has_null_option(exchange: Exchange) -> bool:
 
 
 @remembered
-def broken_rules(exchange: Exchange) -> frozenset[str]:
+def broken_rules(exchange: Exchange) -> frozenset[Refusal]:
     """The rules that forbid a call, if nothing else does."""
     if not is_call(exchange) or fate(exchange) != "either" or exchange.gemini != "present":
         return frozenset()
     given = [(name, exchange.arguments[name]) for name in declared(exchange) if name in exchange.arguments]
-    return frozenset(rule.name for name, value in given for rule in refusals(name, value, exchange.spec.invocation))
+    return frozenset(rule for name, value in given for rule in refusals(name, value, exchange.spec.invocation))
 
 
 def breaks_rule(exchange: Exchange, subject: Subject) -> bool:
     """Calls that the subject's rule forbids, and nothing else."""
-    return subject["refusal"] in broken_rules(exchange)
+    return any(rule.name == subject["refusal"] for rule in broken_rules(exchange))
 
 
 def has_control_character(exchange: Exchange, subject: Subject) -> bool:
@@ -108,12 +109,22 @@ def is_refused_for_fault(exchange: Exchange) -> bool:
     return is_call(exchange) and is_object(exchange) and bool(faults(exchange)) and exchange.is_error
 
 
+def is_refused_by_rule(exchange: Exchange) -> bool:
+    """Calls that a port has refused for characters that a rule forbids, and that other ports may serve."""
+    is_told = exchange.is_error and exchange.result is not None and not exchange.all_runs
+    return is_told and any(rule.pattern is not None for rule in broken_rules(exchange))
+
+
+def is_refused_for_argument(exchange: Exchange) -> bool:
+    return is_refused_for_fault(exchange) or is_refused_by_rule(exchange)
+
+
 def error_text(exchange: Exchange) -> str:
     """The text of an error, be it a result or a JSON-RPC error."""
     return exchange.text or str(inside(exchange.error, "message") or "")
 
 
-@check("arguments:refused:is-error", judges=is_refused_for_fault, about="reason")
+@check("arguments:refused:is-error", judges=is_refused_for_argument, about="reason")
 def refusal_names_the_argument(exchange: Exchange) -> Complaints:
     doubtful = [name for name in declared(exchange) if name in exchange.arguments and name not in settled(exchange)]
     # Of several faults a port may name any, also one for which another port would not refuse the call.
@@ -143,7 +154,7 @@ def is_too_long(exchange: Exchange) -> bool:
     return any(size(text) > SHORT_ENOUGH for name in spoken for text in texts_in(exchange.arguments.get(name)))
 
 
-@check("arguments:refused:prefix", judges=is_refused_for_fault, about="prefix")
+@check("arguments:refused:prefix", judges=is_refused_for_argument, about="prefix")
 def refusal_begins_as_every_error(exchange: Exchange) -> Complaints:
     text, prefix = error_text(exchange), exchange.spec.outcome.prefix
     if not text.startswith(prefix):

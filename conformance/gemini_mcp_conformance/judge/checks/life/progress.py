@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from math import inf
 
 from gemini_mcp.spec.values import Json, inside
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
@@ -10,13 +12,15 @@ from gemini_mcp_conformance.judge.expectation import fate
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
-from gemini_mcp_conformance.see.timeline import is_open, open_calls, token
+from gemini_mcp_conformance.see.timeline import cancellations, is_open, open_calls, token
 from gemini_mcp_conformance.see.witness import shown
 
 METHOD = "notifications/progress"
 INTERVAL = 10.0
 LENIENCY = 0.5
 """Seconds that a machine may add to an interval."""
+GRACE = 6.0
+"""Seconds that a port may take to end the gemini of a cancelled call."""
 DELAYS = 3
 """How many times as late as the suite a port may be: when it tells, when it is heard, and when it told before."""
 
@@ -36,8 +40,9 @@ def asks(exchange: Exchange) -> bool:
 def token_is_that_of_a_running_call(observation: Observation) -> Complaints:
     if not notifications(observation):
         raise NotApplicable(SILENT)
+    ended = _ends_of_cancelled(observation)
     for line in notifications(observation):
-        if not _fits(observation, line):
+        if not _fits(observation, line, ended):
             told = shown(_token(line))
             yield f"The port told progress with the token {told}, and should use that of a running request."
 
@@ -106,11 +111,18 @@ def long_call_is_told_of_regularly(exchange: Exchange) -> Complaints:
         yield f"The port told no progress of a running call for {gap:.0f} seconds, and should tell it {wanted}."
 
 
-def _fits(observation: Observation, line: Line) -> bool:
+def _fits(observation: Observation, line: Line, ended: Mapping[int, float]) -> bool:
     """Whether the token is that of a running call, or of one that has ended while no other runs: see `progress:end`."""
     own = [each for each in observation.exchanges if token(each) is not None and same_id(token(each), _token(line))]
     running = [each for each in open_calls(observation, line.order) if token(each) is not None]
-    return any(is_open(each, line.order) for each in own) or bool(own and not running)
+    of_running = any(is_open(each, line.order) and line.at < ended.get(each.step, inf) for each in own)
+    return of_running or bool(own and not running)
+
+
+def _ends_of_cancelled(observation: Observation) -> Mapping[int, float]:
+    """When no progress of the cancelled calls can come any more, by their steps."""
+    late = GRACE + DELAYS * observation.delay
+    return {each.step: line.at + late for line, each in cancellations(observation) if each is not None}
 
 
 def _token(line: Line) -> Json:

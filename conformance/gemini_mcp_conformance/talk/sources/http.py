@@ -121,7 +121,7 @@ class OverHttp(Maker):
             *served,
         )
         title = "A client beside which another one comes and goes."
-        shows = (*sequences.shows(self.sources), "concurrency:crossed", "concurrency:lost")
+        shows = (*sequences.shows(self.sources), "concurrency:crossed", "concurrency:lost", "result:session-id")
         return self.conversation("another", title, (*steps, Request("tools/list")), *shows)
 
     def _beginning(self) -> Http:

@@ -266,7 +266,7 @@ class Results(Maker):
         steps = [*_between(steps, answered)]
         sayings = (sentence for sentence in self.spec.outcome.sentences if sentence.stderr)
         shows = (
-            *(*FAILURE, "result:success", "result:text"),
+            *(*FAILURE, "result:success", "result:text", "result:plain-text"),
             *(f"error:exit:{code}" for code in codes),
             *(f"error:saying:{kebab(sentence.id)}" for sentence in sayings),
         )

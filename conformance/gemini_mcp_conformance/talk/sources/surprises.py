@@ -110,7 +110,7 @@ class Chance:
 
     def plain(self) -> Script:
         """A text without JSON, and a list of sessions."""
-        return Script("plain", ({"stdout": f"{self.draw(NOISE)}\n"},), ({"stdout": self._list()},))
+        return Script("plain", ({"stdout": f"{self.draw(NOISE.filter(str.strip))}\n"},), ({"stdout": self._list()},))
 
     def objects(self) -> Script:
         """One or two objects with some of the members that answers and errors have."""

@@ -10,7 +10,7 @@ import asyncio
 import json
 import socket
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -96,9 +96,7 @@ class HttpWire:
             self._give_up(inside(message, "params", "requestId"))
         body = data.strip()
         laid_out = _laid_out(body) if inside(message, "method") == "tools/call" else body
-        task = asyncio.create_task(self.ask("POST", laid_out, self.headers(message), self._heard))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task = self.begin(self.ask("POST", laid_out, self.headers(message), self._heard))
         if {"method", "id"} <= set(table(message)):
             self._pending[_key(message["id"])] = task
             task.add_done_callback(lambda _: self._on_end())
@@ -137,6 +135,13 @@ class HttpWire:
         for word, meant in words.items():
             given = {name: value.replace(word, meant or "") for name, value in given.items()}
         return given
+
+    def begin(self, asking: Coroutine[None, None, Web]) -> asyncio.Task[Web]:
+        """Go on with what asks, as long as anybody waits for it or the wire is there."""
+        task = asyncio.create_task(asking)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def ask(
         self,

@@ -210,7 +210,9 @@ class Player:
         # Of a port without sessions, another client cannot be told from this one.
         if OTHER_SESSION in step.headers.values() and SESSION not in kept:
             return
-        task = asyncio.ensure_future(wire.ask(step.verb, body, kept, host=host))
+        task = wire.begin(wire.ask(step.verb, body, kept, host=host))
+        if step.until == "sent":
+            return
         await asyncio.wait((task,), timeout=max(self.requests.patience.answer, self.requests.patience.launch))
         if task.done() and task.result().ends_session and OTHER_SESSION not in step.headers.values():
             self.requests.expect_nothing()

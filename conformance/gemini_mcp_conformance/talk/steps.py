@@ -126,7 +126,7 @@ class Http:
     In a header AUTHORITY stands for the port's host and number, PORT for its number, and OTHER_SESSION for the session
     begun last by such a request.
 
-    `elsewhere` sends it to another address of the port's machine.
+    `elsewhere` sends it to another address of the port's machine. Nobody waits for the answer to what is only sent.
     """
 
     kind: ClassVar[str] = "http"
@@ -134,6 +134,7 @@ class Http:
     message: Json = None
     headers: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     elsewhere: bool = False
+    until: Literal["answered", "sent"] = "answered"
 
 
 @dataclass(frozen=True)

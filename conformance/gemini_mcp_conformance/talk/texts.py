@@ -18,6 +18,9 @@ FULL_PAGES = KIB * KIB + 64 * KIB
 
 PLAIN = "What is the capital of France?"
 
+SURROGATE = "\ud83d"
+"""Half of a character: JSON can write it, and UTF-8 cannot."""
+
 NAMES_OF_OBJECTS = ("constructor", "toString", "__proto__", "__class__")
 """Names that every object has in some languages, whether or not it was given a member of that name."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_mcp.spec.families import kebab
+from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.messages import NO_CURSORS, handshake
+from gemini_mcp_conformance.talk.messages import CLIENT, NO_CURSORS, handshake
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Notify, Request, call
-from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS, PLAIN
+from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS, PLAIN, SURROGATE
 
 ORDER = 0
 METHODS = ("ping", "tools/list", "tools/call")
@@ -28,9 +29,12 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.conversation("ping", "Pings with parameters and without.", pings, "lifecycle:ping")
     yield made.unknown_method()
     yield made.unknown_tools()
-    unknown = (Request("initialize", handshake("1999-12-31")),)
-    title, shows = "A client of a revision that does not exist.", "lifecycle:version:unsupported"
-    yield made.conversation("unknown-revision", title, unknown, shows, greet=False)
+    nobody: Json = {**table(handshake("1999-12-31")), "clientInfo": {**CLIENT, "name": f"half a {SURROGATE}"}}
+    title, shows = (
+        "A client of a revision that does not exist.",
+        ("lifecycle:version:unsupported", "rpc:alive:surrogate"),
+    )
+    yield made.conversation("unknown-revision", title, [Request("initialize", nobody)], *shows, greet=False)
 
 
 class Basics(Maker):

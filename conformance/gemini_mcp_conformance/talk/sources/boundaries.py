@@ -113,7 +113,7 @@ def _accompanied(kind: str, steps: tuple[Step, ...], made_of: Boundaries, name: 
 
 
 LONGEST, ESCAPED, OVER_LIMIT, BESIDE = "", "escaped-", "over-", "beside"
-OVER = "The question that is longer than anybody reads.\n"
+OVER = "The question that is longer than anybody reads.\r\n"
 """How a text begins that is too long; no refusal repeats that."""
 _LONGEST: Mapping[str, Callable[[int], str]] = {
     # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON, in ASCII or not.

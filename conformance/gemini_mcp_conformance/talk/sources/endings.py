@@ -191,7 +191,8 @@ class Endings(Maker):
         steps += [Notify(CANCELLED, {"requestId": early}), Request("tools/list")]
         steps += [self.ask(tool, words, self.answers("Served."), id=early, session=session(early))]
         steps += [Cancel(hung.name), Release(beside), Await(beside)]
-        title, shows = "A cancellation of an unknown call.", ("cancel:unknown", "cancel:others", "cancel:child")
+        shows = ("cancel:unknown", "cancel:others", "cancel:child", "rpc:notification:unanswered")
+        title = "A cancellation of an unknown call."
         return self._cancel(f"{tool}-unknown", title, steps, *shows)
 
     def cancel_falsy_ids(self) -> Conversation:

@@ -56,6 +56,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.requests()
     yield made.busy()
     yield made.another()
+    if sources.spec.resumes is not None:
+        yield made.in_line(sources.spec.resumes)
     yield made.ended()
     yield made.ended_busy()
     for revision in sources.spec.manifest.stateless_revisions:
@@ -123,6 +125,38 @@ class OverHttp(Maker):
         title = "A client beside which another one comes and goes."
         shows = (*sequences.shows(self.sources), "concurrency:crossed", "concurrency:lost", "result:session-id")
         return self.conversation("another", title, (*steps, Request("tools/list")), *shows)
+
+    def in_line(self, tool: str) -> Conversation:
+        """A reply of another client has the id of ours and waits for it: it is cancelled, served, or left behind.
+
+        What it runs begins while two of our calls run, and belongs to none of them.
+        """
+        meanwhile = [self._held(tool, name, session(name)) for name in ("beside", "along")]
+        steps: list[Step] = [self._beginning(), *meanwhile]
+        for name in ("cancelled", "served", "left behind"):
+            own, id = session(f"a session for which two wait, {name}"), f"{ID}, {name}"
+            given = {"name": tool, "arguments": self.arguments(tool, f"Anything from elsewhere, {name}?", session=own)}
+            theirs = Http(message=request(id, "tools/call", given), headers=OTHER, until="sent")
+            steps += [self._held(tool, name, own, id=id), theirs, Request("tools/list")]
+            if name == "cancelled":
+                cancel = notification("notifications/cancelled", {"requestId": id})
+                steps.append(Http(message=cancel, headers=OTHER))
+            elif name == "left behind":
+                steps.append(Http("DELETE", headers=OTHER))
+            steps += [Request("tools/list"), Release(name), Await(name)]
+        steps.append(self.ask(self.first, "Who comes last?", self.answers("Nobody."), session=session("last")))
+        steps += [step for each in meanwhile for step in (Release(each.name), Await(each.name))]
+        title, shows = (
+            "Replies of two clients in one session.",
+            ("concurrency:crossed", "result:session-id", "cancel:others"),
+        )
+        return self.conversation("in-line", title, steps, *shows)
+
+    def _held(self, tool: str, name: str, own: str, **more: Json) -> Request:
+        """A reply that is answered when it is released."""
+        words = f"The question that is {name}"
+        return self.ask(tool, words, self.answers(f"It is {name}.", own, name), session=own, name=name,
+                        until="started", **more)  # fmt: skip
 
     def _beginning(self) -> Http:
         """Another client begins a session."""

@@ -15,11 +15,11 @@ from gemini_mcp_conformance.talk.messages import notification, request
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Raw, Release, Request, Step, call
+from gemini_mcp_conformance.talk.texts import SURROGATE
 
 ORDER = 30
 LONG = 10 << 20
 UNICODE = "prompt:verbatim:unicode"
-SURROGATE = "\ud83d"
 SIZES = (4 << 10, 8 << 10, 64 << 10)
 """Bytes of buffers that programs like to read into."""
 

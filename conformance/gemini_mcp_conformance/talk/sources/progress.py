@@ -114,7 +114,7 @@ class Progress(Maker):
         """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
         one, answers, long = self.first, self.answers, VERY_LONG if self.sources.thorough else LONG
         line = self._line()
-        unasked = answers("At last as well.", wait=long)
+        unasked, failing = answers("At last as well.", wait=long), Script("fails", ({"wait": LONG / 2}, *fails().play))
         warns, too = answers("At last.", wait=long), answers("At last, too.", wait=long)
         steps = (
             self.asking(one, "0", replace(warns, play=(WARNING, *warns.play)), "long", until="started"),
@@ -124,6 +124,9 @@ class Progress(Maker):
             # What is answered under the token of another request ends nobody's progress.
             Request("ping", id="0"),
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
+            self.asking(
+                one, "late", Script("fails", ({"wait": LONG / 2}, *fails().play)), "failing late", until="started"
+            ),
             self.asking(one, "short", answers("At once."), "short"),
             Request("no/such/method"),
             *(self.asking(one, "given up", hangs(), "given up", until="started"), Cancel("given up")),

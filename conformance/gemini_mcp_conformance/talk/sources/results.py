@@ -48,6 +48,8 @@ TEXT = (
 ODD_WARNINGS: Json = ["A text.", 429, {"code": 7, "message": "Slow."}, ["Of", "two."]]
 ODD_MESSAGE = '서울 é e\u0301 👍 \u2764\ufe0f \u2066left\u2069 \ue000\n{ "in": [a second line] }'
 """What gemini may say of its failure."""
+REPEATED = "서울 is known to no model."
+"""What it may say in a line, and tell in JSON besides."""
 LARGE = "large-"
 ELSEWHERE = "elsewhere"
 LONGER = 1_000
@@ -124,7 +126,9 @@ class Results(Maker):
         self.place = self.names.index(tool)
 
     def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
-        every = dict.fromkeys((*shows, *sequences.shows(self.sources), "progress:start", "progress:token"))
+        every = dict.fromkeys(
+            (*shows, *sequences.shows(self.sources), "progress:start", "progress:token", "progress:end")
+        )
         return super().conversation(id, title, steps, *every, files={ELSEWHERE: None}, **more)
 
     def with_all(self, words: str, script: Script, session: str | None = None) -> Request:
@@ -397,6 +401,8 @@ class Results(Maker):
             for text in (f"{REFERENCES} %%", ODD_MESSAGE)
         ]
         cuts = [each for number, each in enumerate(self._cut()) if self.has(number)]
+        error = json.dumps({outcome.answer["error"]: {"message": REPEATED}})
+        twice = ({"stderr": f"{REPEATED}\nOnce more:\n{REPEATED}\n"}, {"stdout": error}, {"exit": 1})
         noisy = ({"stderr": "Behind a notice.\n"}, {"stdout": f"{json.dumps(document('Noisy.', SESSION))}\nBye.\n"})
         steps = [
             asked
@@ -406,11 +412,13 @@ class Results(Maker):
         steps += [asked for said, noise in zip(told, ("", NOISE), strict=True)
                   for asked in self.ways("What does JSON tell?", ends({"exit": 1}, f"{said}\n{noise}"))]  # fmt: skip
         steps += self.ways("What is around an answer?", Script("keyed", noisy))
+        steps += self.ways("What is said on both?", Script("twice", twice))
+        steps += self.ways("What is said and told?", ends({"exit": 1}, f"It says.\n{REPEATED}\n{error}\n"))
         steps += [self.in_turn(number, f"What is cut off, {number}?", each) for number, each in enumerate(cuts)]
         steps.append(self.ask("What is said no more?", fails(stderr="")))
         shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
         shows = (*shows, "result:json:notice-after", "error:stderr:empty", "error:is-error")
-        shows = (*shows, "result:truncated", "result:success")
+        shows = (*shows, "result:truncated", "result:success", "error:stderr")
         title = f"{self.tool}, answered with what is known by its key."
         return self.conversation(f"keyed-{self.tool}", title, steps, *shows)
 

@@ -17,6 +17,8 @@ from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Relea
 
 ORDER = 50
 FOLDER = "elsewhere"
+TEXT = '{"질문":"🙂", "in":[1,2.50]}\n'
+"""An answer that looks like JSON and is a text."""
 UNKNOWN = "2099-01-01"
 NEAR = ("{oldest}-draft", "{newest}1")
 """Revisions that do not exist and are close to those that do; as texts they lie between them, or behind them all."""
@@ -124,7 +126,7 @@ class Revisions(Maker):
         yield self._refused(tool)
         for name in self.spec.tools[tool].optional:
             yield call(tool, {**self.arguments(tool, f"Null for the {tool}"), name: None}, answers("Of null."))
-        yield ask(tool, f"After a failed {tool}", answers("질문 🙂\n"), id=f"text {tool}", **more)
+        yield ask(tool, f"After a failed {tool}", answers(TEXT), id=f"text {tool}", **more)
         yield ask(tool, f"What warns {tool}?", self._warned(), **more)
         yield self._told(tool, **more)
         listed = self.sources.listed("Look.", session(tool))

@@ -209,7 +209,7 @@ defect("earlier-session-inherited", "Takes the session of an earlier object.", "
     read_stdout=names_earlier_session
 )
 defect("charset-refused", "Refuses JSON whose charset is named.", "http:content-type")(HttpPort, posted=compares_kind)
-defect("cancelled-by-anybody", "Lets a client cancel the calls of another.", "cancel:others")(
+defect("cancelled-by-anybody", "Lets a client cancel the calls of another.", "result:session-id")(
     HttpPort, cancel=cancels_for_anybody
 )
 defect("lists-at-once-shared", "Lists the sessions of one directory for another.", "fallback:list-sessions")(

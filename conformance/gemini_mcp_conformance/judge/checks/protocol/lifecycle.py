@@ -2,7 +2,7 @@
 
 from gemini_mcp.spec.values import inside
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
-from gemini_mcp_conformance.judge.checks.protocol.rpc import lacks_session
+from gemini_mcp_conformance.judge.checks.protocol.rpc import has_surrogate, lacks_session
 from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import asks
 from gemini_mcp_conformance.see.observation import Exchange
@@ -11,16 +11,20 @@ from gemini_mcp_conformance.see.witness import reply, shown
 TYPES = {"protocolVersion": str, "capabilities": dict, "serverInfo": dict}
 
 
+def greets(exchange: Exchange) -> bool:
+    """Whether a client begins a session; a port may refuse one with half a character in its name."""
+    return exchange.method == "initialize" and not (exchange.is_error and has_surrogate(exchange))
+
+
 def asks_for_known_revision(exchange: Exchange) -> bool:
-    known = exchange.spec.manifest.handshake_revisions
-    return exchange.method == "initialize" and exchange.params.get("protocolVersion") in known
+    return greets(exchange) and exchange.params.get("protocolVersion") in exchange.spec.manifest.handshake_revisions
 
 
 def asks_for_unknown_revision(exchange: Exchange) -> bool:
-    return exchange.method == "initialize" and not asks_for_known_revision(exchange)
+    return greets(exchange) and not asks_for_known_revision(exchange)
 
 
-@check("lifecycle:initialize", judges=asks("initialize"))
+@check("lifecycle:initialize", judges=greets)
 def initialize_tells_all_it_must(exchange: Exchange) -> Complaints:
     result = exchange.result
     if result is None:
@@ -48,7 +52,7 @@ def unknown_revision_is_answered_with_a_known_one(exchange: Exchange) -> Complai
         yield f"The port answered {said}, and should name a revision it supports."
 
 
-@check("lifecycle:capabilities:tools", judges=asks("initialize"))
+@check("lifecycle:capabilities:tools", judges=greets)
 def tools_are_declared(exchange: Exchange) -> Complaints:
     capabilities = inside(exchange.result, "capabilities")
     if not isinstance(inside(capabilities, "tools"), dict):

@@ -124,9 +124,7 @@ class Progress(Maker):
             # What is answered under the token of another request ends nobody's progress.
             Request("ping", id="0"),
             self.asking(one, 70_001, answers("In the middle.", wait=LONG / 2), "number", until="started"),
-            self.asking(
-                one, "late", Script("fails", ({"wait": LONG / 2}, *fails().play)), "failing late", until="started"
-            ),
+            self.asking(one, "failing late", failing, "failing late", until="started"),
             self.asking(one, "short", answers("At once."), "short"),
             Request("no/such/method"),
             *(self.asking(one, "given up", hangs(), "given up", until="started"), Cancel("given up")),

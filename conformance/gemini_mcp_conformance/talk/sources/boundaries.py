@@ -119,7 +119,7 @@ _LONGEST: Mapping[str, Callable[[int], str]] = {
     # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON, in ASCII or not.
     LONGEST: lambda limit: "é".rjust(limit - 1, "x"),
     OVER_LIMIT: lambda limit: f"{OVER}{'é' * ((limit - len(OVER)) // 2)}{'x' * ((limit - len(OVER)) % 2 + 1)}",
-    ESCAPED: lambda limit: filling('é"', limit // 3 * 2),
+    ESCAPED: lambda limit: filling('é"', limit // 3 * 2) + "x" * (limit % 3),
 }
 
 

@@ -96,7 +96,7 @@ defect("prompt-of-mebibyte-shortened", "Loses the end of a prompt of 1,048,575 b
 defect("system-prompt-of-65535-bytes-shortened", "Loses the end of 65,535 bytes.", "system:content")(
     system_bytes=system_shortened_at(65_535)
 )
-defect("stderr-of-8192-bytes-lost", "Quotes nothing of a stderr of exactly 8,192 bytes.", "error:stderr:tail")(
+defect("stderr-of-8192-bytes-lost", "Quotes nothing of a stderr of exactly 8,192 bytes.", "error:stderr")(
     read=stderr_lost_at(8192)
 )
 defect("long-lines-of-answer-broken", "Breaks the lines of an answer after 32,768 characters.", "result:text")(

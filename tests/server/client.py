@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Self
 
 from gemini_mcp.spec.values import Json
@@ -19,6 +19,9 @@ from gemini_mcp_conformance.play.fake.script import Play
 
 PATIENCE = 60.0
 """Seconds; more than anything here takes."""
+
+MOMENT = 0.1
+"""Seconds in which what nobody keeps is gone."""
 
 COMMAND = (sys.executable, "-m", "gemini_mcp.cli")
 REVISION = "2025-11-25"
@@ -246,8 +249,11 @@ class Place:
         )
 
     def left(self) -> list[str]:
-        """What lies in the temporary directory."""
-        return sorted(path.name for path in self.tmp.iterdir())
+        """What stays in the temporary directory: Python tries it out with a file, which it removes at once."""
+        seen = {path.name for path in self.tmp.iterdir()}
+        if seen:
+            sleep(MOMENT)
+        return sorted(seen & {path.name for path in self.tmp.iterdir()})
 
 
 def text(result: Json) -> str:

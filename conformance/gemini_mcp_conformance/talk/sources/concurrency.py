@@ -227,8 +227,8 @@ class Concurrency(Maker):
 
     def _by_paths(self, tool: str) -> Conversation:
         """Gemini CLI keeps the sessions of a directory by its path without links, also of one that is called latest."""
-        paths = {"second": "other", "third": path("one/link"), "fourth": path("one/..//other/")}
-        paths["fifth"] = path("one/up/other")
+        names = ("one/link", "one/..//other/", "one/up/other")
+        paths = {"second": "other", **dict(zip(("third", "fourth", "fifth"), map(path, names), strict=True))}
         links = {"one/link": "../other", "one/up": ".."}
         steps: list[Step] = [Arrange({"one": None, "other": None}, links, tuple(links))]
         for first, named in (("first", None), ("first by name", self.spec.latest(tool))):

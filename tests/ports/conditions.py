@@ -114,9 +114,14 @@ def failed(call: Call, result: Message) -> bool:
     return bool(result.get("isError")) and STDERR in result["content"][0]["text"]
 
 
+def is_refusal(result: Message) -> bool:
+    """Whether it is the result of a call that has started nothing."""
+    return bool(result.get("isError")) and STDERR not in result["content"][0]["text"]
+
+
 def refused(call: Call, result: Message) -> bool:
     """Whether the call has started nothing."""
-    return bool(result.get("isError")) and STDERR not in result["content"][0]["text"]
+    return is_refusal(result)
 
 
 def replacing(pattern: str, by: str = "") -> Callable[[str], str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gemini_mcp.spec.values import Json
 
@@ -28,6 +28,10 @@ class Script:
     def steps(self) -> tuple[Mapping[str, Json], ...]:
         """All that it may do: what the call does, and what the listing answers."""
         return (*self.play, *(self.list_sessions or ()))
+
+    def behind(self, *steps: Json) -> Script:
+        """The same behind these steps."""
+        return replace(self, play=(*steps, *self.play))
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Script:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from gemini_mcp.spec.values import Json
@@ -69,7 +70,7 @@ class Conversation:
         """Whether its circumstances are the usual ones."""
         return self.circumstances == Conversation("", "", ()).circumstances
 
-    @property
+    @cached_property
     def seconds(self) -> float:
         """How long it waits. Long conversations are started early."""
         return of_steps(self.steps)

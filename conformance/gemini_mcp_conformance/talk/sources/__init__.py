@@ -22,8 +22,8 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.asking import Asking
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.exploration import Exploration
-from gemini_mcp_conformance.talk.plays import Plays
-from gemini_mcp_conformance.talk.steps import Step, call
+from gemini_mcp_conformance.talk.plays import Plays, session
+from gemini_mcp_conformance.talk.steps import Request, Step, call
 from gemini_mcp_conformance.talk.texts import PLAIN
 
 PIPE = 100_000
@@ -75,6 +75,11 @@ class Maker:
     def overlong(self, words: str) -> str:
         """A prompt that begins like this, which no command line and no pipe can hold."""
         return words.ljust(self.spec.limit + PIPE, "x")
+
+    def held(self, tool: str, name: str, release: str | None = None, **meant: Json) -> Request:
+        """A call whose gemini waits for the release of that name, or for another one."""
+        script = self.answers(f"The answer to {name}.", session(name), release or name)
+        return self.ask(tool, f"The question of {name}?", script, name=name, until="started", **meant)
 
     def wrong(self, tool: str) -> dict[str, Json]:
         """Arguments that no port may serve: numbers for all that the tool requires, or for all that it takes."""

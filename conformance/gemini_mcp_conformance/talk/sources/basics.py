@@ -30,10 +30,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.unknown_method()
     yield made.unknown_tools()
     nobody: Json = {**table(handshake("1999-12-31")), "clientInfo": {**CLIENT, "name": f"half a {SURROGATE}"}}
-    title, shows = (
-        "A client of a revision that does not exist.",
-        ("lifecycle:version:unsupported", "rpc:alive:surrogate"),
-    )
+    title = "A client of a revision that does not exist."
+    shows = ("lifecycle:version:unsupported", "rpc:alive:surrogate")
     yield made.conversation("unknown-revision", title, [Request("initialize", nobody)], *shows, greet=False)
 
 

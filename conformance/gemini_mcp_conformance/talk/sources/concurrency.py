@@ -67,11 +67,6 @@ class Concurrency(Maker):
         self.begins = next((tool for tool in self.names if sources.spec.resumed(tool) is None), None)
         self.resumes = sources.spec.resumes
 
-    def held(self, tool: str, name: str, release: str | None = None, **meant: Json) -> Request:
-        """A call whose gemini waits for the release of that name."""
-        script = self.answers(f"The answer to {name}.", session(name), release or name)
-        return self._ask(tool, name, script, until="started", **meant)
-
     def quick(self, tool: str, name: str, **meant: Json) -> Request:
         """A call whose gemini answers at once."""
         return self._ask(tool, name, self.answers(f"The answer to {name}.", session(name)), **meant)
@@ -227,8 +222,12 @@ class Concurrency(Maker):
 
     def _by_paths(self, tool: str) -> Conversation:
         """Gemini CLI keeps the sessions of a directory by its path without links, also of one that is called latest."""
-        names = ("one/link", "one/..//other/", "one/up/other")
-        paths = {"second": "other", **dict(zip(("third", "fourth", "fifth"), map(path, names), strict=True))}
+        paths = {
+            "second": "other",
+            "third": path("one/link"),
+            "fourth": path("one/..//other/"),
+            "fifth": path("one/up/other"),
+        }
         links = {"one/link": "../other", "one/up": ".."}
         steps: list[Step] = [Arrange({"one": None, "other": None}, links, tuple(links))]
         for first, named in (("first", None), ("first by name", self.spec.latest(tool))):
@@ -372,8 +371,8 @@ class Concurrency(Maker):
         for number in range(CROWD):
             name = f"{number:02} of those that look it up"
             listed = self.sources.listed(f"The answer to {name}.", session("whichever is the newest"))
-            held = replace(listed, play=({"release": "lists"}, *listed.play))
             until = "started" if number < FEW else "sent"
+            held = listed.behind({"release": "lists"})
             steps.append(self._ask(tool, name, held, file=f"You are {name}.", until=until))
         shows = ("concurrency:lost", "concurrency:crossed", "fallback:list-sessions", "system:isolation")
         title = "Sixteen calls that ask for their lists at once."

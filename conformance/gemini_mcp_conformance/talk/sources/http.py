@@ -131,13 +131,13 @@ class OverHttp(Maker):
 
         What it runs begins while two of our calls run, and belongs to none of them.
         """
-        meanwhile = [self._held(tool, name, session(name)) for name in ("beside", "along")]
+        meanwhile = [self.held(tool, name, session=session(name)) for name in ("beside", "along")]
         steps: list[Step] = [self._beginning(), *meanwhile]
         for name in ("cancelled", "served", "left behind"):
             own, id = session(f"a session for which two wait, {name}"), f"{ID}, {name}"
             given = {"name": tool, "arguments": self.arguments(tool, f"Anything from elsewhere, {name}?", session=own)}
             theirs = Http(message=request(id, "tools/call", given), headers=OTHER, until="sent")
-            steps += [self._held(tool, name, own, id=id), theirs, Request("tools/list")]
+            steps += [self.held(tool, name, session=own, id=id), theirs, Request("tools/list")]
             if name == "cancelled":
                 cancel = notification("notifications/cancelled", {"requestId": id})
                 steps.append(Http(message=cancel, headers=OTHER))
@@ -146,17 +146,8 @@ class OverHttp(Maker):
             steps += [Request("tools/list"), Release(name), Await(name)]
         steps.append(self.ask(self.first, "Who comes last?", self.answers("Nobody."), session=session("last")))
         steps += [step for each in meanwhile for step in (Release(each.name), Await(each.name))]
-        title, shows = (
-            "Replies of two clients in one session.",
-            ("concurrency:crossed", "result:session-id", "cancel:others"),
-        )
-        return self.conversation("in-line", title, steps, *shows)
-
-    def _held(self, tool: str, name: str, own: str, **more: Json) -> Request:
-        """A reply that is answered when it is released."""
-        words = f"The question that is {name}"
-        return self.ask(tool, words, self.answers(f"It is {name}.", own, name), session=own, name=name,
-                        until="started", **more)  # fmt: skip
+        shows = ("concurrency:crossed", "result:session-id", "cancel:others")
+        return self.conversation("in-line", "Replies of two clients in one session.", steps, *shows)
 
     def _beginning(self) -> Http:
         """Another client begins a session."""

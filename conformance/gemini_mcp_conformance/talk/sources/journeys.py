@@ -120,7 +120,7 @@ class Journey(Maker):
     def _opened(self, tool: str, session: str | None, until: Literal["started", "sent"]) -> None:
         if len(self.open) < OPEN:
             name, script = f"held {len(self.steps)}", self._script(session)
-            held = replace(script, play=({"release": name}, *script.play))
+            held = script.behind({"release": name})
             self.steps.append(replace(self._call(tool, session, held), name=name, until=until))
             self.open[name] = session
 

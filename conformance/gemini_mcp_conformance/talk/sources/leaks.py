@@ -23,8 +23,6 @@ MARKS = "-_.:+=~%!$,;/"
 """What is neither a letter nor a digit, and may stand in a key or behind it."""
 MUCH = 600
 """Characters by which a key grows: some are that long."""
-MANY = 4_000
-"""Lines that are more than 64 KiB."""
 KEY_LINES = f"\n{'MIIBVQ/a+9' * 6}\n{'AgEAAk8=' * 4}\n"
 """What a key in lines is made of."""
 
@@ -146,12 +144,8 @@ class Leaks(Maker):
         steps += [self._keys(key, f"{key} and \"{key}\"\n{other} ({key})\n'{key}',\n") for key, other in pairwise(keys)]
         steps += [self._keys(kind[0], each) for kind, mask in kinds for each in _in_lines(kind, mask)]
         room = self.spec.outcome.stderr_bytes
-        # Every second one stands behind more than a buffer holds.
-        before = ("", "Nothing in this line.\n" * MANY)
-        steps += [
-            self._keys(key, f"{before[number % 2]}{key}\n{'.' * (room - len(key) * 2 // 3)}")
-            for number, key in enumerate(keys)
-        ]
+        cut = ((key, f"{key}\n{'.' * (room - len(key) * 2 // 3)}") for key in keys)
+        steps += [self._keys(key, f"{noise}{said}") for (key, said), noise in zip(cut, cycle(("", NOISE)))]
         steps.append(self._keys("", NOISE + "\n".join(keys)))
         streams = cycle(("stdout", "stderr") if self.tool == self.first else ("stderr", "stdout"))
         steps += [self._told(key, stream) for key, stream in zip(keys, streams, strict=False)]

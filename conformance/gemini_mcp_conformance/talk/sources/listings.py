@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 from gemini_mcp.spec.families import kebab
@@ -100,5 +99,5 @@ class Listings(Maker):
 
     def _slow(self, place: str, wait: float) -> Request:
         unnamed = self.sources.listed(f"Named late in {place}.", session(f"{self.tool} in {place}"), {"wait": wait})
-        slow = replace(unnamed, play=({"release": ALL}, *unnamed.play))
+        slow = unnamed.behind({"release": ALL})
         return self.ask(f"Which session is slow in {place}?", slow, directory=path(place), name=place, until="started")

@@ -137,7 +137,7 @@ class Overlaps(Maker):
         meant = {name: value for name, value in here.items() if value is not None}
         first, second, third = (f"{place} in the line of the {kind}" for place in ("first", "second", "third"))
         everything: dict[str, Json] = {"option": "a-model", "file": "You wait.", **meant}
-        front = told(self._held(tool, first, **({"session": shared} if shared else {})), first)
+        front = told(self.held(tool, first, **({"session": shared} if shared else {})), first)
         front = replace(front, id=first)
         long = self.overlong(f"The long question of {second}? ")
         waiting = self.ask(tool, long, self._answer(second), **everything)
@@ -168,17 +168,13 @@ class Overlaps(Maker):
         for number in range(2):
             name, other = (f"{each} beside the named one, {number}" for each in ("everything", "nothing"))
             own: dict[str, Json] = {"session": session("the named one"), "option": "a-model", "file": "You are named."}
-            steps.append(self._held(tool, name, directory=path(FOLDER), **own))
+            steps.append(self.held(tool, name, directory=path(FOLDER), **own))
             bare = self.ask(tool, f"The question of {other}?", self._answer(other, False))
             steps += [replace(bare, name=other, until="sent"), *self._aside(other)]
             steps += [Release(name), Await(name), Await(other)]
         title = f"Calls of `{tool}` with nothing beside one with everything."
         shows = (*sequences.shows(self.sources), "concurrency:crossed")
         return self.conversation(f"named-{tool}", title, steps, *shows, files={FOLDER: None})
-
-    def _held(self, tool: str, name: str, **meant: Json) -> Request:
-        asked = self.ask(tool, f"The question of {name}?", self._answer(name), **meant)
-        return replace(asked, name=name, until="started")
 
     def _answer(self, name: str, is_held: bool = True) -> Script:
         return self.answers(f"The answer to {name}.", session(name), name if is_held else None)

@@ -114,10 +114,10 @@ class Progress(Maker):
         """Two long calls, and one that ends while they run; nothing is told for it afterwards."""
         one, answers, long = self.first, self.answers, VERY_LONG if self.sources.thorough else LONG
         line = self._line()
-        unasked, failing = answers("At last as well.", wait=long), Script("fails", ({"wait": LONG / 2}, *fails().play))
+        unasked, failing = answers("At last as well.", wait=long), fails().behind({"wait": LONG / 2})
         warns, too = answers("At last.", wait=long), answers("At last, too.", wait=long)
         steps = (
-            self.asking(one, "0", replace(warns, play=(WARNING, *warns.play)), "long", until="started"),
+            self.asking(one, "0", warns.behind(WARNING), "long", until="started"),
             self.asking(self.last, 0, too, "reply", until="started"),
             *line,
             *([Cancel(WAITING)] if line else []),
@@ -151,14 +151,14 @@ class Progress(Maker):
     def _looked_up(self) -> Request:
         """A call that the port goes on with while it waits in vain for the list of sessions."""
         unnamed = self.sources.unnamed("Looked up in vain.", {"hang": True}, id="lists")
-        script = replace(unnamed, play=({"wait": LONGER - self.spec.invocation.listing.timeout}, *unnamed.play))
+        script = unnamed.behind({"wait": LONGER - self.spec.invocation.listing.timeout})
         asking = self.ask(self.first, "Who is looked up?", script, directory=path(FOLDER), name="looked up")
         return told(replace(asking, until="started"), asking.name)
 
     def longer(self) -> Conversation:
         """A long call whose client does not stop to speak."""
         answer = self.answers("At the end.", wait=LONGER)
-        warns = replace(answer, play=(WARNING, *answer.play))
+        warns = answer.behind(WARNING)
         long = self.asking(self.first, "longer", warns, "longer", until="started")
         beside: list[Step] = []
         for number, tool in zip(range(int(LONGER / QUICK)), cycle(self.names), strict=False):

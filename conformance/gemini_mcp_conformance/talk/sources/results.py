@@ -126,9 +126,8 @@ class Results(Maker):
         self.place = self.names.index(tool)
 
     def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
-        every = dict.fromkeys(
-            (*shows, *sequences.shows(self.sources), "progress:start", "progress:token", "progress:end")
-        )
+        asked = ("progress:start", "progress:token", "progress:end")
+        every = dict.fromkeys((*shows, *sequences.shows(self.sources), *asked))
         return super().conversation(id, title, steps, *every, files={ELSEWHERE: None}, **more)
 
     def with_all(self, words: str, script: Script, session: str | None = None) -> Request:

@@ -86,7 +86,7 @@ def _without_gemini(sources: Sources) -> Conversation:
     served = [step for step in _steps(moves, sources) if isinstance(step, Request)]
     unserved = [replace(step, scripts=()) for step in served] * 3
     name, tool = "left", sources.spec.begins or sources.spec.names[0]
-    unlisted = Script("unlisted", ({"release": name}, *sources.unnamed("No list can name it.").play), ({"exit": 1},))
+    unlisted = sources.unnamed("No list can name it.", {"exit": 1}, id="unlisted").behind({"release": name})
     left = sources.ask(tool, "What is left of gemini?", unlisted, name=name, until="started")
     goes = (left, Arrange(gemini="absent"), Release(name), Await(name))
     steps = (*served, *goes, *unserved, Arrange(gemini="present"), *served)

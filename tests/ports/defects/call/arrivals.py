@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-from answering import STDERR_LIMIT, Answer, Failure
-from conditions import REVISION, STDERR, speaks
+from answering import Answer, Failure
+from conditions import REVISION, is_refusal, speaks
 from defects.record import defect
 from planning import Plan
 from running import Call
@@ -51,7 +51,7 @@ def message_said_once(port: Any, real: Any, failure: Failure) -> str:
 
 def refusal_unsigned(port: Any, real: Any, result: Message, stateless: bool) -> Message:
     whole = real(result, stateless)
-    if result.get("isError") and STDERR not in result["content"][0]["text"]:
+    if is_refusal(result):
         whole.pop("_meta", None)
     return whole
 
@@ -67,10 +67,6 @@ def object_written_anew(port: Any, real: Any, answer: Answer) -> Message:
 
 def objects_forgotten(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if name == "prompt" or value != {}}
-
-
-def end_of(text: str) -> str:
-    return text.encode()[-STDERR_LIMIT:].decode("utf-8", "ignore")
 
 
 defect(
@@ -119,4 +115,4 @@ defect(
     "json-error-looked-for-in-tail",
     "Finds no message in a JSON error that begins before the last 8192 bytes of stderr.",
     "error:json-on-stderr",
-)(said=takes(end_of))
+)(said=lambda port, real, stderr: real(port.tail(stderr)))

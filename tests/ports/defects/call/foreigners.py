@@ -7,7 +7,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from answering import PRIVATE_LENGTH, Outcome, Scan
-from conditions import asks, is_named, lacking, refused
+from conditions import asks, is_named, is_refusal, lacking
 from defects.record import defect
 from planning import Plan, Refusal
 from running import Call
@@ -97,9 +97,8 @@ def short_as_pattern(port: Any, real: Any, text: str, private: tuple[str, ...]) 
 
 
 def untyped_refusal(port: Any, real: Any, result: Message, stateless: bool) -> Message:
-    is_refusal = "content" in result and refused(cast(Any, None), result)
     finished = real(result, stateless)
-    return {key: value for key, value in finished.items() if not is_refusal or key != "resultType"}
+    return {key: value for key, value in finished.items() if not is_refusal(result) or key != "resultType"}
 
 
 defect(

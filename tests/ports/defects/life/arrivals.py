@@ -2,39 +2,19 @@
 
 import os
 import signal
-import threading
 import time
 from types import FrameType
 from typing import Any
 
-from answering import Outcome
 from defects.record import defect
-from planning import Plan
 from port import Stop
 from running import GRACE, Call
 from speaking import Message
-
-LISTS = threading.Lock()
 
 
 def default_named_alone(port: Any, real: Any, tool: str, texts: Any) -> str | None:
     turn = real(tool, texts)
     return "latest" if turn and turn.startswith("latest in ") and "cwd" not in texts else turn
-
-
-def lists_in_line(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
-    with LISTS:
-        return real(call, plan)
-
-
-def wakes_one(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    with port.turn_changed:
-        line = port.turns.get(turn or "", [])
-        if call in line:
-            line.remove(call)
-        if turn is not None and not line:
-            port.turns.pop(turn, None)
-        port.turn_changed.notify()
 
 
 def kills_unless_asked_again(port: Any, real: Any, call: Call) -> None:
@@ -88,16 +68,6 @@ defect(
     "Lets a reply to the latest session without `cwd` run beside one that names the server's own directory.",
     "concurrency:latest",
 )(turn=default_named_alone)
-defect(
-    "lists-one-after-another",
-    "Asks for the list of sessions for one call at a time.",
-    "concurrency:calls",
-)(list_sessions=lists_in_line)
-defect(
-    "wakes-one-waiting-reply",
-    "Wakes only the one that waits longest when a reply has ended, even when that waits for another session.",
-    "concurrency:other-session",
-)(end_turn=wakes_one)
 defect(
     "cancelled-twice-never-killed",
     "Does not kill a gemini that ignores SIGTERM when a second cancellation follows at once.",

@@ -3,19 +3,16 @@
 import os
 import time
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import replace
-from threading import Semaphore
 from typing import Any
 
 from answering import Answer, Failure
 from defects.record import defect
 from planning import Plan
 from port import EXIT_SECONDS
-from running import Call, Cancelled
+from running import Call
 from steps import before
 
-SLOTS = 12
 BEAT_SECONDS = 4.0
 
 
@@ -59,23 +56,6 @@ def serves_next(port: Any, real: Any, call: Call, turn: str | None) -> None:
         if turn in port.memory:
             port.memory[turn]["served"] += 1
     real(call, turn)
-
-
-@contextmanager
-def slot(port: Any, call: Call) -> Any:
-    slots = port.memory.setdefault("slots", Semaphore(SLOTS))
-    while not slots.acquire(timeout=0.1):
-        if call.is_cancelled:
-            raise Cancelled
-    try:
-        yield
-    finally:
-        slots.release()
-
-
-def in_slot(port: Any, real: Any, call: Call, plan: Plan) -> Any:
-    with slot(port, call):
-        return real(call, plan)
 
 
 def waits_for_oldest(port: Any, real: Any) -> None:
@@ -134,11 +114,6 @@ defect(
     "Begins the next reply in a session beside the running one when a reply that waits behind both is cancelled.",
     "concurrency:same-session",
 )(await_turn=waits_by_ticket, end_turn=serves_next)
-defect(
-    "list-needs-second-slot",
-    "Runs twelve geminis at most, and a call keeps its place while it waits for another one for its list.",
-    "concurrency:lost",
-)(ask=in_slot, list_sessions=in_slot)
 defect(
     "end-waits-for-oldest",
     "Waits at its end for the oldest call alone, so another gemini that ignores SIGTERM lives on.",

@@ -8,21 +8,20 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO, Any
 
-from answering import Answer
 from defects.life.cancelling import only_asks
 from defects.life.moments import has_printed, notes_output
 from defects.record import defect
 from planning import Plan
 from running import Call
 from speaking import Message
-from steps import after, only
+from steps import Step, after, only
 
 MOST = 8
 QUEUE = 32
 SMALL = range(-128, 128)
 """Numbers of which Java keeps one object each, so that `==` compares them rightly."""
 TICK = 0.02
-PLACES = threading.Semaphore(MOST)
+PLACES, TWELVE = threading.Semaphore(MOST), threading.Semaphore(12)
 OUTBOX = deque[Callable[[], None]](maxlen=QUEUE)
 FILLED = threading.Condition()
 
@@ -49,13 +48,18 @@ def forgets_lock(port: Any, real: Any, call: Call, turn: str | None) -> None:
         lock.release()
 
 
-def asks_in_place(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
-    has_place = takes(PLACES, call)
-    try:
-        return real(call, plan)
-    finally:
-        if has_place:
-            PLACES.release()
+def in_one_of(places: threading.Semaphore) -> Step:
+    """Of `ask` and `list_sessions`: waits for a place first."""
+
+    def step(port: Any, real: Any, call: Call, plan: Plan) -> Any:
+        has_place = takes(places, call)
+        try:
+            return real(call, plan)
+        finally:
+            if has_place:
+                places.release()
+
+    return step
 
 
 def third_in_line_overlooked(port: Any, real: Any, call: Call) -> None:
@@ -117,7 +121,12 @@ defect(
     "Runs eight calls at once, and waits for another place before it asks for a list of sessions.",
     "fallback:list-sessions",
     "concurrency:lost",
-)(ask=asks_in_place, list_sessions=asks_in_place)
+)(ask=in_one_of(PLACES), list_sessions=in_one_of(PLACES))
+defect(
+    "list-needs-second-slot",
+    "Runs twelve geminis at most, and a call keeps its place while it waits for another one for its list.",
+    "concurrency:lost",
+)(ask=in_one_of(TWELVE), list_sessions=in_one_of(TWELVE))
 defect(
     "cancel-of-third-in-line-overlooked",
     "Cancels the first of the replies that wait in a line, and no other of them.",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import KEYS, Answer, Failure, Outcome
-from conditions import failed, lacking
+from conditions import failed, is_refusal, lacking
 from defects.record import defect
 from planning import Plan, Refusal
 from running import Call
@@ -89,7 +89,7 @@ def spends_token(port: Any, real: Any, call: Call) -> None:
 
 def notes_spent(port: Any, real: Any, call: Call) -> Message:
     result = real(call)
-    if result.get("isError") and "\nStderr: " not in result["content"][0]["text"] and call.token is not None:
+    if is_refusal(result) and call.token is not None:
         port.memory.setdefault("spent", set()).add(call.token)
     return result
 

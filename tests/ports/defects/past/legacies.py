@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Answer, Failure, Outcome
+from conditions import is_refusal
 from defects.record import defect
 from planning import PROPERTIES, STDIN_LIMIT, Plan, Refusal
 from port import Port
@@ -71,7 +72,7 @@ def list_fails(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
 
 
 def keeps_token_of_refusal(port: Any, call: Call, result: Message) -> None:
-    if result.get("isError") and "\nStderr: " not in result["content"][0]["text"]:
+    if is_refusal(result):
         port.memory["token"] = call.token
 
 

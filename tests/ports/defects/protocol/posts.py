@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conditions import STDERR, results
+from conditions import is_refusal, results
 from defects.meeting.unions import names
 from defects.protocol.http import turns_away
 from defects.record import defect
@@ -67,8 +67,7 @@ def version_of_list_unread(port: Any, real: Any, params: Any) -> None:
 
 def unprocessable(port: Any, real: Any, message: Message) -> int:
     result = as_object(message.get("result")) or {}
-    is_refusal = result.get("isError") and STDERR not in result["content"][0]["text"]
-    return 422 if is_refusal else real(message)
+    return 422 if is_refusal(result) else real(message)
 
 
 def warns_in_stream(call: Call, result: Message) -> bool:

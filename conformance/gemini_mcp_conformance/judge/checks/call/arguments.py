@@ -104,19 +104,12 @@ def refused_call_starts_nothing(exchange: Exchange) -> Complaints:
         yield f"The port started gemini {argv_shown(run)} for {shown(exchange.arguments)}, and should not."
 
 
-def is_refused_for_fault(exchange: Exchange) -> bool:
-    """Calls that were answered with an error, as their arguments demand."""
-    return is_call(exchange) and is_object(exchange) and bool(faults(exchange)) and exchange.is_error
-
-
-def is_refused_by_rule(exchange: Exchange) -> bool:
-    """Calls that a port has refused for characters that a rule forbids, and that other ports may serve."""
-    is_told = exchange.is_error and exchange.result is not None and not exchange.all_runs
-    return is_told and any(rule.pattern is not None for rule in broken_rules(exchange))
-
-
 def is_refused_for_argument(exchange: Exchange) -> bool:
-    return is_refused_for_fault(exchange) or is_refused_by_rule(exchange)
+    """Calls that were answered with an error, as their arguments demand, or for characters that ports may refuse."""
+    if not (is_call(exchange) and is_object(exchange) and exchange.is_error):
+        return False
+    is_told = exchange.result is not None and not exchange.all_runs
+    return bool(faults(exchange)) or (is_told and any(rule.pattern is not None for rule in broken_rules(exchange)))
 
 
 def error_text(exchange: Exchange) -> str:

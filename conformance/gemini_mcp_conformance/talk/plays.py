@@ -91,8 +91,11 @@ class Plays:
     @property
     def unasked(self) -> Mapping[str, Json]:
         """What the JSON of a gemini holds that has asked no model."""
-        held: Json = {}
-        for key in reversed(self.spec.outcome.asked):
+        return self.counts(len(self.spec.outcome.asked), {})
+
+    def counts(self, depth: int, held: Json) -> Mapping[str, Json]:
+        """What the JSON of a gemini holds that goes so far on the way to its models, and what it says there."""
+        for key in reversed(self.spec.outcome.asked[:depth]):
             held = {key: held}
         return table(held)
 

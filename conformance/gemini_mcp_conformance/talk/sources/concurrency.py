@@ -227,9 +227,10 @@ class Concurrency(Maker):
             "third": path("one/link"),
             "fourth": path("one/..//other/"),
             "fifth": path("one/up/other"),
+            "sixth": path("one/within/.."),
         }
-        links = {"one/link": "../other", "one/up": ".."}
-        steps: list[Step] = [Arrange({"one": None, "other": None}, links, tuple(links))]
+        links = {"one/link": "../other", "one/up": "..", "one/within": "../other/one"}
+        steps: list[Step] = [Arrange({"one": None, "other/one": None}, links, tuple(links))]
         for first, named in (("first", None), ("first by name", self.spec.latest(tool))):
             steps.append(self.held(tool, first, session=named, directory=path("other")))
             for name, each in paths.items():

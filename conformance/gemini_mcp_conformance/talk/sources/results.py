@@ -67,6 +67,8 @@ DAMAGED_ANSWERS = {"begun": b"caf\xc3 ", "half": b"\xea\xb0", "continued": b"\x8
 """Bytes within an answer that are no UTF-8."""
 NOTICES = "Loaded cached credentials.\n" * 3_000
 """Lines in front of an answer that are longer together than 64 KiB."""
+BRACES = "Of {x} and {y}, f(x) { return } {\n" * 70
+"""Lines in front of an answer that hold hundreds of braces, none of which begins JSON."""
 FAILURE = (
     *("error:is-error", "error:content", "error:prefix", "error:exit", "error:signal", "error:session-id"),
     *("error:stderr", "error:stderr:empty", "error:stderr:tail", "error:json-on-stderr", "error:secrets"),
@@ -203,11 +205,15 @@ class Results(Maker):
         return self.conversation(id, title, steps, *_shown(script))
 
     def not_started(self) -> Iterable[Conversation]:
+        steps = (self.ask("Is anybody there who may not be told?"), Request("ping"), self.ask("And now?"))
+        shows = ("error:not-started", "error:not-started:remedy", "error:prompt", "stdio:stderr:private")
         for state in ("absent", "not-executable"):
             id, title = f"gemini-{state}-{self.tool}", f"{self.tool}, and gemini is {state.replace('-', ' ')}."
-            steps = (self.ask("Is anybody there who may not be told?"), Request("ping"), self.ask("And now?"))
-            shows = ("error:not-started", "error:not-started:remedy", "error:prompt", "stdio:stderr:private")
             yield self.conversation(id, title, steps, *shows, gemini=state)
+        shows = (*shows, "stateless:result-type", "stateless:server-info")
+        for revision in self.spec.manifest.stateless_revisions:
+            id, title = f"gemini-absent-{self.tool}-{revision}", f"{self.tool}, and gemini is absent, in {revision}."
+            yield self.conversation(id, title, steps, *shows, gemini="absent", revision=revision)
 
     def endings(self) -> Conversation:
         """A full answer on stdout does not make a success of a run that failed."""
@@ -331,6 +337,7 @@ class Results(Maker):
                 document("At last.", SESSION),
             ),
             "an error before it": (error, document("In the end.", SESSION)),
+            "a draft before nothing": (document("A draft.", SESSION), document("", SESSION)),
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
             "an empty error": (document("No.", SESSION, error={}),),
@@ -394,7 +401,9 @@ class Results(Maker):
         document, outcome = self.sources.document, self.spec.outcome
         # Only an empty text is none: a blank one is what gemini says.
         said = (document("", SESSION), document(" \n", SESSION), document("", SESSION, warnings=[]))
+        counted = [self.sources.counts(depth, None) for depth in range(1, len(outcome.asked) + 1)]
         answers = [{**each, **self.sources.unasked} for each in said] if outcome.asked else []
+        answers += [{**document("", SESSION), **each} for each in counted]
         told = [
             json.dumps({outcome.answer["error"]: {"type": "Error", "message": f"It tells {text}.", "code": 1}})
             for text in (f"{REFERENCES} %%", ODD_MESSAGE)
@@ -415,7 +424,7 @@ class Results(Maker):
         steps += self.ways("What is said and told?", ends({"exit": 1}, f"It says.\n{REPEATED}\n{error}\n"))
         steps += [self.in_turn(number, f"What is cut off, {number}?", each) for number, each in enumerate(cuts)]
         steps.append(self.ask("What is said no more?", fails(stderr="")))
-        shows = ("result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
+        shows = ("result:empty", "result:unasked", "result:text:blanks", "error:json-on-stderr", "result:stderr")
         shows = (*shows, "result:json:notice-after", "error:stderr:empty", "error:is-error")
         shows = (*shows, "result:truncated", "result:success", "error:stderr")
         title = f"{self.tool}, answered with what is known by its key."
@@ -440,7 +449,8 @@ class Results(Maker):
         pretty, tabs = (
             json.dumps(self.sources.document("Laid out, and for nobody else."), indent=indent) for indent in (2, "\t")
         )
-        for text in (f"{NOTICES}{pretty}", f"[WARN] In brackets.\n{pretty}", pretty.replace("\n", "\r\n"), tabs):
+        behind = (f"{before}{pretty}" for before in (NOTICES, BRACES, "[WARN] In brackets.\n"))
+        for text in (*behind, pretty.replace("\n", "\r\n"), tabs):
             yield Script("laid out", ({"stdout": text},))
         for around in AMONG:
             yield Script("laid out", ({"stdout": around.replace("JSON", json.dumps(self.sources.document("Among.")))},))

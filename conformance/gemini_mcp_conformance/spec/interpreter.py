@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gemini_mcp.spec import ToolSpec
-from gemini_mcp.spec.templates import Element, Form, FormCase, InvocationSpec, Join, Refusal, Value, With, argument_of
+from gemini_mcp.spec.templates import (
+    Element,
+    Form,
+    FormCase,
+    InvocationSpec,
+    Join,
+    Refusal,
+    Value,
+    With,
+    argument_of,
+    occurs,
+)
 from gemini_mcp.spec.values import Json, items, texts_in
 
 
@@ -128,13 +139,13 @@ def _chosen(cases: Sequence[FormCase], values: Mapping[str, Json]) -> FormCase |
 @lru_cache(4096)
 def _fits(case: FormCase, text: str) -> bool:
     is_long = case.longer_than is None or size(text) > case.longer_than
-    return is_long and (case.pattern is None or re.search(case.pattern, text) is not None)
+    return is_long and (case.pattern is None or occurs(case.pattern, text))
 
 
 @lru_cache(4096)
 def _forbids(refusal: Refusal, text: str) -> bool:
     is_long = refusal.max_bytes is not None and size(text) > refusal.max_bytes
-    return is_long or (refusal.pattern is not None and re.search(refusal.pattern, text) is not None)
+    return is_long or (refusal.pattern is not None and occurs(refusal.pattern, text))
 
 
 def spelled(value: Json) -> str:

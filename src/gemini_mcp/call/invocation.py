@@ -23,6 +23,7 @@ from gemini_mcp.spec.templates import (
     Value,
     With,
     argument_of,
+    occurs,
 )
 from gemini_mcp.spec.values import Json, is_array, texts_in
 
@@ -90,7 +91,7 @@ def _refuse(given: Mapping[str, Json], spec: InvocationSpec) -> None:
 def _applies(refusal: Refusal, value: str) -> bool:
     if refusal.max_bytes is not None and _size(value) > refusal.max_bytes:
         return True
-    return refusal.pattern is not None and re.search(refusal.pattern, value) is not None
+    return refusal.pattern is not None and occurs(refusal.pattern, value)
 
 
 def _is_absent(name: str, value: Json, spec: InvocationSpec) -> bool:
@@ -136,7 +137,7 @@ def _choose(cases: tuple[FormCase, ...], values: Mapping[str, Json]) -> FormCase
 def _fits(case: FormCase, text: str) -> bool:
     if case.longer_than is not None and _size(text) <= case.longer_than:
         return False
-    return case.pattern is None or re.search(case.pattern, text) is not None
+    return case.pattern is None or occurs(case.pattern, text)
 
 
 def _elements(

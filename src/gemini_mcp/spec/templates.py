@@ -4,11 +4,17 @@ A template says how arguments become a command line. Only what `invocation.json`
 `invocation.py` interprets it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json
+
+CLASS = re.compile(r"\[(?:\\.|[^\\\]])+\]", re.DOTALL)
+"""A pattern that is one class of characters."""
+ASCII = "".join(map(chr, range(128)))
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,16 @@ def argument_of(cases: Sequence[FormCase]) -> str | None:
                 if isinstance(part, Value):
                     return part.argument
     return None
+
+
+def occurs(pattern: str, text: str) -> bool:
+    """Whether a pattern fits anywhere in a text, which may be long."""
+    return not (text.isascii() and _is_beyond_ascii(pattern)) and re.search(pattern, text) is not None
+
+
+@lru_cache
+def _is_beyond_ascii(pattern: str) -> bool:
+    return CLASS.fullmatch(pattern) is not None and re.search(pattern, ASCII) is None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 
@@ -77,8 +77,17 @@ def exits_of_sayings(spec: Specification) -> tuple[int, ...]:
 
 def said(spec: Specification) -> tuple[str, ...]:
     """Lines on stderr that the specification has sentences for: behind other words, if a pattern is found there too."""
+    return tuple(dict.fromkeys(line for lines in _lines_by_pattern(spec) for line in lines))
+
+
+def said_first(spec: Specification) -> tuple[str, ...]:
+    """One such line for each pattern."""
+    return tuple(lines[0] for lines in _lines_by_pattern(spec) if lines)
+
+
+def _lines_by_pattern(spec: Specification) -> Iterator[Sequence[str]]:
     patterns = dict.fromkeys(sentence.stderr for sentence in spec.outcome.sentences if sentence.stderr)
-    return tuple(dict.fromkeys(_line(text, pattern) for pattern in patterns for text in _texts_for(pattern)))
+    return ([_line(text, pattern) for text in _texts_for(pattern)] for pattern in patterns)
 
 
 def _line(text: str, pattern: str) -> str:

@@ -146,6 +146,10 @@ class Concurrency(Maker):
                          *self.behind(tool, "fourth", **same), *self.behind(tool, "last", **same),
                          # Whoever counts those that have left the line may let the next one in.
                          Cancel("last"), *self.behind(tool, "fifth", **same))  # fmt: skip
+        yield self._pair("same-session-left", "Replies in one session, behind one that has left its line.",
+                         ("concurrency:same-session", "cancel:others"),
+                         self.held(tool, "first", **same), *self.behind(tool, "second", **same),
+                         Cancel("second"), *self.behind(tool, "third", **same))  # fmt: skip
         yield self._odd_sessions(tool)
         yield self._lines(tool, "sessions", *({"session": session(side)} for side in ("left", "right")))
         first = self.held(tool, "first", **same)

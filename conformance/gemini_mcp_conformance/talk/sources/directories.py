@@ -29,6 +29,9 @@ DIRECTORIES: Mapping[str, str] = {
 RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
 """Directories that are given as a relative path too."""
 
+NEAR = ("near", "near\n", "near ", " near", "near\t", "near.", "near%20", "near\\", "~near", "'near'", "near,", "-near")
+"""Directories that exist side by side, one of which a port takes for the other if it changes the name."""
+
 MADE: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
 """What the paths below are about."""
 
@@ -81,6 +84,7 @@ class Directories(ToolMaker):
         yield self._none()
         yield self._listed()
         yield self._linked()
+        yield self._near()
         if self.spec.session(self.tool) is not None:
             yield self._left()
         for folder in ("no-such/a", "demo/file"):
@@ -133,6 +137,11 @@ class Directories(ToolMaker):
         steps = (arranged, *there, moved, moved_there)
         title = "Working directories behind links, one of which leads elsewhere later, at the root, and in other forms."
         return self.conversation(f"{self.tool}-{self.key}-links", title, steps, *self.shows)
+
+    def _near(self) -> Conversation:
+        steps = (call(self.tool, {**self.given, self.name: path(folder)}, self.answer) for folder in NEAR)
+        id, title = f"{self.tool}-{self.key}-near", "Working directories whose names are nearly the same."
+        return self.conversation(id, title, steps, *self.shows, files=dict.fromkeys(NEAR))
 
     def _left(self) -> Conversation:
         """A session that began in one directory is resumed in no named one, in another, and in none again."""

@@ -140,7 +140,7 @@ class Endings(Maker):
             {**family}, {**family, "file": "You are cancelled."}, {**family, "id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
             {"script": Script("broken off", (BEGINNING, {"hang": True}))},
-            {"script": Script("obeys", ({"until": "TERM"}, *self.answers("Ended well.").play))},
+            {"script": Script("obeys", ({"until": "TERM"}, *self.answers("It ended, and nobody hears of it.").play))},
             {"script": Script("begins late", ({"until": "TERM"}, CHILD, {"hang": True}))},
             *({**family, "id": id} for id in IDS[number :: len(self.names)]),
         )  # fmt: skip
@@ -253,7 +253,9 @@ class Endings(Maker):
         new = reply("new", self.answers("New.", release="new"), "started")
         steps += [Release("second"), Await("second"), Await("last"), new, reply("behind", self.answers("Behind."))]
         steps += [self.served("the new one"), Release("new"), Await("new"), Await("behind")]
-        lingers = Script("lingers", ({"until": "TERM"}, {"wait": LINGERS}, *self.answers("Not yet.").play))
+        lingers = Script(
+            "lingers", ({"until": "TERM"}, {"wait": LINGERS}, *self.answers("Nobody hears this answer.").play)
+        )
         # Whoever kills what was cancelled by the clock may hit what runs by then.
         steps += [reply("stays", lingers, "started"), reply("after all", self.answers("After all.", wait=CLOCK))]
         steps += [Cancel("stays"), Await("after all")]

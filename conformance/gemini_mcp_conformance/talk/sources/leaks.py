@@ -109,10 +109,10 @@ class Leaks(Maker):
         part = TEXTS["a sentence"]
         whole = f"{part} What it says of the winter stays here as well."
         steps: list[Request] = []
-        for name in others:
+        for name, way in product(others, few(self.spec)):
             if prompt is not None and name != prompt and self.sources.value(self.tool, name, whole) == whole:
                 for words, other in ((whole, part), (part, whole)):
-                    steps.append(self.ask(self.tool, words, Script("echoes", in_a_sentence(whole)), also={name: other}))
+                    steps.append(self.ask(self.tool, words, Script("echoes", way(whole)), also={name: other}))
         if steps:
             title = f"Failures of {self.tool} with private texts of which one holds another."
             yield self.conversation(f"{self.tool}-within", title, steps, "error:prompt")

@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json, table
@@ -18,7 +18,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY, NOISE
 from gemini_mcp_conformance.talk.outcomes.answers import AMONG, DUMPS, TEXTS, laid_out, spelt
-from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings, exits_with_meaning, said
+from gemini_mcp_conformance.talk.outcomes.failures import ENDS, exits_of_sayings, exits_with_meaning, said, said_first
 from gemini_mcp_conformance.talk.plays import ends, fails, pieces, says, takes_time
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK, SESSION
@@ -256,6 +256,9 @@ class Results(Maker):
         texts = said(self.spec)
         exits = exits_of_sayings(self.spec)
         pairs = product(enumerate(texts), enumerate(exits))
+        # With some of these codes come sentences of their own.
+        others = [code for code in codes if code not in exits]
+        pairs = chain(pairs, product(enumerate(said_first(self.spec)), enumerate(others)))
         said_of = [(text, exit) for (one, text), (other, exit) in pairs if self.has(one + other)]
         steps += [
             self.in_turn(number // 2, f"What says {text!r}?", says(text, exit))

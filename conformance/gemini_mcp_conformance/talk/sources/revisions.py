@@ -128,6 +128,8 @@ class Revisions(Maker):
             yield call(tool, {**self.arguments(tool, f"Null for the {tool}"), name: None}, answers("Of null."))
         yield ask(tool, f"After a failed {tool}", answers(TEXT), id=f"text {tool}", **more)
         yield ask(tool, f"What warns {tool}?", self._warned(), **more)
+        unlisted = self.sources.unnamed("Warned of.", {"exit": 1}, warnings=["Something else may be wrong."])
+        yield ask(tool, f"What warns {tool} outside a session?", unlisted)
         yield self._told(tool, **more)
         listed = self.sources.listed("Look.", session(tool))
         yield ask(tool, f"Which session has {tool}?", listed, directory=path(FOLDER))

@@ -26,6 +26,8 @@ FAILED, CANCELLED, UNKNOWN, LISTED = "failed", "cancelled", "unknown tool", "lis
 ANSWERED = ("success", "changed")
 """Outcomes that name a session: the one that is resumed, or another."""
 HAPPENINGS = (FAILED, CANCELLED, "refused", UNKNOWN, LISTED)
+UNSERVED = 5
+"""How often every call is made while gemini is gone: more often together than a port serves calls at once."""
 FILES = {f"turn-{number}": None for number in range(3)}
 
 
@@ -84,7 +86,7 @@ def _without_gemini(sources: Sources) -> Conversation:
     every, nothing = frozenset(OPTIONS), frozenset[str]()
     moves = [Move(tool, options, 0) for options in (every, nothing) for tool in sources.spec.names]
     served = [step for step in _steps(moves, sources) if isinstance(step, Request)]
-    unserved = [replace(step, scripts=()) for step in served] * 3
+    unserved = [replace(step, scripts=()) for step in served] * UNSERVED
     name, tool = "left", sources.spec.begins or sources.spec.names[0]
     unlisted = sources.unnamed("No list can name it.", {"exit": 1}, id="unlisted").behind({"release": name})
     left = sources.ask(tool, "What is left of gemini?", unlisted, name=name, until="started")

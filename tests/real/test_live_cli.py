@@ -38,7 +38,7 @@ def place(tmp_path: Path, api: Api, location: str) -> Iterator[Sandbox]:
 def test_a_call_is_told_its_session_and_its_tools_and_answered_as_ever(place: Sandbox, api: Api) -> None:
     live = place.start(*FLAGS, "--live")
     # Longer than the pause between two messages, so that the session has its turn behind "gemini is running".
-    api.uses("run_shell_command", {"command": "sleep 2"}, says="Let me look.")
+    api.uses("run_shell_command", {"command": "sleep 5"}, says="Let me look.")
     result, messages = told(live, "-x hello")
     assert text(result) == ANSWER
     assert f"sessionId: {session(result)}" in messages

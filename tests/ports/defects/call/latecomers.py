@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from answering import PREFIX, Answer, Failure, Outcome, Scan
-from conditions import REVISION, STDERR, has_model, speaks
+from conditions import REVISION, has_model, is_refusal, speaks
 from defects.record import defect
 from planning import ARGUMENT_LIMIT, Plan
 from running import Call
 from speaking import Message
-from steps import after, gives, without
+from steps import after, gives, takes, without
 
 ESCAPED_PAIR = re.compile(rb"(?<!\\)((?:\\\\)*)\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
@@ -68,13 +68,9 @@ def checks_session_of_chat(port: Any, tool: str, arguments: Mapping[str, Any]) -
         port.text(tool, "sessionId", arguments["sessionId"])
 
 
-def halves_replaced(port: Any, real: Any, line: bytes) -> None:
-    real(ESCAPED_PAIR.sub(rb"\1\\ufffd\\ufffd", line))
-
-
 def unfinished_when_not_started(port: Any, real: Any, result: Message, stateless: bool) -> Message:
-    text = result["content"][0]["text"] if result.get("isError") else ""
-    return result if text.startswith(f"{PREFIX}gemini ") and STDERR not in text else real(result, stateless)
+    is_unstarted = is_refusal(result) and result["content"][0]["text"].startswith(f"{PREFIX}gemini ")
+    return result if is_unstarted else real(result, stateless)
 
 
 def known_session_left_out(port: Any, real: Any, call: Call) -> Message:
@@ -143,7 +139,7 @@ defect(
     "escaped-pairs-halved",
     "Reads a character beyond the first plane as two damaged ones when the client writes it in two escapes.",
     "prompt:verbatim:unicode",
-)(receive=halves_replaced)
+)(receive=takes(lambda line: ESCAPED_PAIR.sub(rb"\1\\ufffd\\ufffd", line)))
 defect(
     "not-started-unfinished",
     "Sends the error of a gemini that cannot be started without `resultType`.",

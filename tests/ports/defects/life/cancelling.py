@@ -18,15 +18,16 @@ CANCELLABLE = 8
 PLACES = threading.Semaphore(17)
 
 
+def signals_one(leader: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(leader, number)
+
+
 def leader_only(when: Callable[[Port], bool]) -> Step:
     """Signals gemini but not what gemini started, in this state of the port."""
 
     def signal_group(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
-        if not when(port):
-            real(leader, number)
-            return
-        with suppress(ProcessLookupError):
-            os.kill(leader, number)
+        (signals_one if when(port) else real)(leader, number)
 
     return signal_group
 

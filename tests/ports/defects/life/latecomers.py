@@ -5,37 +5,35 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any
 
 from answering import Failure, Outcome
 from conditions import is_refusal
+from defects.life.cancelling import signals_one
+from defects.life.newcomers import keeps_turn
 from defects.record import defect
 from planning import Plan
+from port import META
 from running import LIST, Call, Cancelled
 from speaking import Message
 from steps import takes
 
 SLOTS, UNSTARTED = 8, 16
 REQUEST_CANCELLED = -32800
-SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 LOCK = threading.Lock()
 
 
-def slots(port: Any) -> threading.Semaphore:
-    return port.memory.setdefault("slots", threading.Semaphore(SLOTS))
-
-
 def keeps_slot(port: Any, real: Any, call: Call) -> Message:
-    slots(port).acquire()
+    slots = port.memory.setdefault("slots", threading.Semaphore(SLOTS))
+    slots.acquire()
     result = None
     try:
         result = real(call)
         return result
     finally:
         if result is None or not is_refusal(result):
-            slots(port).release()
+            slots.release()
 
 
 def notes_list(port: Any, real: Any, call: Call, argv: tuple[str, ...], *others: Any) -> Any:
@@ -46,11 +44,7 @@ def notes_list(port: Any, real: Any, call: Call, argv: tuple[str, ...], *others:
 
 
 def signals_list_alone(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
-    if leader not in port.memory:
-        real(leader, number)
-        return
-    with suppress(ProcessLookupError):
-        os.kill(leader, number)
+    (signals_one if leader in port.memory else real)(leader, number)
 
 
 def notes_death(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
@@ -58,11 +52,6 @@ def notes_death(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
     if outcome.exit < 0:
         port.memory[call] = outcome.exit
     return outcome
-
-
-def keeps_turn_of_dead(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    if call not in port.memory:
-        real(call, turn)
 
 
 def answers_second(port: Any, real: Any, call: Call) -> None:
@@ -91,7 +80,7 @@ defect(
     "turn-kept-after-signal",
     "Keeps the turn of a reply whose gemini died by a signal, so that no later reply in that session is served.",
     "concurrency:after-failure",
-)(run_prompt=notes_death, end_turn=keeps_turn_of_dead)
+)(run_prompt=notes_death, end_turn=keeps_turn)
 defect(
     "cancelled-twice-answered",
     "Answers a call with an error when a second cancellation comes before its gemini has ended.",
@@ -133,7 +122,7 @@ def server_untold(port: Any, real: Any, result: Message, stateless: bool) -> Mes
     finished = real(result, stateless)
     meta = finished.get("_meta", {})
     if stateless and "warnings" in meta and "sessionId" not in meta:
-        del meta[SERVER_INFO]
+        del meta[f"{META}serverInfo"]
     return finished
 
 

@@ -10,13 +10,13 @@ from conditions import REVISION, refused, speaks
 from defects.record import defect
 from http_port import HttpPort
 from planning import PROPERTIES, Plan
+from port import META
 from posting import Post
 from running import Call
 from speaking import UNKNOWN_METHOD, Message, RpcError
 from steps import without
 
 PIPE = 64 * 1024
-META = "io.modelcontextprotocol/"
 
 
 def unmarked(port: Any, real: Any, call: Call) -> Message:

@@ -65,6 +65,7 @@ def running(server: Server, *steps: Json, **arguments: str) -> tuple[Json, Call]
     server.fake.load([play(*(steps or STUBBORN))])
     call_id = server.start("chat", **{"prompt": "hello", "systemPrompt": "be brief", **arguments})
     call = server.fake.wait_for_calls(before + 1, PATIENCE)[before]
+    wait_until(Path(f"{call.files}.play").exists)
     children = sum("child" in step for step in steps or STUBBORN)
     wait_until(lambda: len(server.fake.call(call.number).children) == children)
     return call_id, server.fake.call(call.number)

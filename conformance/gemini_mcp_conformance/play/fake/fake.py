@@ -89,7 +89,7 @@ class Fake:
         _replace(self.root / "expected", f'[ "{found}" = {shlex.quote(expected)} ]\n')
 
     def load(self, plays: Sequence[Play], since: int | None = None) -> None:
-        """Set what the next calls play; calls that run already are not changed.
+        """Set what the next calls play; calls that play already are not changed.
 
         The calls after number `since`, or those that are still to come, may ask for their list of sessions.
         """

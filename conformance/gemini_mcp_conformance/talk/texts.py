@@ -137,6 +137,7 @@ NOTATIONS = "\n".join(
         "|:-|-:|",
         "    indented   and   spaced",
         "\x1b[1;31mred\x1b[0m \x1b]8;;x\x07link\x1b]8;;\x07 form\x0cfeed \x0b",
+        "\x9b1;31mred\x9b0m \x9d0;title\x9c \x90q\x1b\\ \x1b(B \x1b7 \x1bM a\x08a",
         "",
     )
 )

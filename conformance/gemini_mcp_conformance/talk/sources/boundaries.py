@@ -103,7 +103,7 @@ def _accompanied(kind: str, steps: tuple[Step, ...], made_of: Boundaries, name: 
     sources, tool = made_of.sources, made_of.tool
     if kind == OVER_LIMIT:
         long = ("Behind. " * sources.spec.limit)[: sources.spec.limit + 1]
-        in_ascii = {**made_of.everything, name: longest.replace("é", "xx")}
+        in_ascii = {**made_of.everything, name: OVER.ljust(len(longest.encode()), "x")}
         behind = call(tool, {name: long}, sources.answers("Served."))
         return (*steps, behind, call(tool, in_ascii, sources.answers("Too long.")))
     if kind == LONGEST and tool == sources.spec.begins:
@@ -112,13 +112,21 @@ def _accompanied(kind: str, steps: tuple[Step, ...], made_of: Boundaries, name: 
     return steps
 
 
+def _wide(size: int) -> str:
+    """A text of just so many bytes, and of few characters."""
+    return "x" * (size % len(EVERY_LENGTH.encode())) + EVERY_LENGTH * (size // len(EVERY_LENGTH.encode()))
+
+
+EVERY_LENGTH = "é€😀"
+"""A character of each length that UTF-8 has beyond ASCII."""
 LONGEST, ESCAPED, OVER_LIMIT, BESIDE = "", "escaped-", "over-", "beside"
 OVER = "The question that is longer than anybody reads.\r\n"
 """How a text begins that is too long; no refusal repeats that."""
 _LONGEST: Mapping[str, Callable[[int], str]] = {
-    # As many characters as fit into the limit, as few as exceed it, and few that fit but not as JSON, in ASCII or not.
-    LONGEST: lambda limit: "é".rjust(limit - 1, "x"),
-    OVER_LIMIT: lambda limit: f"{OVER}{'é' * ((limit - len(OVER)) // 2)}{'x' * ((limit - len(OVER)) % 2 + 1)}",
+    # Whoever counts too many bytes for a character refuses the first; whoever counts too few, such as units of UTF-16,
+    # takes the second. The third fits, but not as JSON, in ASCII or not.
+    LONGEST: lambda limit: EVERY_LENGTH.rjust(limit - len(EVERY_LENGTH.encode()) + len(EVERY_LENGTH), "x"),
+    OVER_LIMIT: lambda limit: f"{OVER}{_wide(limit + 1 - len(OVER))}",
     ESCAPED: lambda limit: filling('é"', limit // 3 * 2) + "x" * (limit % 3),
 }
 
@@ -267,7 +275,7 @@ class Boundaries(ToolMaker):
         long = {**everything, **self.arguments(tool, self.overlong("Beside nothing. "))}
         steps += [call(tool, {**long, name: text}, self.answer) for name, text in dict(absent).items()]
         empty = dict.fromkeys(f"arguments:empty:{kebab(name)}" for name, _ in absent)
-        shows = ("cwd:relative", "prompt:long:whole", *empty)
+        shows = ("cwd:relative", "prompt:long:whole", "system:absent", *empty)
         title = f"Calls of `{tool}` with everything but one argument, which is empty or blank."
         if steps:
             yield self.conversation(f"{tool}-absent", title, steps, *shows, files=folder)

@@ -150,6 +150,12 @@ class Concurrency(Maker):
                          ("concurrency:same-session", "cancel:others"),
                          self.held(tool, "first", **same), *self.behind(tool, "second", **same),
                          Cancel("second"), *self.behind(tool, "third", **same))  # fmt: skip
+        waiting = [self._ask(tool, f"waiting {number}", self.answers(f"The answer to number {number}."), until="sent",
+                             **same) for number in range(CROWD)]  # fmt: skip
+        meanwhile = (Request("ping"), Request("tools/list"), Release("first"))
+        steps = (self.held(tool, "first", **same), *waiting, *meanwhile, *(Await(each.name) for each in waiting))
+        yield self.conversation("same-session-full", f"{CROWD} replies that wait in one session.", steps,
+                                "concurrency:ping", "concurrency:list", "concurrency:same-session")  # fmt: skip
         yield self._odd_sessions(tool)
         yield self._lines(tool, "sessions", *({"session": session(side)} for side in ("left", "right")))
         first = self.held(tool, "first", **same)
@@ -371,17 +377,24 @@ class Concurrency(Maker):
         return self.conversation("crowd-again", title, steps, *shows, aside=True)
 
     def crowd_of_lists(self, tool: str) -> Conversation:
-        """Sixteen calls that end at the same time, and all of whose sessions only a list names."""
+        """Sixteen calls that end at the same time, and all of whose sessions only the list of their directory names."""
         steps: list[Step] = []
         for number in range(CROWD):
-            name = f"{number:02} of those that look it up"
-            listed = self.sources.listed(f"The answer to {name}.", session("whichever is the newest"))
+            name, where = f"{number:02} of those that look it up", ("one", "other/one")[number % 2]
+            listed = self.sources.listed(f"The answer to {name}.", session(f"whichever is the newest in {where}"))
             until = "started" if number < FEW else "sent"
             held = listed.behind({"release": "lists"})
-            steps.append(self._ask(tool, name, held, file=f"You are {name}.", until=until))
-        shows = ("concurrency:lost", "concurrency:crossed", "fallback:list-sessions", "system:isolation")
+            steps.append(self._ask(tool, name, held, file=f"You are {name}.", directory=path(where), until=until))
+        shows = (
+            "concurrency:lost",
+            "concurrency:crossed",
+            "fallback:list-sessions",
+            "fallback:cwd",
+            "system:isolation",
+        )
         title = "Sixteen calls that ask for their lists at once."
-        return self.conversation("crowd-of-lists", title, (*steps, Release("lists")), *shows, aside=True)
+        files, steps = {"one": None, "other/one": None}, [*steps, Release("lists")]
+        return self.conversation("crowd-of-lists", title, steps, *shows, aside=True, files=files)
 
     def files(self) -> Iterable[Conversation]:
         """Each of three calls at once must see its own file, and the one without must see none."""

@@ -26,6 +26,8 @@ SOME = 18
 """Calls that fail: more than a pool is likely to have places, in case it never gets them back."""
 TOLD = 36
 """Calls that are told of their progress: more than a table of 32 tokens holds."""
+IN_A_ROW = 4
+"""The same failures, behind fewer of which some clients would try no more for a while."""
 FEW, FAMILIES = 6, 2
 ALIKE: Mapping[str, Json] = {"option": "one-model", "file": "You are the same.", "directory": path()}
 WAITING = 14
@@ -140,6 +142,12 @@ class Counts(Maker):
                 self.sources.ends_behind_answer(end, stderr, session("failed")) if number % 3 else ends(end, stderr)
             )
             steps.append(self.ask(tool, f"Failure {number}", script, file="Be kind.", option="a-model"))
+        for number, code in enumerate(exits_with_meaning(self.spec)):
+            if self.sources.falls_to(tool, number):
+                again = self.ask(
+                    tool, f"How often does it end with {code}?", ends({"exit": code}, "Again.\n"), option="a-model"
+                )
+                steps += [again] * IN_A_ROW
         steps += [
             self.ask(each, f"After the failures of {tool}", self.answers("Served."), option="a-model")
             for each in self.names

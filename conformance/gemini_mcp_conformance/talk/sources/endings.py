@@ -31,8 +31,11 @@ ORDER = 60
 CANCELLED = "notifications/cancelled"
 IDS: tuple[Json, ...] = (-8_000_001, "질문 🙂", 2**53 - 8_000_001, "-8000002", "i" * 500, *NAMES_OF_OBJECTS[:3])
 """Ids of cancelled calls, dealt out to the tools."""
-ALIKE = ("Call abc", "call abc", "call ab", "Call abc ", "call bac", "call cab")
-"""Ids of calls that run at once: one begins like another, or differs in its case, in a blank or in its order."""
+ALIKE = ("Call abc", "call abc", "call ab", "Call abc ", "call bac", "call cab", "call \u00e9", "call e\u0301")
+"""Ids of calls that run at once: one begins like another, or differs in its case, in a blank, in its order or in how
+its characters are composed."""
+EARLY = 97_000_001
+"""The id of a call that comes behind a cancellation of the same digits as a text."""
 FIRST = 3
 """Calls that are cancelled and end before the next one begins. The others end beside those that come later."""
 MANY = 8
@@ -186,10 +189,12 @@ class Endings(Maker):
             steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
             steps += [Notify(CANCELLED, params), self.served(f"{params}", tool)]
-        words, early = f"Whom does a cancellation reach before {tool}?", f"early {tool}"
         # Something is asked between the two: ports that read both at once may take the cancellation for a later one.
-        steps += [Notify(CANCELLED, {"requestId": early}), Request("tools/list")]
-        steps += [self.ask(tool, words, self.answers("Served."), id=early, session=session(early))]
+        number = EARLY + self.names.index(tool)
+        for wanted, id in ((f"early {tool}", f"early {tool}"), (f"{number}", number), (-number, f"{-number}")):
+            words = f"Whom does a cancellation of {wanted!r} reach before {tool}?"
+            steps += [Notify(CANCELLED, {"requestId": wanted}), Request("tools/list")]
+            steps += [self.ask(tool, words, self.answers("Served."), id=id, session=session(words))]
         steps += [Cancel(hung.name), Release(beside), Await(beside)]
         shows = ("cancel:unknown", "cancel:others", "cancel:child", "rpc:notification:unanswered")
         title = "A cancellation of an unknown call."
@@ -228,9 +233,12 @@ class Endings(Maker):
             steps.append(self.hanging(tool, name, script, file=f"You are {name}.", id=ALIKE[number]))
         order: list[Step] = [Cancel("2 of four"), self.served("one", self.last), Cancel("0 of four")]
         order += [step for name in ("3 of four", "1 of four") for step in (Release(name), Await(name))]
-        held = self.hanging(self.first, "held", self.answers("Held.", release="held"), id=ALIKE[5])
-        swapped = [self.hanging(self.last, "hung", id=ALIKE[4]), held]
-        steps += [*order, *swapped, Cancel("hung"), Release("held"), Await("held")]
+        steps += order
+        for number in range(4, len(ALIKE), 2):
+            hung, held = f"hung {number}", f"held {number}"
+            beside = self.hanging(self.first, held, self.answers("Held.", release=held), id=ALIKE[number + 1])
+            steps += [self.hanging(self.last, hung, id=ALIKE[number]), beside]
+            steps += [Cancel(hung), Release(held), Await(held)]
         shows = ("cancel:others", "cancel:child", "system:life")
         return self._cancel("some", "Calls of which some are cancelled.", steps, *shows)
 

@@ -65,9 +65,11 @@ class Reading(Maker):
         calls = [step for number in range(CALLS) for step in self._asked(number)]
         how: dict[str, Json] = {"session": session("unread"), "name": "unread", "until": "started"}
         endless = self.ask(self.spec.told_apart[0], "No end of what nobody reads", hangs(), **how)
-        unread = (Listen(False), *calls, Listen(False, SOON), Cancel(endless.name, "sent"), Listen(True, LATE - SOON))
+        late = [Request(method, until="sent", name=f"late {method}") for method in ("ping", "tools/list", "no/such")]
+        unread = (Listen(False), *calls, Listen(False, SOON), Cancel(endless.name, "sent"), *late)
+        unread = (*unread, Listen(True, LATE - SOON))
         steps = (endless, *unread, Await(endless.name), Request("ping"))
-        shows = (*SHOWN, "cancel:child", "cancel:unanswered")
+        shows = (*SHOWN, "cancel:child", "cancel:unanswered", "lifecycle:ping", "tools:order", "rpc:error:method")
         return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *shows, aside=True)
 
     def one_by_one(self) -> Conversation:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.echoes import KEY
 from gemini_mcp_conformance.talk.messages import CAPABILITIES, CLIENT, CLIENT_INFO, VERSION, handshake
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
@@ -23,6 +24,7 @@ UNKNOWN = "2099-01-01"
 NEAR = ("{oldest}-draft", "{newest}1")
 """Revisions that do not exist and are close to those that do; as texts they lie between them, or behind them all."""
 LIFECYCLE = ("lifecycle:initialize", "lifecycle:version:supported", "lifecycle:capabilities:tools", "lifecycle:ping")
+LEAKS = ("error:prompt", "error:secrets", "error:stderr")
 STATELESS = (
     *("stateless:discover", "stateless:no-handshake", "stateless:result-type", "stateless:server-info"),
     *("stateless:caching", "stateless:cancelled", "arguments:optional:null"),
@@ -48,7 +50,7 @@ class Revisions(Maker):
 
     def with_handshake(self, revision: str) -> Conversation:
         steps = (Request("ping"), *self._steps(), *self._false_ids(revision), Request("ping"))
-        shows, title = (*LIFECYCLE, *FALLBACK), f"The revision {revision}."
+        shows, title = (*LIFECYCLE, *FALLBACK, *LEAKS), f"The revision {revision}."
         return self.conversation(revision, title, steps, *shows, revision=revision, files={FOLDER: None})
 
     def near(self) -> Iterable[str]:
@@ -66,7 +68,7 @@ class Revisions(Maker):
     def stateless(self, revision: str) -> Conversation:
         steps = (Request("server/discover"), *self._steps(), *self._false_ids(revision), *self._cancelled())
         steps = (*steps, Request("server/discover"))
-        shows, title = (*STATELESS, *FALLBACK), f"The revision {revision}."
+        shows, title = (*STATELESS, *FALLBACK, *LEAKS), f"The revision {revision}."
         return self.conversation(revision, title, steps, *shows, revision=revision, files={FOLDER: None})
 
     def incomplete(self, revision: str) -> Conversation:
@@ -123,6 +125,7 @@ class Revisions(Maker):
         more: Json = {"session": SESSION, "option": "another-model"} if self.spec.session(tool) else {}
         yield ask(tool, f"The {tool}'s question?", answers(f"The {tool}'s answer.", session(tool)), **more)
         yield ask(tool, f"The failing {tool}", fails(1), **more)
+        yield self._leaking(tool, **more)
         yield self._refused(tool)
         for name in self.spec.tools[tool].optional:
             yield call(tool, {**self.arguments(tool, f"Null for the {tool}"), name: None}, answers("Of null."))
@@ -137,6 +140,13 @@ class Revisions(Maker):
     def _told(self, tool: str, **more: Json) -> Request:
         """A call whose progress is told."""
         return told(self.ask(tool, f"The {tool}'s progress", self.answers("Progress."), **more), f"of {tool}")
+
+    def _leaking(self, tool: str, **more: Json) -> Request:
+        """A failure that repeats the prompt and shows a key, on stderr and in its message."""
+        words = f"The {tool}'s question that nobody else may read?"
+        message = json.dumps({self.spec.outcome.answer["error"]: {"message": f"refused: {words} with {KEY}"}})
+        script = Script("leaks", ({"stderr": f"cannot use {KEY}\nfor {words}\n"}, {"stdout": message}, {"exit": 1}))
+        return self.ask(tool, words, script, **more)
 
     def _warned(self) -> Script:
         """An empty answer of a model, with a warning."""
